@@ -1,0 +1,74 @@
+"""Which events drive which: summary Markov models for event sequences without time stamps.
+
+Public names load when first used, so that ``import summarkov`` is instant.
+
+>>> import summarkov as sm
+>>> events = sm.read_events([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
+>>> sm.BSuMM("B", lookback=1).fit(events).influencers_
+('A',)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+    from summarkov.models import (
+        OTHER,
+        BSuMM,
+        CSuMM,
+        InfluenceGraph,
+        MarkovChain,
+        OSuMM,
+        SuMM,
+        load,
+    )
+    from summarkov.readers import read_events
+    from summarkov.simulate import Dynamics
+    from summarkov.summaries import register_summary
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "BSuMM": "models",
+    "CSuMM": "models",
+    "Dynamics": "simulate",
+    "EventSequences": "events",
+    "InfluenceGraph": "models",
+    "MarkovChain": "models",
+    "OSuMM": "models",
+    "OTHER": "models",
+    "SuMM": "models",
+    "load": "models",
+    "read_events": "readers",
+    "register_summary": "summaries",
+}
+
+__all__ = [
+    "OTHER",
+    "BSuMM",
+    "CSuMM",
+    "Dynamics",
+    "EventSequences",
+    "InfluenceGraph",
+    "MarkovChain",
+    "OSuMM",
+    "SuMM",
+    "load",
+    "read_events",
+    "register_summary",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'summarkov' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"summarkov.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WHERE})

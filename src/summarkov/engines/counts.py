@@ -1,0 +1,111 @@
+"""Counts: the only thing that scores, searches and models ever see of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov import kernels
+from summarkov.engines.target import Target
+from summarkov.summaries import KeyArray
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys."""
+
+    keys: KeyArray
+    counts: IntArray
+
+    def narrow(self, joint: Target, target: Target) -> StateCounts:
+        """The counts for one target out of those for several."""
+        return StateCounts(self.keys, _narrow(self.counts, joint, target))
+
+    @staticmethod
+    def total(parts: Sequence[StateCounts]) -> StateCounts:
+        """Add the counts of several shards."""
+        if len(parts) == 1:
+            return parts[0]
+        keys, where = merge_keys([part.keys for part in parts])
+        counts = np.zeros((len(keys), parts[0].counts.shape[1]), np.int64)
+        for part, rows in zip(parts, where, strict=True):
+            counts[rows] += part.counts
+        return StateCounts(keys, counts)
+
+    def regroup(self, keys: KeyArray) -> StateCounts:
+        """Merge the states that have become equal under new keys, one a state."""
+        merged, (where,) = merge_keys([keys])
+        counts = np.zeros((len(merged), self.counts.shape[1]), np.int64)
+        np.add.at(counts, where, self.counts)
+        return StateCounts(merged, counts)
+
+
+@dataclass(frozen=True)
+class CandidateCounts:
+    """N(x; s) and, for each candidate z, N(x; s, level of z).
+
+    ``present[c, s, l - 1, x]`` counts level l of candidate c, from 1 on; absence is what remains of
+    ``counts[s, x]``.
+    """
+
+    keys: KeyArray
+    counts: IntArray
+    present: IntArray
+
+    def tables(self) -> IntArray:
+        """One table a candidate, ``[c, s * (levels) + level, x]``, absence first."""
+        absent = self.counts - self.present.sum(axis=2)
+        full = np.concatenate([absent[:, :, None, :], self.present], axis=2)
+        return full.reshape(full.shape[0], -1, full.shape[3])
+
+    def narrow(self, joint: Target, target: Target) -> CandidateCounts:
+        """The counts for one target out of those for several."""
+        return CandidateCounts(
+            self.keys, _narrow(self.counts, joint, target), _narrow(self.present, joint, target)
+        )
+
+    @staticmethod
+    def total(parts: Sequence[CandidateCounts]) -> CandidateCounts:
+        """Add the counts of several shards."""
+        if len(parts) == 1:
+            return parts[0]
+        keys, where = merge_keys([part.keys for part in parts])
+        first = parts[0]
+        counts = np.zeros((len(keys), first.counts.shape[1]), np.int64)
+        present = np.zeros((first.present.shape[0], len(keys), *first.present.shape[2:]), np.int64)
+        for part, rows in zip(parts, where, strict=True):
+            counts[rows] += part.counts
+            present[:, rows] += part.present
+        return CandidateCounts(keys, counts, present)
+
+
+Counts = StateCounts | CandidateCounts
+
+
+def _narrow(counts: IntArray, joint: Target, target: Target) -> IntArray:
+    """Pick the target's outcomes out of the joint ones; all others are its residual."""
+    if joint == target:
+        return counts
+    chosen = counts[..., np.searchsorted(joint.codes, target.codes)]
+    if not target.has_residual:
+        return np.asarray(chosen)
+    rest = counts.sum(axis=-1, keepdims=True) - chosen.sum(axis=-1, keepdims=True)
+    return np.concatenate([chosen, rest], axis=-1)
+
+
+def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:
+    """All keys in order, and where each shard's keys went."""
+    if many[0].dtype != object:
+        return kernels.merge_keys(many)
+    union: set[object] = reduce(lambda seen, keys: seen | set(keys[:, 0]), many, set())
+    distinct = sorted(union, key=repr)
+    merged = np.empty((len(distinct), 1), dtype=object)
+    merged[:, 0] = distinct
+    index = {state: i for i, state in enumerate(distinct)}
+    return merged, [np.array([index[state] for state in keys[:, 0]], dtype=np.int64) for keys in many]

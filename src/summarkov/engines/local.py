@@ -1,0 +1,148 @@
+"""Events in memory, cut into shards, a thread each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
+from summarkov.engines.past import Past, joint_memory
+from summarkov.engines.requests import CandidatesRequest, Request, join
+from summarkov.engines.shard import Shard
+from summarkov.engines.weights import fixed_point
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.events import EventSequences
+
+IntArray = npt.NDArray[np.int64]
+
+#: Events a shard: bounds what the kernels need beside the data itself.
+SHARD_EVENTS = 1 << 20
+#: Bytes that the tables of one request may take.
+TABLE_BYTES = 1 << 30
+
+
+class LocalSource:
+    """A :class:`CountSource` over events in memory.
+
+    The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one a core), nor on
+    where the data is cut.
+    """
+
+    def __init__(
+        self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.events = events
+        self.n_jobs = _threads(n_jobs)
+        self.weights, self.scale = fixed_point(sample_weight, len(events))
+        self._shards: tuple[tuple[int, int | None], list[Shard]] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.events.labels
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.events)
+
+    @property
+    def label_counts(self) -> IntArray:
+        if self.weights is None:
+            return self.events.label_counts
+        counts = np.zeros(len(self.labels) + 1, np.int64)
+        np.add.at(counts, self.events.codes, np.repeat(self.weights, self.events.lengths))
+        return counts[:-1]
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+        if not requests:
+            return []
+        joint, answered_by = join(requests, self._most_targets(requests))
+        for request in joint:
+            _refuse_if_too_large(request, self.events.n_events)
+        shards = self.shards(joint)
+        with ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else _Inline() as pool:
+            totals = [_total(list(pool.map(lambda shard, r=r: shard.count(r), shards))) for r in joint]  # type: ignore[misc]
+        return [
+            totals[at].narrow(joint[at].target, request.target)
+            for request, at in zip(requests, answered_by, strict=True)
+        ]
+
+    def shards(self, requests: Sequence[Request]) -> list[Shard]:
+        """Cut the data evenly, inside sequences too."""
+        n = self.events.n_events
+        pieces = max(1, self.n_jobs, -(-n // SHARD_EVENTS))
+        cuts = np.unique(np.linspace(0, n, pieces + 1).astype(np.int64))
+        if len(cuts) < 2:
+            cuts = np.array([0, n])
+        memory = joint_memory(request.summary for request in requests)
+        if self._shards is None or self._shards[0] != memory:  # what kernels look up is worth keeping
+            self._shards = memory, [self._shard(int(a), int(b), memory) for a, b in pairwise(cuts)]
+        return self._shards[1]
+
+    def _shard(self, start: int, stop: int, memory: tuple[int, int | None]) -> Shard:
+        """The events from ``start`` to ``stop``, with the past of a sequence cut at ``start``."""
+        events = self.events
+        first = int(np.searchsorted(events.offsets, start, side="right")) - 1
+        last = int(np.searchsorted(events.offsets, stop, side="left"))
+        first, last = max(first, 0), max(last, first)
+        offsets = np.clip(events.offsets[first : last + 1], start, stop) - start
+        recent, keep_first = memory
+        begin = int(events.offsets[first])
+        if keep_first is None:
+            begin = max(begin, start - recent)
+        past = Past().extend(events.codes[begin:start], memory)
+        return Shard(
+            past.index(events.codes[start:stop], offsets, len(events.labels)),
+            events.labels,
+            None if self.weights is None else self.weights[first:last],
+        )
+
+    def _most_targets(self, requests: Sequence[Request]) -> int:
+        """How many labels may share one table of candidates."""
+        most = max((len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)), default=1)
+        return max(1, (TABLE_BYTES >> 2) // (16 * max(1, most)))
+
+
+class _Inline:
+    """A pool of no threads."""
+
+    map = staticmethod(map)
+
+    def __enter__(self) -> _Inline:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+def _total(parts: list[Counts]) -> Counts:
+    if isinstance(parts[0], CandidateCounts):
+        return CandidateCounts.total(parts)  # type: ignore[arg-type]
+    return StateCounts.total(parts)  # type: ignore[arg-type]
+
+
+def _threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
+        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
+    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs
+
+
+def _refuse_if_too_large(request: Request, n_events: int) -> None:
+    """Stop before allocating tables that would not fit, naming what to change."""
+    states = min(request.summary.n_states(len(request.influencers), request.target.n_labels), n_events + 1)
+    cells = states * request.target.n_outcomes
+    if isinstance(request, CandidatesRequest):
+        cells *= (len(request.influencers) + 2) * max(1, len(request.candidates))
+    if cells * 8 > 16 * TABLE_BYTES:
+        raise TooLargeError(
+            f"counting {states} states of {len(request.influencers)} influencers would take "
+            f"{cells * 8 / 2**30:.0f} GiB; set max_influencers, raise gamma, or give fewer candidates"
+        )

@@ -1,0 +1,65 @@
+"""The carry: what must be remembered of a sequence so that it can be cut anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.kernels import Index
+from summarkov.summaries import Summary
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Past:
+    """Earlier events of a cut sequence that can still matter: positions before the cut, and codes.
+
+    Position -1 is the event just before the cut. Its size is bounded by the look-back, or by the number of
+    labels where the look-back has no limit.
+    """
+
+    positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def extend(self, codes: CodeArray, memory: tuple[int, int | None]) -> Past:
+        """The past once ``codes`` have passed too, as far as ``memory`` asks (:meth:`Summary.memory`).
+
+        >>> Past().extend(np.array([0, 1, 1], np.int32), memory=(2, None)).positions
+        array([-2, -1])
+        """
+        recent, first = memory
+        positions = np.concatenate([self.positions, np.arange(len(codes))]) - len(codes)
+        everything = np.concatenate([self.codes, codes.astype(np.int32)])
+        keep = positions >= -recent
+        if first is not None:
+            keep |= _first_and_last(everything, keep, first)
+        return Past(positions[keep], everything[keep])
+
+    def index(self, codes: CodeArray, offsets: IntArray, n_labels: int) -> Index:
+        """Sequences, the first of which continues this past."""
+        return Index(codes, offsets, n_labels, self.positions, self.codes)
+
+
+def _first_and_last(codes: CodeArray, recent: npt.NDArray[np.bool_], first: int) -> npt.NDArray[np.bool_]:
+    """Each label's first ``first`` occurrences, and its last one that is not recent."""
+    order = np.argsort(codes, kind="stable")
+    by_label = codes[order]
+    starts = np.searchsorted(by_label, by_label)  # where each event's label begins
+    keep = np.zeros(len(codes), bool)
+    keep[order] = np.arange(len(codes)) - starts < first
+    old = order[~recent[order]]
+    is_last = np.append(codes[old[1:]] != codes[old[:-1]], True)[: len(old)]
+    keep[old[is_last]] = True
+    return keep & (codes >= 0)
+
+
+def joint_memory(summaries: Iterable[Summary]) -> tuple[int, int | None]:
+    """The memory that serves all of several summaries."""
+    memories = [summary.memory() for summary in summaries]
+    firsts = [first for _, first in memories if first is not None]
+    return max(recent for recent, _ in memories), max(firsts) if firsts else None

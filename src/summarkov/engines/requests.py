@@ -1,0 +1,75 @@
+"""What a search can ask to have counted, and how requests for several targets become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from summarkov.engines.target import Target
+from summarkov.summaries import Summary, WindowSummary
+
+
+@dataclass(frozen=True)
+class StatesRequest:
+    """Count N(x; s) over the states of these influencers."""
+
+    summary: Summary
+    influencers: tuple[int, ...]
+    target: Target
+
+    @property
+    def shared(self) -> tuple[object, ...]:
+        """What requests must have in common to be counted as one."""
+        return (type(self), id(self.summary), self.influencers)
+
+    def for_target(self, target: Target) -> StatesRequest:
+        """The same question about another target."""
+        return StatesRequest(self.summary, self.influencers, target)
+
+
+@dataclass(frozen=True)
+class CandidatesRequest:
+    """Count N(x; s, z) over the states of these influencers joined by each candidate z in turn."""
+
+    summary: WindowSummary
+    influencers: tuple[int, ...]
+    target: Target
+    candidates: tuple[int, ...]
+
+    @property
+    def shared(self) -> tuple[object, ...]:
+        """What requests must have in common to be counted as one."""
+        return (type(self), id(self.summary), self.influencers, self.candidates)
+
+    def for_target(self, target: Target) -> CandidatesRequest:
+        """The same question about another target."""
+        return CandidatesRequest(self.summary, self.influencers, target, self.candidates)
+
+
+Request = StatesRequest | CandidatesRequest
+
+
+def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[int]]:
+    """Make one request of those that differ in nothing but the target.
+
+    Every event has one label, so one table with an outcome for each label of any target answers them all
+    (N(s, z) is shared). A joint request has at most ``most`` labels, unless one target alone has more.
+    Returns the joint requests and, for every given one, which of them answers it.
+    """
+    joint: list[Request] = []
+    labels: list[set[int]] = []
+    open_: dict[tuple[object, ...], int] = {}
+    answered_by: list[int] = []
+    for request in requests:
+        at = open_.get(request.shared)
+        if at is None or len(labels[at] | set(request.target.codes)) > most:
+            at = open_[request.shared] = len(joint)
+            joint.append(request)
+            labels.append(set())
+        labels[at] |= set(request.target.codes)
+        answered_by.append(at)
+    joined = [
+        request.for_target(Target(tuple(sorted(codes)), request.target.n_labels))
+        for request, codes in zip(joint, labels, strict=True)
+    ]
+    return joined, answered_by

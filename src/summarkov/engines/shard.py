@@ -1,0 +1,42 @@
+"""One piece of the data, and the counts of one request on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov import kernels
+from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
+from summarkov.engines.requests import CandidatesRequest, Request
+from summarkov.summaries import WindowSummary
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some sequences; the first may be the continuation of one that was cut, with its past."""
+
+    index: kernels.Index
+    labels: Sequence[str]
+    weights: npt.NDArray[np.int64] | None = None  # one a sequence
+
+    def count(self, request: Request) -> Counts:
+        """Answer one request for this piece alone."""
+        influencers = np.array(request.influencers, np.int32)
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        if isinstance(request, CandidatesRequest):
+            candidates, window = np.array(request.candidates, np.int32), request.summary.window(self.labels)
+            return CandidateCounts(
+                *kernels.count_candidates(
+                    self.index, self.weights, influencers, candidates, *outcomes, window
+                )
+            )
+        if isinstance(request.summary, WindowSummary):
+            window = request.summary.window(self.labels)
+            return StateCounts(
+                *kernels.count_states(self.index, self.weights, influencers, *outcomes, window)
+            )
+        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))

@@ -1,0 +1,52 @@
+"""``CountSource``: what every ``fit`` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.counts import Counts
+from summarkov.engines.requests import Request
+from summarkov.errors import SettingError
+
+
+@runtime_checkable
+class CountSource(Protocol):
+    """Anything that can answer count requests: events in memory, files, a cluster.
+
+    All counts are integers; with weights that are not whole they are multiples of ``1 / scale``.
+    """
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+
+    @property
+    def label_counts(self) -> npt.NDArray[np.int64]:
+        """N(x) of every label, weighted, in units of ``1 / scale``."""
+
+    @property
+    def n_sequences(self) -> int:
+        """K."""
+
+    @property
+    def scale(self) -> int:
+        """What counts must be divided by."""
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+
+
+def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:
+    """Turn what ``fit`` was given into a source: one already, events, or whatever ``read_events`` takes."""
+    from summarkov.engines.local import LocalSource
+    from summarkov.readers import read_events
+
+    if isinstance(data, CountSource):
+        if sample_weight is not None:
+            raise SettingError("sample_weight needs events in memory; this source has weights of its own")
+        return data
+    return LocalSource(read_events(data), sample_weight=sample_weight, n_jobs=n_jobs)

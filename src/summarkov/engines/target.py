@@ -1,0 +1,36 @@
+"""The variable whose probability is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Target:
+    """Labels of the target X as sorted codes; one outcome each, plus a residual one unless X is all labels.
+
+    >>> Target((0, 2), n_labels=4).n_outcomes
+    3
+    """
+
+    codes: tuple[int, ...]
+    n_labels: int
+
+    @property
+    def has_residual(self) -> bool:
+        """Whether some labels are not in the target."""
+        return len(self.codes) < self.n_labels
+
+    @property
+    def n_outcomes(self) -> int:
+        """|X|, the number of states of the target's variable."""
+        return len(self.codes) + self.has_residual
+
+    def outcome_of(self) -> npt.NDArray[np.int32]:
+        """Outcome of every code; the last entry is for events of no known label (-1: not counted)."""
+        outcomes = np.full(self.n_labels + 1, len(self.codes) if self.has_residual else -1, np.int32)
+        outcomes[list(self.codes)] = np.arange(len(self.codes))
+        return outcomes

@@ -1,0 +1,34 @@
+"""Weights of sequences as integers, so that weighted counts add exactly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import SettingError
+
+#: Weights that are not whole become multiples of 2^-20.
+FIXED_POINT = 1 << 20
+
+
+def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] | None, int]:
+    """Integer weights and their scale: whole weights as they are, others in units of 2^-20.
+
+    >>> fixed_point([1, 2], 2), fixed_point([0.5, 1.0], 2)
+    ((array([1, 2]), 1), (array([ 524288, 1048576]), 1048576))
+    """
+    if weights is None:
+        return None, 1
+    given = np.asarray(weights)
+    if given.shape != (n_sequences,):
+        raise SettingError(
+            f"sample_weight must have one number a sequence ({n_sequences}), not shape {given.shape}"
+        )
+    if given.dtype.kind not in "buif" or not np.isfinite(given.astype(float)).all() or (given < 0).any():
+        raise SettingError("sample_weight must be finite numbers from 0 on")
+    scale = 1 if (given == np.rint(given.astype(float))).all() else FIXED_POINT
+    if given.size and float(given.max()) * scale > 2**42:
+        raise SettingError(f"sample_weight {float(given.max()):g} is too large; scale the weights down")
+    return np.rint(given.astype(float) * scale).astype(np.int64), scale

@@ -1,0 +1,71 @@
+"""What can go wrong, as one tree.
+
+::
+
+    SummarkovError
+    ├── DataError          the events cannot be read or used as they are
+    │   └── UnknownLabelError   a label that the vocabulary does not hold
+    ├── SettingError       a parameter has a value that makes no sense
+    │   └── TooLargeError       the counts asked for would not fit in memory
+    ├── NotFittedError     a method that needs a fitted model
+    └── StoreError         a model file that is damaged, foreign or of a later version
+
+Every message is one sentence that says what is wrong and what to do about it. ``DataError`` and
+``SettingError`` are also ``ValueError``, so code that knows nothing of this library can catch them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SummarkovError(Exception):
+    """Anything that this library reports to its user."""
+
+
+class DataError(SummarkovError, ValueError):
+    """The events cannot be read or used as they are."""
+
+
+class SettingError(SummarkovError, ValueError):
+    """A parameter has a value that makes no sense."""
+
+
+class TooLargeError(SettingError):
+    """The counts asked for would not fit in memory."""
+
+
+class NotFittedError(SummarkovError, AttributeError):
+    """A method that needs a fitted model was called on one that is not."""
+
+
+class StoreError(SummarkovError, ValueError):
+    """A model file is damaged, foreign or of a later version."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the known name most like ``name``, or nothing.
+
+    >>> nearest("protset", ["riot", "protest"])
+    "; did you mean 'protest'?"
+    """
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+class UnknownLabelError(DataError):
+    """A label that the vocabulary does not hold.
+
+    >>> UnknownLabelError("protset", ["riot", "protest"]).args[0]
+    "unknown label 'protset'; did you mean 'protest'?"
+    """
+
+    def __init__(self, label: str, known: Iterable[str]) -> None:
+        known = list(known)
+        hint = nearest(label, known)
+        if not hint and known:
+            shown = ", ".join(repr(k) for k in known[:8])
+            hint = f"; the labels are {shown}{', ...' if len(known) > 8 else ''}"
+        super().__init__(f"unknown label {label!r}{hint}")
+        self.label = label

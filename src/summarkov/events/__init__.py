@@ -1,0 +1,6 @@
+"""The data: sequences of event labels in order, without time stamps."""
+
+from summarkov.events.describe import Description
+from summarkov.events.sequences import EventSequences
+
+__all__ = ["Description", "EventSequences"]

@@ -1,0 +1,67 @@
+"""What is in a data set, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Description:
+    """Sizes of a data set, how long its sequences are and how often its labels occur."""
+
+    n_sequences: int
+    n_events: int
+    n_labels: int
+    n_empty: int
+    shortest: int
+    median_length: float
+    longest: int
+    label_counts: dict[str, int]
+    tied_order: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return dict(vars(self))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.n_sequences} sequences, {self.n_events} events, {self.n_labels} labels",
+            f"events a sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
+        ]
+        if self.n_empty:
+            lines.append(f"{self.n_empty} sequences are empty")
+        if self.tied_order:
+            lines.append(
+                f"{self.tied_order} events share their place in the order column with the one before; "
+                "they keep the order of the input"
+            )
+        for label, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
+            lines.append(f"  {label}: {count}")
+        if self.n_labels > 20:
+            lines.append(f"  ... and {self.n_labels - 20} more labels")
+        return "\n".join(lines)
+
+
+def describe(
+    labels: Sequence[str],
+    label_counts: npt.NDArray[np.int64],
+    lengths: npt.NDArray[np.int64],
+    tied_order: int,
+) -> Description:
+    """Describe a data set from its label counts and sequence lengths."""
+    return Description(
+        n_sequences=len(lengths),
+        n_events=int(lengths.sum()),
+        n_labels=len(labels),
+        n_empty=int((lengths == 0).sum()),
+        shortest=int(lengths.min()) if len(lengths) else 0,
+        median_length=float(np.median(lengths)) if len(lengths) else 0.0,
+        longest=int(lengths.max()) if len(lengths) else 0,
+        label_counts=dict(zip(labels, label_counts.tolist(), strict=True)),
+        tied_order=tied_order,
+    )

@@ -1,0 +1,51 @@
+"""What counts as a label, and what counts as a sequence of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+
+import numpy as np
+
+from summarkov.errors import DataError
+
+
+def label_text(value: object) -> str:
+    """Return a label's text: numbers are labels too (as Python writes them), a missing value is not.
+
+    >>> label_text("007"), label_text(7), label_text(1.0)
+    ('007', '7', '1.0')
+    """
+    if isinstance(value, str):
+        return str(value)  # plain text, also of NumPy's str_
+    # pandas' NA is known by its name: it must not be compared, nor pandas imported
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        raise DataError("an event has no label (None or nan); drop it or give it a name")
+    if isinstance(value, bool | int | float | np.generic) and not isinstance(value, bytes | np.void):
+        if value != value:  # nan, and NumPy's NaT
+            raise DataError("an event has no label (None or nan); drop it or give it a name")
+        return str(value)
+    raise DataError(f"a label must be text or a number, not {type(value).__name__}")
+
+
+def vocabulary_of(labels: Iterable[object]) -> list[str]:
+    """Return a declared vocabulary as it is stored: as text, sorted, without repeats.
+
+    >>> vocabulary_of([2, "b", 10, "b"])
+    ['10', '2', 'b']
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise DataError(f"labels must be a list of labels, not {labels!r}; wrap it in a list")
+    return sorted({label_text(label) for label in labels})
+
+
+def iterate(sequence: object) -> Iterable[object]:
+    """Return a sequence of labels, or say why it is none.
+
+    >>> list(iterate(("A", "B")))
+    ['A', 'B']
+    """
+    if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
+        raise DataError(f"a sequence must be a list of labels, not {sequence!r}; wrap it in a list")
+    if isinstance(sequence, Set):
+        raise DataError(f"a sequence must be a list of labels, not {sequence!r}, which has no order")
+    return sequence

@@ -1,0 +1,299 @@
+"""``EventSequences``: K sequences of labels as one flat array of codes and its offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.describe import Description, describe
+from summarkov.events.labels import iterate, label_text, vocabulary_of
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+#: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
+UNKNOWN = -1
+
+
+class EventSequences:
+    """Sequences of event labels, immutable.
+
+    Make them with :func:`summarkov.read_events`, :meth:`from_lists`, or straight from arrays.
+
+    Parameters
+    ----------
+    codes : int32[N]
+        The label of every event as an index into ``labels``; sequence after sequence. Copied unless
+        it is int32 and read-only already, so that nobody can change it afterwards.
+    offsets : int64[K + 1]
+        Sequence ``s`` is ``codes[offsets[s]:offsets[s + 1]]``; sequences may be empty.
+    labels : sequence of str
+        The vocabulary, sorted and without repeats. It may hold labels that never occur.
+    ids : sequence of str, optional
+        A name for every sequence; ``0``, ``1``, ... if not given.
+    tied_order : int
+        How many events shared their place in the order column with the one before (set by readers).
+
+    Examples
+    --------
+    >>> events = EventSequences.from_lists([["A", "A", "C", "B"], ["B"], []])
+    >>> len(events), events.n_events, events.labels
+    (3, 5, ('A', 'B', 'C'))
+    >>> events[0].to_lists()
+    [['A', 'A', 'C', 'B']]
+    """
+
+    __slots__ = ("_ids", "_index", "codes", "labels", "offsets", "tied_order")
+
+    codes: CodeArray
+    offsets: IntArray
+    labels: tuple[str, ...]
+    tied_order: int
+
+    def __init__(
+        self,
+        codes: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        labels: Sequence[str],
+        ids: Sequence[str] | None = None,
+        *,
+        tied_order: int = 0,
+    ) -> None:
+        codes = _frozen(codes, np.int32, "codes")
+        offsets = _frozen(offsets, np.int64, "offsets")
+        labels = tuple(labels)
+        _check(codes, offsets, labels, ids)
+        set_ = object.__setattr__
+        set_(self, "codes", codes)
+        set_(self, "offsets", offsets)
+        set_(self, "labels", labels)
+        set_(self, "_ids", None if ids is None else tuple(ids))
+        set_(self, "_index", {label: code for code, label in enumerate(labels)})
+        set_(self, "tied_order", tied_order)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("EventSequences cannot be changed; make new ones instead")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (self.codes, self.offsets, self.labels, self._ids, self.tied_order))
+
+    _ids: tuple[str, ...] | None
+    _index: dict[str, int]
+
+    @classmethod
+    def from_lists(
+        cls,
+        sequences: Iterable[Iterable[object]],
+        *,
+        labels: Iterable[object] | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> EventSequences:
+        """Build from lists of labels; labels that are numbers become their text.
+
+        >>> EventSequences.from_lists([[3, 1], ["2"]], labels=[1, 2, 3, 4]).labels
+        ('1', '2', '3', '4')
+        """
+        texts = [[label_text(event) for event in iterate(sequence)] for sequence in iterate(sequences)]
+        if labels is None:
+            vocabulary = sorted({label for text in texts for label in text})
+        else:
+            vocabulary = vocabulary_of(labels)
+        index = {label: code for code, label in enumerate(vocabulary)}
+        try:
+            codes = np.fromiter((index[label] for text in texts for label in text), dtype=np.int32)
+        except KeyError as missing:
+            raise UnknownLabelError(missing.args[0], vocabulary) from None
+        offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        return cls(codes, offsets, vocabulary, ids)
+
+    # ------------------------------------------------------------------ size and parts
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_events(self) -> int:
+        """N, the number of events in all sequences."""
+        return len(self.codes)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(K,)``: what scikit-learn's splitters ask for."""
+        return (len(self),)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The name of every sequence."""
+        return self._ids if self._ids is not None else tuple(str(s) for s in range(len(self)))
+
+    @property
+    def lengths(self) -> IntArray:
+        """The number of events of every sequence."""
+        return np.diff(self.offsets)
+
+    @property
+    def label_counts(self) -> IntArray:
+        """How often every label of the vocabulary occurs."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels)).astype(np.int64)
+
+    def __repr__(self) -> str:
+        return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventSequences):
+            return NotImplemented
+        return (
+            self.labels == other.labels
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.codes, other.codes)
+            and self.ids == other.ids
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by value, and large
+
+    def __getitem__(self, which: Any) -> EventSequences:
+        """Sequences by number, slice, integer array or boolean array; the vocabulary stays whole."""
+        if isinstance(which, tuple) and len(which) == 2 and which[1] is Ellipsis:
+            which = which[0]  # scikit-learn indexes with X[(indices, ...)]
+        chosen = np.atleast_1d(np.arange(len(self))[which])
+        if chosen.ndim != 1:
+            raise IndexError("sequences are chosen by one number, slice, or flat array")
+        lengths = self.lengths[chosen]
+        offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+        codes = self.codes[np.repeat(self.offsets[:-1][chosen], lengths) + within]
+        ids = self.ids
+        return EventSequences(codes, offsets, self.labels, [ids[s] for s in chosen])
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Every sequence as a list of labels."""
+        for start, stop in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
+            yield [self.labels[code] if code >= 0 else "?" for code in self.codes[start:stop].tolist()]
+
+    def to_lists(self) -> list[list[str]]:
+        """All sequences as lists of labels."""
+        return list(self)
+
+    # ------------------------------------------------------------------ labels
+
+    def code(self, label: str) -> int:
+        """Return the code of a label, or say which label comes nearest."""
+        try:
+            return self._index[label]
+        except KeyError:
+            raise UnknownLabelError(label, self.labels) from None
+
+    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSequences:
+        """Write the same events in the codes of another vocabulary.
+
+        An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
+        place in its sequence as an event of no label.
+        """
+        labels = tuple(labels)
+        if labels == self.labels:
+            return self
+        index = {label: code for code, label in enumerate(labels)}
+        translate = np.array([index.get(label, UNKNOWN) for label in self.labels] + [UNKNOWN], dtype=np.int32)
+        if unknown == "error":
+            lost = np.flatnonzero((translate[:-1] == UNKNOWN) & (self.label_counts > 0))
+            if len(lost):
+                raise UnknownLabelError(self.labels[lost[0]], labels)
+        elif unknown != "ignore":
+            raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
+        return EventSequences(
+            translate[self.codes], self.offsets, labels, self._ids, tied_order=self.tied_order
+        )
+
+    def restrict(self, labels: Iterable[str]) -> EventSequences:
+        """Delete the events of all other labels and close the gaps (the paper's preprocessing).
+
+        >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
+        >>> events.restrict(["A", "C"]).to_lists()
+        [['A', 'A', 'C'], []]
+        """
+        kept = sorted(set(labels))
+        keep = np.zeros(len(self.labels) + 1, dtype=bool)
+        for label in kept:
+            keep[self.code(label)] = True
+        stays = keep[self.codes]
+        before = np.concatenate([[0], np.cumsum(stays)])
+        translate = np.cumsum(keep, dtype=np.int32) - 1
+        codes = translate[self.codes[stays]]
+        return EventSequences(codes, before[self.offsets], kept, self._ids)
+
+    # ------------------------------------------------------------------ split and look
+
+    def split(
+        self,
+        fractions: Sequence[float] = (0.7, 0.15, 0.15),
+        seed: int = 0,
+        *,
+        common_labels: bool = False,
+    ) -> tuple[EventSequences, ...]:
+        """Split at random by sequence into parts of the given fractions.
+
+        The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
+        to all parts are deleted everywhere.
+
+        >>> events = EventSequences.from_lists([["A", "B"]] * 8 + [["C"]] * 2)
+        >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
+        [5, 5]
+        """
+        shares = np.asarray(fractions, dtype=float)
+        if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise DataError(f"fractions must be positive and sum to 1, not {tuple(fractions)}")
+        order = np.random.default_rng(seed).permutation(len(self))
+        cuts = np.rint(np.cumsum(shares)[:-1] * len(self)).astype(int)
+        parts = tuple(self[np.sort(part)] for part in np.split(order, cuts))
+        if common_labels:
+            in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
+            common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]
+            parts = tuple(part.restrict(common) for part in parts)
+        return parts
+
+    def describe(self) -> Description:
+        """Count sequences, events and labels, and say what is worth knowing before learning."""
+        return describe(self.labels, self.label_counts, self.lengths, self.tied_order)
+
+
+def _rebuild(
+    codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: tuple[str, ...] | None, tied_order: int
+) -> EventSequences:
+    return EventSequences(codes, offsets, labels, ids, tied_order=tied_order)
+
+
+def _frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
+    """Return values as a read-only array that shares no memory with a writeable one."""
+    given = np.asarray(values)
+    if given.size and given.dtype.kind not in "iu":
+        raise DataError(f"{name} must be whole numbers, not {given.dtype}")
+    limits = np.iinfo(dtype)
+    if given.size and given.dtype != dtype and (given.min() < limits.min or given.max() > limits.max):
+        raise DataError(f"{name} must fit {limits.dtype}")
+    frozen = np.ascontiguousarray(given, dtype=dtype)
+    if np.may_share_memory(frozen, given) and given.flags.writeable:
+        frozen = frozen.copy()
+    frozen.flags.writeable = False
+    return frozen.view()  # a view of a read-only array cannot be made writeable again
+
+
+def _check(codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: Sequence[str] | None) -> None:
+    if any(not isinstance(label, str) for label in labels):
+        raise DataError("labels must be text")
+    if any(a >= b for a, b in pairwise(labels)):
+        raise DataError("labels must be sorted and without repeats")
+    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(codes):
+        raise DataError("offsets must start at 0 and end at the number of events")
+    if (np.diff(offsets) < 0).any():
+        raise DataError("offsets must not decrease")
+    if codes.ndim != 1 or (len(codes) and (codes.min() < UNKNOWN or codes.max() >= len(labels))):
+        raise DataError("codes must be one flat array of indices into labels")
+    if ids is not None and len(ids) != len(offsets) - 1:
+        raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")

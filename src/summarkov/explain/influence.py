@@ -1,0 +1,81 @@
+"""Does an influencer make its target more or less likely?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence import credible_intervals
+from summarkov.engines import StateCounts
+from summarkov.scores import probabilities
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Influence:
+    r"""How an influencer Z changes the probability of a target label x.
+
+    ``strength`` is the count-weighted mean, over the configurations of the other influencers that were seen
+    with and without Z, of :math:`\log(\theta_{x|\text{with } Z} / \theta_{x|\text{without } Z})`.
+    ``effect`` is "amplifies" where that is positive, "inhibits" where it is negative, "mixed" where
+    configurations differ in sign beyond their 95% intervals, and "unclear" where Z was never seen both
+    present and absent in one.
+    ``n_with`` and ``n_without`` count the positions at which Z was in its window or not.
+
+    This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
+    """
+
+    influencer: str
+    target: str
+    effect: str
+    strength: float
+    n_with: float
+    n_without: float
+
+    @property
+    def ratio(self) -> float:
+        """``exp(strength)``: the factor by which the probability changes, on average."""
+        return math.exp(self.strength)
+
+
+def influence_of(
+    table: StateCounts, pseudo: FloatArray, scale: int, column: int, outcome: int
+) -> tuple[str, float, float, float]:
+    """Effect, strength, and counts with and without the influencer in ``column``, for one outcome.
+
+    Ordinal and count states are collapsed to presence first.
+    """
+    presence = table.regroup((table.keys > 0).astype(np.int32))
+    here = presence.keys[:, column] > 0
+    others = np.delete(presence.keys, column, axis=1)
+    by_others = {
+        tuple(key): row for key, row in zip(others[~here].tolist(), np.flatnonzero(~here), strict=True)
+    }
+    pairs = [
+        (row, by_others[tuple(key)])
+        for key, row in zip(others[here].tolist(), np.flatnonzero(here), strict=True)
+        if tuple(key) in by_others
+    ]
+    counts = presence.counts / scale
+    n_with, n_without = float(counts[here].sum()), float(counts[~here].sum())
+    seen = [(a, b) for a, b in pairs if counts[a].sum() > 0 and counts[b].sum() > 0]
+    if not seen:
+        return "unclear", 0.0, n_with, n_without
+    with_, without = (np.array(rows) for rows in zip(*seen, strict=True))
+    theta = probabilities(counts, pseudo)[:, outcome]
+    weight = counts[with_].sum(axis=1) + counts[without].sum(axis=1)
+    strength = float((weight * np.log(theta[with_] / theta[without])).sum() / weight.sum())
+    low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
+    up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
+    if up and down:
+        return "mixed", strength, n_with, n_without
+    return (
+        ("amplifies" if strength > 0 else "inhibits" if strength < 0 else "unclear"),
+        strength,
+        n_with,
+        n_without,
+    )

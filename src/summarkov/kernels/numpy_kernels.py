@@ -1,0 +1,229 @@
+"""The kernels in NumPy, short and readable.
+
+The key step: event j of label Z makes Z present at the positions i in
+``[j + d + 1, min(j + k, next(j) + d)]``, where next(j) is Z's next occurrence. These ranges are disjoint,
+so listing (event, position) pairs range by range lists, for every position, each label present in its
+window exactly once, together with its last occurrence there. (Mask "first" lists the first occurrence
+instead: ``[max(j + d + 1, prev(j) + k + 1), j + k]``.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.kernels.index import ABSENT, Codes, Index, Int, Occurrences
+
+BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
+_PAIRS_AT_ONCE = 1 << 20
+
+
+class Window(NamedTuple):
+    """How a summary looks back: its kind, a look-back a label, the delay, the largest count told apart."""
+
+    kind: int
+    lookback: Int
+    delay: int
+    cap: int
+
+    def n_levels(self, n_others: int) -> int:
+        """How many levels a label can have beside ``n_others`` influencers, absence included."""
+        if self.kind == COUNT:
+            return self.cap + 1
+        return 2 if self.kind == BINARY else n_others + 2
+
+
+def window_states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Codes]:
+    """State of every position: ids[N], and keys[S, U] in lexicographic order.
+
+    A key holds one level an influencer: 0 if absent from its window, else 1 (binary), its capped count, or
+    its place (1 = oldest) in the order of occurrences (ordinal).
+    """
+    ids, keys, _ = _states(index, influencers, window)
+    return ids, keys
+
+
+def count_states(
+    index: Index, weights: Int | None, influencers: Codes, outcome_of: Codes, n_outcomes: int, window: Window
+) -> tuple[Codes, Int]:
+    """N(x; s) as keys[S, U] and counts[S, X].
+
+    ``weights`` holds an integer a sequence, or is None for ones. ``outcome_of`` maps a code to its outcome
+    (-1: not counted); its last entry is for events of no known label.
+    """
+    ids, keys = window_states(index, influencers, window)
+    return keys, tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
+
+
+def count_candidates(
+    index: Index,
+    weights: Int | None,
+    influencers: Codes,
+    candidates: Codes,
+    outcome_of: Codes,
+    n_outcomes: int,
+    window: Window,
+) -> tuple[Codes, Int, Int]:
+    """Counts of the states of U, and of U joined by each candidate, in one scan.
+
+    Returns keys[S, U], counts[S, X] and present[C, S, L - 1, X]: N(x; s, level of z) for levels from 1 on.
+    """
+    ids, keys, stands = _states(index, influencers, window)
+    counts = tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
+    deep = window.n_levels(len(influencers)) - 1
+    present = np.zeros((len(candidates), len(keys), deep, n_outcomes), np.int64)
+    row_of = np.full(index.n_labels + 1, -1)
+    row_of[candidates] = np.arange(len(candidates))
+    outcomes = outcome_of[index.codes].astype(np.int64)
+    by_position = _spread(index, weights)
+    seen = index.occurrences
+    for event, position in _pairs(seen, np.flatnonzero(row_of[seen.code] >= 0), window):
+        level = _levels(seen, event, position, stands, window)
+        row, x = row_of[seen.code[event]], outcomes[position]
+        cells = ((row * len(keys) + ids[position]) * deep + level - 1) * n_outcomes + x
+        _add(present, cells, x >= 0, None if by_position is None else by_position[position])
+    return keys, counts, present
+
+
+def chain_states(index: Index, order: int) -> tuple[Int, Codes]:
+    """Context of every position: the codes at lags 1..order plus one, 0 where the sequence had not begun.
+
+    An event of no known label is a context that no training data has: n_labels + 1.
+    """
+    n, unknown = len(index.codes), index.n_labels + 1
+    ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
+    lag = np.arange(n) - np.repeat(index.offsets[:-1], np.diff(index.offsets))
+    first = int(index.offsets[1]) if len(index.offsets) > 1 else 0
+    for back in range(1, order + 1):
+        context = np.zeros(n, np.int64)
+        inside = np.flatnonzero(lag >= back)
+        context[inside] = index.codes[inside - back] + np.int64(1)
+        at = index.past_positions + back
+        near = (at >= 0) & (at < first)
+        context[at[near]] = index.past_codes[near] + np.int64(1)
+        here = np.concatenate([inside, at[near]])
+        context[here] = np.where(context[here] == 0, unknown, context[here])
+        values, level = np.unique(context, return_inverse=True)
+        ids, parents = _refine(ids, keys, level, len(values))
+        keys = np.column_stack([parents[:, :-1], values[parents[:, -1]].astype(np.int32)])
+    return ids, keys
+
+
+def tabulate(
+    index: Index, weights: Int | None, ids: Int, n_states: int, outcome_of: Codes, n_outcomes: int
+) -> Int:
+    """N(x; s) as counts[S, X] from the state of every position."""
+    counts = np.zeros((n_states, n_outcomes), np.int64)
+    outcomes = outcome_of[index.codes].astype(np.int64)
+    _add(counts, ids * n_outcomes + outcomes, outcomes >= 0, _spread(index, weights))
+    return counts
+
+
+def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
+    """All keys of several shards in lexicographic order, and where each shard's keys went."""
+    width = many[0].shape[1]
+    if width == 0:  # no influencers: one state, if there is any position at all
+        some = any(len(keys) for keys in many)
+        return np.zeros((int(some), 0), np.int32), [np.zeros(len(keys), np.int64) for keys in many]
+    joined = np.concatenate(many)
+    keys, where = np.unique(joined, axis=0, return_inverse=True)
+    return keys, np.split(where.reshape(-1), np.cumsum([len(k) for k in many])[:-1])
+
+
+# ------------------------------------------------------------------------------ the steps
+
+
+def _states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Codes, Int]:
+    """Ids and keys as in ``window_states``, and where each influencer stands at each position."""
+    n = len(index.codes)
+    stands = np.full((len(influencers), n), ABSENT)
+    levels = np.zeros((len(influencers), n), np.int64)
+    seen, nobody = index.occurrences, np.empty((0, n), np.int64)
+    for u, code in enumerate(influencers):
+        for event, position in _pairs(seen, np.flatnonzero(seen.code == code), window):
+            stands[u, position] = seen.position[event]
+            levels[u, position] = _levels(seen, event, position, nobody, window)
+    if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
+        for u in range(len(influencers)):
+            before = (stands != ABSENT) & (stands < stands[u])
+            levels[u] = np.where(stands[u] == ABSENT, 0, 1 + before.sum(axis=0))
+    ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
+    for level in levels:
+        ids, keys = _refine(ids, keys, level, window.n_levels(len(influencers) - 1))
+    return ids, keys, stands
+
+
+def _pairs(seen: Occurrences, which: Int, window: Window) -> Iterator[tuple[Int, Int]]:
+    """Yield pairs of an event of ``which`` and a position at which it speaks for its label, in parts."""
+    position, reach = seen.position[which], window.lookback[seen.code[which]]
+    if window.kind == ORDINAL_FIRST:
+        begin = np.maximum(position + window.delay + 1, seen.previous[which] + reach + 1)
+        end = position + reach
+    else:
+        begin = position + window.delay + 1
+        end = np.minimum(position + reach, seen.following[which] + window.delay)
+    begin = np.maximum(begin, 0)  # the past is not counted
+    length = np.maximum(np.minimum(end, seen.stop[which] - 1) - begin + 1, 0)
+    ends = np.cumsum(length)
+    cuts = np.searchsorted(ends, np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE), side="right")
+    for part in np.split(np.arange(len(which)), cuts):
+        sizes = length[part]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        yield np.repeat(which[part], sizes), np.repeat(begin[part], sizes) + within
+
+
+def _levels(seen: Occurrences, event: Int, position: Int, stands: Int, window: Window) -> Int:
+    """Level of each pair's label at its position; influencer u stands at ``stands[u, position]``.
+
+    Binary: 1. Count: occurrences in the window, at most the cap. Ordinal: one more than the number of
+    influencers that stand before the label.
+    """
+    level = np.ones(len(event), np.int64)
+    if window.kind == COUNT:
+        horizon = position - window.lookback[seen.code[event]]
+        earlier = seen.previous[event]
+        for _ in range(window.cap - 1):
+            inside = earlier >= horizon  # never true of ABSENT
+            if not inside.any():
+                break
+            level += inside
+            at = np.searchsorted(seen.position, np.maximum(earlier, seen.position[0]))
+            earlier = np.where(inside, seen.previous[at], ABSENT)
+    elif window.kind != BINARY:
+        for where in stands:
+            level += (where[position] != ABSENT) & (where[position] < seen.position[event])
+    return level
+
+
+def _refine(ids: Int, keys: Codes, level: Int, n: int) -> tuple[Int, Codes]:
+    """Tell states apart further by ``level`` (0..n-1); ids stay dense and in the order of their keys."""
+    joint = ids * n + level
+    size = max(len(keys), 1) * n
+    if size <= 4 * len(joint) + 64:
+        seen = np.flatnonzero(np.bincount(joint, minlength=size))
+        new = np.zeros(size, np.int64)
+        new[seen] = np.arange(len(seen))
+        ids = new[joint]
+    else:
+        seen, ids = np.unique(joint, return_inverse=True)
+    return ids, np.column_stack([keys[seen // n], (seen % n).astype(np.int32)])
+
+
+def _spread(index: Index, weights: Int | None) -> Int | None:
+    """Weights of sequences as weights of positions."""
+    return None if weights is None else np.repeat(weights, np.diff(index.offsets))
+
+
+def _add(counts: Int, cells: Int, valid: npt.NDArray[np.bool_], weights: Int | None) -> None:
+    """Add one (or its weight) to the flat ``cells`` of ``counts``."""
+    flat = counts.reshape(-1)
+    if not valid.all():
+        cells = cells[valid]
+        weights = None if weights is None else weights[valid]
+    if weights is None:
+        flat += np.bincount(cells, minlength=flat.size)
+    else:
+        np.add.at(flat, cells, weights)  # not bincount, whose weights are floats

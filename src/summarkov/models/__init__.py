@@ -1,0 +1,19 @@
+"""The estimators that people use."""
+
+from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
+from summarkov.models.graph import InfluenceGraph
+from summarkov.models.model import SummaryModel
+from summarkov.models.residual import OTHER
+from summarkov.models.storage import load
+
+__all__ = [
+    "OTHER",
+    "BSuMM",
+    "CSuMM",
+    "InfluenceGraph",
+    "MarkovChain",
+    "OSuMM",
+    "SuMM",
+    "SummaryModel",
+    "load",
+]

@@ -1,0 +1,222 @@
+"""The families of models: what each looks at in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from summarkov.engines import Target
+from summarkov.errors import SettingError, nearest
+from summarkov.models.model import SummaryModel, codes_of
+from summarkov.scores import Scorer
+from summarkov.search import SEARCHES, Problem
+from summarkov.search.problem import Search
+from summarkov.summaries import (
+    BinarySummary,
+    ChainSummary,
+    CountSummary,
+    CustomSummary,
+    OrdinalSummary,
+    Summary,
+)
+
+
+@dataclass(eq=False, repr=False)
+class SearchedModel(SummaryModel):
+    """A model whose influencers are searched for.
+
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest; or several, which makes a variable with one outcome each and a residual one;
+        or all. Without a target the model is a template for :class:`InfluenceGraph`.
+    alpha : float
+        Pseudo-count of the prior for each outcome in each state.
+    prior : {"uniform", "base-rate"}
+        What the estimates are drawn towards: even odds, as in the paper, or the target's base rate, which is
+        far better for rare labels.
+    gamma : float
+        Weight of the penalty for parameters; larger means fewer influencers.
+    criterion : {"bic", "aic", "extended-bic", "marginal"}
+        What the search maximises, see :class:`summarkov.scores.Scorer`.
+    xi : float
+        Weight of the extended part of "extended-bic".
+    parameters : {"all", "reachable"}
+        Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
+        can reach at this look-back.
+    search : {"greedy", "sweep"}
+        How influencers are searched for.
+    required, forbidden, candidates : labels
+        Influencers that must be there, that may not, and the only ones to consider beside the required.
+    max_influencers : int, optional
+        The most influencers, required ones included.
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
+    """
+
+    _: KW_ONLY
+    gamma: float = 1.0
+    criterion: str = "bic"
+    xi: float = 1.0
+    parameters: str = "all"
+    search: str = "greedy"
+    required: Iterable[str] = ()
+    forbidden: Iterable[str] = ()
+    candidates: Iterable[str] | None = None
+    max_influencers: int | None = None
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        if self.parameters not in ("all", "reachable"):
+            raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
+        required = set(codes_of(_names("required", self.required), labels))
+        forbidden = set(codes_of(_names("forbidden", self.forbidden), labels))
+        allowed = set(range(len(labels)))
+        if self.candidates is not None:
+            allowed = set(codes_of(_names("candidates", self.candidates), labels))
+        if both := required & forbidden:
+            raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
+        most = self.max_influencers
+        if most is not None and (not isinstance(most, int) or most < len(required)):
+            raise SettingError(
+                f"max_influencers must be a whole number from {len(required)} (the required ones) on, "
+                f"not {most!r}"
+            )
+        return Problem(
+            summary=summary,
+            target=target,
+            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior),
+            labels=labels,
+            n_events=n_events,
+            scale=scale,
+            required=tuple(sorted(required)),
+            optional=tuple(sorted(allowed - required - forbidden)),
+            max_influencers=most,
+            reachable_only=self.parameters == "reachable",
+        )
+
+    def make_search(self, problem: Problem) -> Search:
+        if self.search not in SEARCHES:
+            hint = nearest(str(self.search), SEARCHES)
+            raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
+        return SEARCHES[self.search](problem)
+
+
+@dataclass(eq=False, repr=False)
+class BSuMM(SearchedModel):
+    """Binary summary Markov model: did each influencer occur in its window?
+
+    ``lookback`` is how many events back to look: a number, None for the whole past, or one a label as a
+    mapping. ``delay`` leaves out that many of the most recent ones.
+
+    >>> model = BSuMM("B", lookback=1).fit([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
+    >>> model.influencers_
+    ('A',)
+    >>> model.table_[1].words, model.table_[1].n
+    ('A', 30.0)
+
+    References: Bhattacharjya, Sihag, Hassanzadeh, Bialik, "Summary Markov Models for Event Sequences", IJCAI
+    2022, Definition 4.
+    """
+
+    _: KW_ONLY
+    lookback: int | Mapping[str, int | None] | None = 5
+    delay: int = 0
+
+    def make_summary(self) -> Summary:
+        return BinarySummary(self.lookback, self.delay)
+
+
+@dataclass(eq=False, repr=False)
+class OSuMM(SearchedModel):
+    """Ordinal summary Markov model: which influencers occurred in the window, and in which order?
+
+    ``mask`` says which occurrence of a label counts, its "last" or its "first" in the window.
+
+    >>> model = OSuMM("C", lookback=2).fit([["A", "B", "C"], ["B", "A", "D"]] * 20)
+    >>> model.influencers_
+    ('A', 'B')
+
+    References: as :class:`BSuMM`, Definition 5.
+    """
+
+    _: KW_ONLY
+    lookback: int | None = 5
+    delay: int = 0
+    mask: str = "last"
+
+    def make_summary(self) -> Summary:
+        return OrdinalSummary(self.lookback, self.delay, self.mask)
+
+
+@dataclass(eq=False, repr=False)
+class CSuMM(SearchedModel):
+    """Count summary Markov model: how often did each influencer occur in its window, at most ``cap``?
+
+    >>> CSuMM("B", lookback=3, cap=2).fit([["A", "A", "B"], ["A", "C", "C"]] * 20).influencers_
+    ('A',)
+    """
+
+    _: KW_ONLY
+    lookback: int | Mapping[str, int | None] | None = 5
+    delay: int = 0
+    cap: int = 2
+
+    def make_summary(self) -> Summary:
+        return CountSummary(self.lookback, self.delay, self.cap)
+
+
+@dataclass(eq=False, repr=False)
+class SuMM(SearchedModel):
+    """A summary Markov model with your own summary: any function from a history to a hashable state.
+
+    >>> class JustBefore:
+    ...     lookback = 1
+    ...     def state(self, history, influencers):
+    ...         return history[-1] if history and history[-1] in influencers else None
+    ...     def n_states(self, n_influencers):
+    ...         return n_influencers + 1
+    >>> SuMM("B", summary=JustBefore()).fit([["A", "B", "C", "A", "B"]] * 10).influencers_
+    ('A',)
+    """
+
+    _: KW_ONLY
+    summary: Any = None
+
+    def make_summary(self) -> Summary:
+        if self.summary is None:
+            raise SettingError(
+                "SuMM needs summary=, an object with state(history, influencers) and n_states(n)"
+            )
+        return CustomSummary(self.summary)
+
+
+@dataclass(eq=False, repr=False)
+class MarkovChain(SummaryModel):
+    """Markov chain of order k: the summary is the last k labels themselves (Remark 3 of the paper).
+
+    Contexts cut short by the start of a sequence are contexts of their own.
+
+    >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
+    >>> [(row.words, row.n) for row in chain.table_]
+    [('start', 5.0), ('A', 10.0), ('B', 5.0)]
+    """
+
+    _: KW_ONLY
+    order: int = 1
+
+    def make_summary(self) -> Summary:
+        return ChainSummary(self.order)
+
+    @property
+    def influencers_(self) -> tuple[str, ...]:
+        """All labels: a chain looks at whatever came just before."""
+        return self.labels_ if self.order else ()
+
+
+def _names(setting: str, given: Iterable[str]) -> list[str]:
+    if isinstance(given, str):
+        raise SettingError(f"{setting} must be a list of labels; write [{given!r}]")
+    return list(given)

@@ -1,0 +1,99 @@
+"""What a model knows once it is fitted: counts, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines.counts import merge_keys
+from summarkov.kernels import Index
+from summarkov.scores import log_likelihood, probabilities, pseudo_counts
+from summarkov.search import Step
+from summarkov.summaries import KeyArray, Summary
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Counts of the states of the influencers found, and the settings needed to read them."""
+
+    summary: Summary
+    labels: tuple[str, ...]
+    target: Target
+    influencers: tuple[int, ...]
+    table: StateCounts
+    scale: int
+    n_sequences: int
+    label_counts: IntArray
+    alpha: float
+    prior: str
+    score: float
+    steps: tuple[Step, ...]
+
+    @property
+    def n_events(self) -> float:
+        """N, weighted."""
+        return float(self.label_counts.sum() / self.scale)
+
+    @cached_property
+    def counts(self) -> FloatArray:
+        """N(x; s), weighted."""
+        return np.asarray(self.table.counts / self.scale)
+
+    @cached_property
+    def pseudo(self) -> FloatArray:
+        """The prior's pseudo-counts."""
+        return pseudo_counts(self.counts.sum(axis=0), self.alpha, self.prior)
+
+    @cached_property
+    def theta(self) -> FloatArray:
+        """Probability of each outcome in each state; one more row for states never seen."""
+        unseen = np.zeros((1, self.counts.shape[1]))
+        return probabilities(np.concatenate([self.counts, unseen]), self.pseudo)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of the data it was fitted to."""
+        return float(log_likelihood(self.counts, self.pseudo))
+
+    @property
+    def influencer_labels(self) -> tuple[str, ...]:
+        """The influencers' labels."""
+        return tuple(self.labels[z] for z in self.influencers)
+
+    @property
+    def request(self) -> StatesRequest:
+        """What to have counted on other data to evaluate or update this model."""
+        return StatesRequest(self.summary, self.influencers, self.target)
+
+    def rows(self, keys: KeyArray) -> IntArray:
+        """The row of ``theta`` for each key."""
+        _, (mine, given) = merge_keys([self.table.keys, keys])
+        row_of = np.full(len(mine) + len(given), len(mine))
+        row_of[mine] = np.arange(len(mine))
+        return np.asarray(row_of[given])
+
+    def predict(self, index: Index) -> IntArray:
+        """The row of ``theta`` that holds at every position."""
+        ids, keys = self.summary.encode(index, self.influencers, self.labels)
+        return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
+
+    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+        """Add the counts of further data; the influencers stay."""
+        scale = max(self.scale, source.scale)  # 1 or the fixed point, so one divides the other
+        old, new = scale // self.scale, scale // source.scale
+        return replace(
+            self,
+            table=StateCounts.total(
+                [StateCounts(t.keys, t.counts * by) for t, by in ((self.table, old), (table, new))]
+            ),
+            scale=scale,
+            n_sequences=self.n_sequences + source.n_sequences,
+            label_counts=self.label_counts * old + source.label_counts * new,
+        )

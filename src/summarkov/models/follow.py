@@ -1,0 +1,71 @@
+"""Follow a sequence one event at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import Past
+from summarkov.errors import UnknownLabelError
+from summarkov.events.sequences import UNKNOWN
+from summarkov.kernels import Index
+from summarkov.models.fitted import Fitted
+
+
+class History:
+    """The past of one sequence, as much of it as a summary needs."""
+
+    def __init__(self, labels: tuple[str, ...], memory: tuple[int, int | None], unknown: str) -> None:
+        self._labels, self._memory, self._unknown = labels, memory, unknown
+        self._codes = {label: code for code, label in enumerate(labels)}
+        self.past = Past()
+
+    def observe(self, event: object) -> None:
+        """Add one event."""
+        code = self._codes.get(str(event), UNKNOWN)
+        if code == UNKNOWN and self._unknown != "ignore":
+            raise UnknownLabelError(str(event), self._labels)
+        self.past = self.past.extend(np.array([code], np.int32), self._memory)
+
+    def next_place(self) -> Index:
+        """The place where the next event will stand, with the past before it."""
+        empty, one = np.array([UNKNOWN], np.int32), np.array([0, 1], np.int64)
+        return self.past.index(empty, one, len(self._labels))
+
+
+class Follower:
+    """The probabilities of the next event, kept up to date.
+
+    >>> from summarkov import BSuMM
+    >>> model = BSuMM("B", lookback=1).fit([["A", "B", "A", "B", "C"]] * 9)
+    >>> follower = model.follow()
+    >>> follower.observe("A")
+    >>> round(float(follower.probabilities()[0]), 2)
+    0.99
+    """
+
+    def __init__(self, fitted: Fitted, unknown: str) -> None:
+        self._fitted = fitted
+        self._history = History(fitted.labels, fitted.summary.memory(), unknown)
+
+    def observe(self, event: object) -> None:
+        """Tell it the event that happened next."""
+        self._history.observe(event)
+
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """Probability of each outcome (as in ``outcomes_``) for the event to come."""
+        return np.asarray(self._fitted.theta[self.row])
+
+    @property
+    def key(self) -> list[Any]:
+        """The key of the state that the history is in."""
+        fitted = self._fitted
+        _, keys = fitted.summary.encode(self._history.next_place(), fitted.influencers, fitted.labels)
+        return list(keys[0].tolist())
+
+    @property
+    def row(self) -> int:
+        """The row of the model's probabilities that holds now."""
+        return int(self._fitted.predict(self._history.next_place())[0])

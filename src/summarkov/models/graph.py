@@ -1,0 +1,263 @@
+"""``InfluenceGraph``: one model a label, fitted together; who influences whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import as_source
+from summarkov.errors import NotFittedError, SettingError
+from summarkov.events import EventSequences
+from summarkov.explain import Explanation, Influence
+from summarkov.kernels import Index
+from summarkov.models.follow import History
+from summarkov.models.model import SummaryModel, codes_of, learn
+from summarkov.models.parameters import Parameters
+from summarkov.readers import read_events
+from summarkov.simulate.draw import after_histories, draw_sequences
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+
+@dataclass(eq=False, repr=False)
+class InfluenceGraph(Parameters):
+    """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
+
+    Parameters
+    ----------
+    model : SummaryModel
+        The template: a model without a target, such as ``BSuMM(lookback=10)``.
+    targets : labels, optional
+        Learn the influencers of these labels only.
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
+
+    The models of single labels need not sum to 1; for the next-event distribution and for simulation the
+    graph divides by their sum.
+
+    >>> from summarkov import BSuMM, read_events
+    >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+    >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
+    >>> [(edge.influencer, edge.target, edge.effect) for edge in graph.edges_]
+    [('C', 'A', 'amplifies'), ('A', 'B', 'amplifies'), ('B', 'C', 'amplifies')]
+    """
+
+    model: SummaryModel
+    targets: Iterable[str] | None = None
+    n_jobs: int | None = None
+
+    def fit(
+        self,
+        events: Any,
+        y: None = None,
+        *,
+        sample_weight: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Self:
+        """Learn all models. ``progress(done, total)`` is called as targets are finished."""
+        if not isinstance(self.model, SummaryModel):
+            raise SettingError(f"model must be a model such as BSuMM(), not {type(self.model).__name__}")
+        if self.model.target is not None:
+            raise SettingError("the template must have no target; use InfluenceGraph(model, targets=...)")
+        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        if self.targets is None:
+            chosen = list(source.labels)
+        else:
+            if isinstance(self.targets, str):
+                raise SettingError(f"targets must be a list of labels; write [{self.targets!r}]")
+            chosen = [source.labels[code] for code in sorted(set(codes_of(self.targets, source.labels)))]
+        models = [self.model.copy(target=label) for label in chosen]
+        done = 0
+
+        def on_done(n: int) -> None:
+            nonlocal done
+            done += n
+            if progress is not None:
+                progress(done, len(models))
+
+        learn(models, source, self.model.make_summary(), on_done)
+        self._models = dict(zip(chosen, models, strict=True))
+        return self
+
+    def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
+        """Add the counts of further events to every model; the influencers stay."""
+        if not hasattr(self, "_models"):
+            return self.fit(events, sample_weight=sample_weight)
+        source = self._first._source(events, sample_weight=sample_weight)
+        for model in self.models_.values():
+            model.partial_fit(source)
+        return self
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def models_(self) -> dict[str, SummaryModel]:
+        """The fitted model of every target."""
+        try:
+            return self._models
+        except AttributeError:
+            raise NotFittedError("this InfluenceGraph is not fitted; call fit(events) first") from None
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self._first.labels_
+
+    @property
+    def influencers_(self) -> dict[str, tuple[str, ...]]:
+        """The influencers of every target."""
+        return {label: model.influencers_ for label, model in self.models_.items()}
+
+    @property
+    def edges_(self) -> tuple[Influence, ...]:
+        """Every influence, target by target in sorted order, the strongest first."""
+        return tuple(
+            edge
+            for model in self.models_.values()
+            for edge in sorted(model.influences_, key=lambda e: (-abs(e.strength), e.influencer))
+        )
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log-likelihood of the training data, summed over the targets."""
+        return float(sum(model.log_likelihood_ for model in self.models_.values()))
+
+    @property
+    def _first(self) -> SummaryModel:
+        return next(iter(self.models_.values()))
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; edges have effect, strength, n_with and n_without."""
+        import networkx
+
+        graph = networkx.DiGraph()
+        counts = self._first.fitted.label_counts / self._first.fitted.scale
+        for label, n in zip(self.labels_, counts.tolist(), strict=True):
+            graph.add_node(label, n=n)
+        for edge in self.edges_:
+            graph.add_edge(
+                edge.influencer,
+                edge.target,
+                effect=edge.effect,
+                strength=edge.strength,
+                n_with=edge.n_with,
+                n_without=edge.n_without,
+            )
+        return graph
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language: amplifying edges solid, inhibiting ones dashed."""
+        colours = {"amplifies": "#1b7837", "inhibits": "#b2182b", "mixed": "#7570b3", "unclear": "#777777"}
+        arrows = {"inhibits": ', style=dashed, arrowhead="tee"'}
+        lines = [
+            "digraph influence {",
+            "  rankdir=LR;",
+            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+        ]
+        lines += [f"  {_dot(label)};" for label in self.labels_]
+        for edge in self.edges_:
+            width = 1 + min(abs(edge.strength), 4)
+            lines.append(
+                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
+                f'[color="{colours[edge.effect]}", penwidth={width:.2f}, '
+                f'tooltip="{edge.effect} x{edge.ratio:.2f}"{arrows.get(edge.effect, "")}];'
+            )
+        return "\n".join([*lines, "}"]) + "\n"
+
+    # ------------------------------------------------------------------ use
+
+    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """Probability of every label (as in ``labels_``) at every position, a row each, summing to 1."""
+        data = read_events(events).recode(self.labels_, unknown=unknown)
+        index = Index(data.codes, data.offsets, len(data.labels))
+        return self._normalised(index, np.arange(data.n_events))
+
+    def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
+        """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
+        data = read_events(events).recode(self.labels_, unknown=unknown)
+        p = self.predict_proba(data)
+        known = np.flatnonzero(data.codes >= 0)
+        return float(np.log(p[known, data.codes[known]]).sum())
+
+    def score(self, events: Any, y: None = None) -> float:
+        """Mean log-likelihood an event under the next-event distribution; larger is better."""
+        data = read_events(events)
+        return self.log_likelihood(data) / max(1, data.n_events)
+
+    def brier_score(self, events: Any, *, unknown: str = "error") -> float:
+        """Mean over events of the squared error of the next-event distribution, summed over labels."""
+        data = read_events(events).recode(self.labels_, unknown=unknown)
+        p = self.predict_proba(data)
+        known = np.flatnonzero(data.codes >= 0)
+        hit = p[known, data.codes[known]]
+        return float(((p[known] ** 2).sum(axis=1) - 2 * hit + 1).mean()) if len(known) else 0.0
+
+    def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
+        """Say why a label has its probability after a history (its own model's, before normalising)."""
+        if label not in self.models_:
+            codes_of([label], list(self.models_))
+        return self.models_[label].explain(history, unknown=unknown)
+
+    def follow(self, *, unknown: str = "error") -> GraphFollower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+        return GraphFollower(self, unknown)
+
+    def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
+        """Draw sequences from the next-event distribution.
+
+        It is normalised, so simulated data need not have exactly the influencers of the graph.
+        """
+        return draw_sequences(self.next_event, self.labels_, n_sequences, length, seed)
+
+    def next_event(self, histories: CodeArray) -> FloatArray:
+        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
+        recent, first = self._first.fitted.summary.memory()
+        codes, offsets, ends = after_histories(histories, recent if first is None else histories.shape[1])
+        return self._normalised(Index(codes, offsets, len(self.labels_)), ends)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the graph as JSON, all or nothing."""
+        from summarkov.models.storage import save
+
+        save(self, path)
+
+    def _normalised(self, index: Index, positions: IntArray) -> FloatArray:
+        if set(self.models_) != set(self.labels_):
+            raise SettingError(
+                "the next-event distribution needs a model for every label; fit the graph without targets="
+            )
+        p = np.empty((len(positions), len(self.labels_)))
+        for column, model in enumerate(self.models_.values()):
+            fitted = model.fitted
+            rows = fitted.predict(index)[positions]
+            p[:, column] = fitted.theta[rows, 0]
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+class GraphFollower:
+    """The next-event distribution of a graph, kept up to date."""
+
+    def __init__(self, graph: InfluenceGraph, unknown: str) -> None:
+        self._graph = graph
+        self._history = History(graph.labels_, graph._first.fitted.summary.memory(), unknown)
+
+    def observe(self, event: object) -> None:
+        """Tell it the event that happened next."""
+        self._history.observe(event)
+
+    def probabilities(self) -> FloatArray:
+        """Probability of every label (as in ``labels_``) for the event to come."""
+        return np.asarray(self._graph._normalised(self._history.next_place(), np.array([0]))[0])
+
+
+def _dot(text: str) -> str:
+    """Quote a label for DOT."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

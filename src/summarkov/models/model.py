@@ -1,0 +1,313 @@
+"""``SummaryModel``: what every model of one target can do."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence import credible_intervals
+from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
+from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.events import EventSequences
+from summarkov.explain import Explanation, Influence, influence_of
+from summarkov.kernels import Index
+from summarkov.models.fitted import Fitted
+from summarkov.models.follow import Follower
+from summarkov.models.parameters import Parameters
+from summarkov.models.residual import OTHER, Residual
+from summarkov.models.table import StateTable
+from summarkov.readers import read_events
+from summarkov.scores import Scorer
+from summarkov.search import Problem, Step, fixed, run_searches
+from summarkov.search.problem import Search
+from summarkov.summaries import Summary
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class SummaryModel(Parameters):
+    """A target whose probability depends on a summary of the history of its influencers.
+
+    Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
+    """
+
+    target: str | Iterable[str] | None = None
+    _: KW_ONLY
+    alpha: float = 0.1
+    prior: str = "uniform"
+    n_jobs: int | None = None
+
+    # ------------------------------------------------------------------ what a family decides
+
+    @abstractmethod
+    def make_summary(self) -> Summary:
+        """Make the summary from the parameters."""
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        """State the search for this target; without a search, BIC of the one model there is."""
+        scorer = Scorer(alpha=self.alpha, prior=self.prior)
+        return Problem(summary, target, scorer, labels, n_events, scale, (), ())
+
+    def make_search(self, problem: Problem) -> Search:
+        """Start the search."""
+        return fixed(problem)
+
+    # ------------------------------------------------------------------ fit
+
+    def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
+        """Learn the influencers and the table.
+
+        Parameters
+        ----------
+        events : EventSequences, CountSource, or whatever ``read_events`` takes
+        y : ignored
+            There for scikit-learn.
+        sample_weight : K numbers, optional
+            A weight for every sequence.
+        """
+        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        learn([self], source, self.make_summary())
+        return self
+
+    def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
+        """Add the counts of further events; the influencers stay. Fits if the model is not fitted yet."""
+        if not self.is_fitted:
+            return self.fit(events, sample_weight=sample_weight)
+        source = self._source(events, sample_weight=sample_weight)
+        old = self.fitted
+        (table,) = source.count([old.request])
+        assert isinstance(table, StateCounts)
+        new = old.plus(table, source)
+        problem = self.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
+        self._fitted = replace(new, score=problem.score(new.table, new.influencers))
+        return self
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the model has been fitted."""
+        return hasattr(self, "_fitted")
+
+    @property
+    def fitted(self) -> Fitted:
+        """The counts behind the model."""
+        try:
+            return self._fitted
+        except AttributeError:
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted; call fit(events) first"
+            ) from None
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.fitted.labels
+
+    @property
+    def target_(self) -> tuple[str, ...]:
+        """The labels of the target."""
+        return tuple(self.labels_[code] for code in self.fitted.target.codes)
+
+    @property
+    def outcomes_(self) -> tuple[str | Residual, ...]:
+        """The target's labels, then ``OTHER`` unless the target is the whole vocabulary."""
+        return (*self.target_, OTHER) if self.fitted.target.has_residual else self.target_
+
+    @property
+    def influencers_(self) -> tuple[str, ...]:
+        """The labels that the target's probability depends on, sorted."""
+        return self.fitted.influencer_labels
+
+    @property
+    def score_(self) -> float:
+        """The score of the influencers found."""
+        return self.fitted.score
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log-likelihood of the training data at the estimates."""
+        return self.fitted.log_likelihood
+
+    @property
+    def table_(self) -> StateTable:
+        """State, N(s), N(x; s), estimate and 95% credible interval, a row a state that was seen."""
+        return StateTable(self.fitted, self.outcomes_)
+
+    @property
+    def trace_(self) -> tuple[Step, ...]:
+        """Why each label entered or left, with the score."""
+        return self.fitted.steps
+
+    @property
+    def base_rates_(self) -> tuple[float, ...]:
+        """How often each outcome occurred, as a share of all events."""
+        totals = self.fitted.counts.sum(axis=0)
+        return tuple((totals / max(totals.sum(), 1e-300)).tolist())
+
+    @property
+    def influences_(self) -> tuple[Influence, ...]:
+        """How each influencer changes the probability of each label of the target."""
+        fitted = self.fitted
+        if not fitted.summary.by_level:
+            return ()
+        return tuple(
+            Influence(z, x, *influence_of(fitted.table, fitted.pseudo, fitted.scale, column, outcome))
+            for column, z in enumerate(fitted.influencer_labels)
+            for outcome, x in enumerate(self.target_)
+        )
+
+    # ------------------------------------------------------------------ use
+
+    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """Probability of each outcome (columns as in ``outcomes_``) at every position, a row each.
+
+        With ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
+        """
+        data = self._events(events, unknown)
+        rows = self.fitted.predict(Index(data.codes, data.offsets, len(data.labels)))
+        return np.asarray(self.fitted.theta[rows])
+
+    def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+        """Log-likelihood of new events, summed over all positions."""
+        n, theta = self._evaluate(events, unknown, sample_weight)
+        return float((n * np.log(theta)).sum())
+
+    def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
+        """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
+        n, theta = self._evaluate(events, "error", sample_weight)
+        return float((n * np.log(theta)).sum() / max(n.sum(), 1e-300))
+
+    def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+        """Mean squared error of the probabilities; smaller is better.
+
+        For one label it is the mean of (p - [it occurred])^2, for several the sum over the outcomes of that.
+        """
+        n, theta = self._evaluate(events, unknown, sample_weight)
+        squares = 1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True)
+        total = float((n * squares).sum() / max(n.sum(), 1e-300))
+        return total / 2 if len(self.outcomes_) == 2 else total
+
+    def explain(
+        self, history: Iterable[object], *, label: str | None = None, unknown: str = "error"
+    ) -> Explanation:
+        """Say why a label of the target has its probability after a history (labels, oldest first)."""
+        fitted = self.fitted
+        follower = self.follow(unknown=unknown)
+        for event in history:
+            follower.observe(event)
+        row = follower.row
+        if label is None:
+            if len(self.target_) > 1:
+                raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
+            label = self.target_[0]
+        if label not in self.target_:
+            raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
+        outcome = self.target_.index(label)
+        seen = row < len(fitted.counts)
+        counts = fitted.counts[row] if seen else np.zeros(len(self.outcomes_))
+        low, high = credible_intervals(counts, fitted.pseudo)[outcome]
+        key = follower.key
+        return Explanation(
+            label,
+            fitted.summary.state(key, self.influencers_, self.labels_),
+            fitted.summary.words(key, self.influencers_, self.labels_),
+            float(counts.sum()),
+            float(fitted.theta[row, outcome]),
+            (float(low), float(high)),
+            self.base_rates_[outcome],
+        )
+
+    def follow(self, *, unknown: str = "error") -> Follower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+        return Follower(self.fitted, unknown)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as JSON, all or nothing."""
+        from summarkov.models.storage import save
+
+        save(self, path)
+
+    # ------------------------------------------------------------------ private
+
+    def _events(self, events: Any, unknown: str = "error") -> EventSequences:
+        return read_events(events).recode(self.labels_, unknown=unknown)
+
+    def _source(self, data: Any, unknown: str = "error", sample_weight: Any = None) -> CountSource:
+        """New data in the vocabulary of the model."""
+        if isinstance(data, CountSource):
+            if tuple(data.labels) != self.labels_:
+                raise DataError(
+                    "this source has another vocabulary than the model; give it the model's labels_"
+                )
+            return data
+        return LocalSource(self._events(data, unknown), sample_weight=sample_weight, n_jobs=self.n_jobs)
+
+    def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+        """N(x; s) in new data, and theta of the same states."""
+        source = self._source(data, unknown, sample_weight)
+        (table,) = source.count([self.fitted.request])
+        assert isinstance(table, StateCounts)
+        return table.counts / source.scale, self.fitted.theta[self.fitted.rows(table.keys)]
+
+
+def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary, on_done: Any = None) -> None:
+    """Fit models that share a summary, all together: every pass over the data serves all of them."""
+    n_events = float(source.label_counts.sum() / source.scale)
+    if n_events == 0:
+        raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
+    targets = [resolve_target(model.target, source.labels) for model in models]
+    searches = [
+        model.make_search(model.make_problem(source.labels, target, summary, n_events, source.scale))
+        for model, target in zip(models, targets, strict=True)
+    ]
+    label_counts = source.label_counts
+    for model, target, result in zip(models, targets, run_searches(source, searches, on_done), strict=True):
+        model._fitted = Fitted(
+            summary=summary,
+            labels=tuple(source.labels),
+            target=target,
+            influencers=result.influencers,
+            table=result.table,
+            scale=source.scale,
+            n_sequences=source.n_sequences,
+            label_counts=label_counts,
+            alpha=model.alpha,
+            prior=model.prior,
+            score=result.score,
+            steps=result.steps,
+        )
+
+
+def resolve_target(target: str | Iterable[str] | None, labels: Sequence[str]) -> Target:
+    """Turn the target's labels into codes."""
+    if target is None:
+        raise SettingError(
+            "this model has no target; give target=, or fit it as a template: InfluenceGraph(model)"
+        )
+    names = [target] if isinstance(target, str) else list(target)
+    if not names:
+        raise SettingError("target is an empty set of labels; name at least one")
+    return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
+
+
+def codes_of(names: Iterable[str], labels: Sequence[str]) -> list[int]:
+    """Codes of labels, or the error that names the nearest one."""
+    from summarkov.errors import UnknownLabelError
+
+    index = {label: code for code, label in enumerate(labels)}
+    codes = []
+    for name in names:
+        if name not in index:
+            raise UnknownLabelError(str(name), labels)
+        codes.append(index[name])
+    return codes

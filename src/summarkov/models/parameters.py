@@ -1,0 +1,57 @@
+"""scikit-learn's conventions for parameters, without scikit-learn."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Self
+
+from summarkov.errors import SettingError, nearest
+
+
+class Parameters:
+    """Parameters are the dataclass fields: stored as given, checked when a model is fitted."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; those of a nested estimator as ``name__parameter`` if ``deep``."""
+        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        if deep:
+            for name, value in list(given.items()):
+                if isinstance(value, Parameters):
+                    given |= {f"{name}__{inner}": v for inner, v in value.get_params().items()}
+        return given
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name and return self."""
+        known = self.get_params()
+        for name, value in parameters.items():
+            if name not in known:
+                raise SettingError(f"{type(self).__name__} has no parameter {name!r}{nearest(name, known)}")
+            owner, _, inner = name.partition("__")
+            if inner:
+                getattr(self, owner).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def copy(self, **changed: Any) -> Self:
+        """Return an unfitted estimator with the same parameters but for those given."""
+        return type(self)(**{**self.get_params(deep=False), **changed})
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            plain = field.default is not dataclasses.MISSING and type(value) is type(field.default)
+            if not (plain and value == field.default):
+                shown.append(f"{field.name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator; the only place that imports it."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(one_d_array=True, two_d_array=False),
+        )

@@ -1,0 +1,285 @@
+"""Models as plain JSON that a colleague can read in ten years."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Hashable, Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from summarkov.engines import StateCounts, Target
+from summarkov.engines.weights import FIXED_POINT
+from summarkov.errors import SettingError, StoreError
+from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
+from summarkov.models.fitted import Fitted
+from summarkov.models.graph import InfluenceGraph
+from summarkov.models.model import SummaryModel
+from summarkov.search import Step
+from summarkov.store import Node, read_document, write_atomically
+from summarkov.summaries import (
+    ChainSummary,
+    CustomSummary,
+    KeyArray,
+    Summary,
+    WindowSummary,
+    registered_summary,
+)
+
+VERSION = 1
+_KINDS: dict[str, type[SummaryModel]] = {c.__name__: c for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain)}
+_NOT_STORED = ("target", "n_jobs", "alpha", "prior")  # stored elsewhere, or of this machine only
+
+
+def save(model: SummaryModel | InfluenceGraph, path: str | PathLike[str]) -> None:
+    """Write a fitted model or graph."""
+    write_atomically(
+        path, json.dumps(to_document(model), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    )
+
+
+def to_document(model: SummaryModel | InfluenceGraph) -> dict[str, Any]:
+    """A fitted model or graph as plain values."""
+    models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
+    first = models[0]
+    fitted = first.fitted
+    return {
+        "format": "summarkov",
+        "version": VERSION,
+        "kind": "InfluenceGraph" if isinstance(model, InfluenceGraph) else type(model).__name__,
+        "model": type(first).__name__,
+        "settings": {"alpha": first.alpha, "prior": first.prior} | _settings(first),
+        "data": {
+            "sequences": fitted.n_sequences,
+            "scale": fitted.scale,
+            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
+        },
+        "targets": [_target_document(m) for m in models],
+    }
+
+
+def _settings(model: SummaryModel) -> dict[str, Any]:
+    settings = {k: v for k, v in model.get_params(deep=False).items() if k not in _NOT_STORED}
+    for name, value in settings.items():
+        if name == "summary":
+            summary = model.fitted.summary
+            assert isinstance(summary, CustomSummary)
+            if summary.name is None:
+                raise SettingError(
+                    "a model with your own summary can be stored once that is registered: "
+                    "put @summarkov.register_summary('a name') above the class"
+                )
+            settings[name] = summary.name
+        elif isinstance(value, Mapping):
+            settings[name] = dict(sorted(value.items()))
+        elif value is not None and not isinstance(value, str | int | float | bool):
+            settings[name] = sorted(value)
+    return settings
+
+
+def _target_document(model: SummaryModel) -> dict[str, Any]:
+    fitted = model.fitted
+    return {
+        "target": list(model.target_),
+        "influencers": list(fitted.influencer_labels),
+        "score": fitted.score if np.isfinite(fitted.score) else None,
+        "log_likelihood": fitted.log_likelihood,
+        "states": [
+            {"state": _state_document(fitted, key), "counts": n, "probabilities": p}
+            for key, n, p in zip(
+                fitted.table.keys.tolist(),
+                fitted.table.counts.tolist(),
+                fitted.theta[:-1].tolist(),
+                strict=True,
+            )
+        ],
+        "trace": [dict(vars(step)) for step in fitted.steps],
+    }
+
+
+def _state_document(fitted: Fitted, key: list[Any]) -> Any:
+    if isinstance(fitted.summary, WindowSummary):
+        return dict(zip(fitted.influencer_labels, key, strict=True))
+    if isinstance(fitted.summary, ChainSummary):
+        return [fitted.labels[code - 1] if code else None for code in key]
+    return _plain(key[0])
+
+
+def _plain(state: Hashable) -> Any:
+    if state is None or isinstance(state, str | int | float | bool):
+        return state
+    if isinstance(state, tuple):
+        return [_plain(part) for part in state]
+    raise SettingError(
+        f"a state of type {type(state).__name__} cannot be stored; use texts, numbers and tuples"
+    )
+
+
+# ---------------------------------------------------------------------------------------- load
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a model or graph that ``save`` wrote; whatever is wrong with the file is named with its place.
+
+    Returns a model (``BSuMM``, ...) or an ``InfluenceGraph``.
+    """
+    document = read_document(path)
+    if not isinstance(document.value, dict) or document.value.get("format") != "summarkov":
+        raise StoreError(f"{document.where}: not a summarkov model; its 'format' is not 'summarkov'")
+    version = document["version"].count()
+    if version != VERSION:
+        raise StoreError(
+            f"{document.where}: written in version {version} of the format, but this program reads version "
+            f"{VERSION}; install a newer summarkov"
+        )
+    kind = document["kind"].one_of((*_KINDS, "InfluenceGraph"))
+    family = _KINDS[document["model"].one_of(tuple(_KINDS))]
+    try:
+        template = family(**_read_settings(document["settings"], family))
+        summary = template.make_summary()
+    except SettingError as problem:
+        raise StoreError(f"{document['settings'].where}: {problem}") from None
+    models = [_read_target(node, template, summary, document["data"]) for node in document["targets"].list()]
+    if kind != "InfluenceGraph":
+        if len(models) != 1 or kind != document["model"].value:
+            raise StoreError(f"{document['targets'].where}: a {kind} has one target of its own kind")
+        return models[0]
+    if not models or any(len(model.target_) != 1 for model in models):
+        raise StoreError(f"{document['targets'].where}: a graph has targets of one label each")
+    names = [model.target_[0] for model in models]
+    if names != sorted(set(names)):
+        raise StoreError(f"{document['targets'].where}: the targets of a graph are sorted and not repeated")
+    graph = InfluenceGraph(template, targets=None if tuple(names) == models[0].labels_ else tuple(names))
+    graph._models = dict(zip(names, models, strict=True))
+    return graph
+
+
+def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
+    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
+    settings: dict[str, Any] = {}
+    for name, value in node.items():
+        if name not in known:
+            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
+        if name == "summary":
+            settings[name] = registered_summary(value.text())
+        elif isinstance(value.value, list):
+            settings[name] = tuple(item.text() for item in value.list())
+        else:
+            settings[name] = value.value
+    for name in known - set(settings):
+        raise StoreError(f"{node.where}: {name!r} is missing")
+    return settings
+
+
+def _read_target(node: Node, template: SummaryModel, summary: Summary, data: Node) -> SummaryModel:
+    labels = tuple(label for label, _ in data["labels"].items())
+    if list(labels) != sorted(labels):
+        raise StoreError(f"{data['labels'].where}: the labels are not in sorted order")
+    label_counts = np.array([count.count() for _, count in data["labels"].items()], dtype=np.int64)
+    scale = data["scale"].count()
+    if scale not in (1, FIXED_POINT):
+        data["scale"].wrong(f"1 or {FIXED_POINT}")
+    target = Target(_codes(node["target"], labels), len(labels))
+    if not target.codes:
+        node["target"].wrong("at least one label")
+    influencers = _codes(node["influencers"], labels)
+    rows = node["states"].list()
+    counts = np.array(
+        [[n.count() for n in row["counts"].list(target.n_outcomes)] for row in rows], dtype=np.int64
+    ).reshape(len(rows), target.n_outcomes)
+    keys = _read_keys(rows, summary, influencers, labels)
+    score = node["score"]
+    fitted = Fitted(
+        summary=summary,
+        labels=labels,
+        target=target,
+        influencers=influencers,
+        table=StateCounts(keys, counts),
+        scale=scale,
+        n_sequences=data["sequences"].count(),
+        label_counts=label_counts,
+        alpha=template.alpha,
+        prior=template.prior,
+        score=-np.inf if score.value is None else score.number(),
+        steps=tuple(
+            Step(
+                s["action"].one_of(("add", "remove")),
+                s["label"].text(),
+                s["score"].number(),
+                s["gain"].number(),
+            )
+            for s in node["trace"].list()
+        ),
+    )
+    _check_sums(node, rows, fitted)
+    names = tuple(labels[code] for code in target.codes)
+    model = template.copy(target=names[0] if len(names) == 1 else names)
+    model._fitted = fitted
+    return model
+
+
+def _codes(node: Node, labels: tuple[str, ...]) -> tuple[int, ...]:
+    index = {label: code for code, label in enumerate(labels)}
+    codes = []
+    for item in node.list():
+        if item.text() not in index:
+            item.wrong("one of the labels of 'data'")
+        codes.append(index[item.text()])
+    if codes != sorted(set(codes)):
+        node.wrong("labels in sorted order, each once")
+    return tuple(codes)
+
+
+def _read_keys(
+    rows: list[Node], summary: Summary, influencers: tuple[int, ...], labels: tuple[str, ...]
+) -> KeyArray:
+    """The keys of the states, checked to be possible and in canonical order."""
+    found: list[Any] = []
+    for row in rows:
+        node = row["state"]
+        if isinstance(summary, WindowSummary):
+            names = [labels[z] for z in influencers]
+            if not isinstance(node.value, dict) or sorted(node.value) != names:
+                node.wrong(f"a level for each of {', '.join(names) or 'no influencers'}")
+            key: tuple[Any, ...] = tuple(node[name].count(max(summary.cap, len(names))) for name in names)
+            if not summary.is_key(key):
+                node.wrong("a state that this summary has")
+        elif isinstance(summary, ChainSummary):
+            index = {label: code + 1 for code, label in enumerate(labels)}
+            items = node.list(summary.order)
+            if any(item.value is not None and item.value not in index for item in items):
+                node.wrong("labels of 'data', or null before the start")
+            key = tuple(index[item.value] if item.value is not None else 0 for item in items)
+        else:
+            key = (_hashable(node.value),)
+        found.append(key)
+    if isinstance(summary, CustomSummary):
+        keys = np.empty((len(found), 1), dtype=object)
+        keys[:, 0] = [key[0] for key in found]
+        ordered = [repr(key[0]) for key in found]
+    else:
+        width = summary.order if isinstance(summary, ChainSummary) else len(influencers)
+        keys = np.array(found, dtype=np.int32).reshape(len(found), width)
+        ordered = found
+    for row, (a, b) in zip(rows[1:], itertools.pairwise(ordered), strict=True):
+        if not a < b:
+            row.wrong("states in canonical order, each once")
+    return keys
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(_hashable(part) for part in value) if isinstance(value, list) else value
+
+
+def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
+    """What can be worked out from the counts must agree with them."""
+    of_target = fitted.table.counts.sum(axis=0)
+    expected = fitted.label_counts[list(fitted.target.codes)]
+    if (of_target[: len(expected)] != expected).any() or of_target.sum() != fitted.label_counts.sum():
+        raise StoreError(f"{node['states'].where}: the counts do not add up to those of the labels in 'data'")
+    for row, theta in zip(rows, fitted.theta, strict=False):
+        given = [p.number() for p in row["probabilities"].list(len(theta))]
+        if not np.allclose(given, theta, rtol=1e-9, atol=1e-12):
+            row["probabilities"].wrong(f"{[round(float(p), 6) for p in theta]}, which is what the counts say")

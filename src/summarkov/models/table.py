@@ -1,0 +1,79 @@
+"""The conditional probability table of a fitted model, a row a state."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from summarkov.confidence import credible_intervals
+from summarkov.models.fitted import Fitted
+
+
+class Row(NamedTuple):
+    """One state: N(s), and N(x; s), the estimate and its interval for each outcome."""
+
+    state: Hashable
+    words: str
+    n: float
+    counts: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+
+
+class StateTable(Sequence[Row]):
+    """The states that were seen, in canonical order; ``outcomes`` names the columns."""
+
+    def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
+        self.outcomes = tuple(outcomes)
+        names = fitted.influencer_labels
+        intervals = credible_intervals(fitted.counts, fitted.pseudo, level)
+        self._rows = [
+            Row(
+                fitted.summary.state(key, names, fitted.labels),
+                fitted.summary.words(key, names, fitted.labels),
+                sum(n),
+                tuple(n),
+                tuple(theta),
+                tuple((low, high) for low, high in bounds),
+            )
+            for key, n, theta, bounds in zip(
+                fitted.table.keys.tolist(),
+                fitted.counts.tolist(),
+                fitted.theta.tolist(),
+                intervals.tolist(),
+                strict=False,  # theta has one more row, for states never seen
+            )
+        ]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, which: Any) -> Any:
+        return self._rows[which]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return one plain dict a state, ready for a data frame or JSON."""
+        return [
+            {"state": row.words, "n": row.n}
+            | {
+                f"{name}({outcome})": value
+                for outcome, n, p, (low, high) in zip(
+                    self.outcomes, row.counts, row.probabilities, row.intervals, strict=True
+                )
+                for name, value in (("n", n), ("p", p), ("low", low), ("high", high))
+            }
+            for row in self._rows
+        ]
+
+    def __repr__(self) -> str:
+        widest = max([len(row.words) for row in self._rows] + [5])
+        lines = [f"{'state':<{widest}}  {'n':>8}  {self.outcomes[0]!s:>12}  95% interval"]
+        for row in self._rows:
+            low, high = row.intervals[0]
+            lines.append(
+                f"{row.words:<{widest}}  {row.n:>8g}  {row.probabilities[0]:>12.4f}  {low:.4f} to {high:.4f}"
+            )
+        return "\n".join(lines)

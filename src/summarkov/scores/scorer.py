@@ -1,0 +1,96 @@
+"""The scores that a search maximises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import SettingError
+from summarkov.scores.estimates import FloatArray, log_likelihood, pseudo_counts
+
+SCORES = ("bic", "aic", "extended-bic", "marginal")
+
+
+def check_positive(name: str, value: float, *, zero: bool = False) -> None:
+    """Refuse a setting that is not a finite number above 0 (or from 0 on)."""
+    usable = (
+        isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
+    )
+    if not usable or value < 0 or (value == 0 and not zero):
+        raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
+
+
+@dataclass(frozen=True)
+class Scorer:
+    r"""One of the scores, with its settings.
+
+    With LL the log-likelihood at the Bayesian estimates, N the number of events, |P| = (|X| - 1) |S(U)| the
+    number of parameters and m the number of candidate labels:
+
+    - ``"bic"``: :math:`LL - \gamma |P| \log(N) / 2` (Equation 2 of the paper has gamma = 1);
+    - ``"aic"``: :math:`LL - |P|`;
+    - ``"extended-bic"``: :math:`BIC - \xi \log \binom{m}{|U|}`, for many irrelevant labels;
+    - ``"marginal"``: the Dirichlet marginal likelihood, which needs no penalty.
+    """
+
+    kind: str = "bic"
+    alpha: float = 0.1
+    gamma: float = 1.0
+    xi: float = 1.0
+    prior: str = "uniform"
+
+    def __post_init__(self) -> None:
+        if self.kind not in SCORES:
+            raise SettingError(f"score must be one of {', '.join(SCORES)}, not {self.kind!r}")
+        check_positive("alpha", self.alpha)
+        check_positive("gamma", self.gamma, zero=True)
+        check_positive("xi", self.xi, zero=True)
+        pseudo_counts([1, 1], self.alpha, self.prior)  # refuses an unknown prior
+
+    def __call__(
+        self,
+        counts: npt.ArrayLike,
+        n_influencers: int,
+        n_states: float | FloatArray,
+        n_candidates: int,
+        n_events: float,
+    ) -> FloatArray:
+        """Score one table ``counts[s, x]``, or many along leading axes that share their totals N(x).
+
+        >>> Scorer(alpha=1.0)([[8, 2], [1, 9]], 1, n_states=2, n_candidates=3, n_events=20).round(3)
+        np.float64(-11.502)
+        """
+        n = np.asarray(counts, dtype=float)
+        one = n.reshape(-1, *n.shape[-2:])[0]
+        pseudo = pseudo_counts(one.sum(axis=0), self.alpha, self.prior)
+        if self.kind == "marginal":
+            return _log_marginal(n, pseudo)
+        likelihood = log_likelihood(n, pseudo)
+        n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
+        if self.kind == "aic":
+            return np.asarray(likelihood - n_parameters)
+        score = likelihood - self.gamma * n_parameters * (math.log(n_events) / 2 if n_events > 0 else 0.0)
+        if self.kind == "extended-bic":
+            score = score - self.xi * math.log(math.comb(n_candidates, n_influencers))
+        return np.asarray(score)
+
+
+def _log_marginal(n: FloatArray, pseudo: FloatArray) -> FloatArray:
+    r"""Log marginal likelihood under independent Dirichlet priors, a state each.
+
+    .. math:: \sum_s \log\frac{\Gamma(A)}{\Gamma(A + N(s))}
+        + \sum_x \log\frac{\Gamma(\alpha_x + N(x;s))}{\Gamma(\alpha_x)}, \quad A = \sum_x \alpha_x
+    """
+    total = pseudo.sum()
+    by_outcome = (_log_gamma(pseudo + n) - _log_gamma(pseudo)).sum(axis=-1)
+    by_state = by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(np.asarray(total))
+    return np.asarray(by_state.sum(axis=-1))
+
+
+def _log_gamma(x: FloatArray) -> FloatArray:
+    # NumPy has no log-gamma; counts repeat, so each distinct value is worked out once.
+    values, where = np.unique(x, return_inverse=True)
+    return np.array([math.lgamma(v) for v in values.tolist()])[where].reshape(x.shape)

@@ -1,0 +1,33 @@
+"""Run many searches side by side, so that all of them share each pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from summarkov.engines import CountSource, Request
+from summarkov.engines.counts import Counts
+from summarkov.search.problem import Search, SearchResult
+
+
+def run_searches(
+    source: CountSource, searches: Sequence[Search], on_done: Callable[[int], None] | None = None
+) -> list[SearchResult]:
+    """Answer all open requests of all searches in one pass, until every search is done.
+
+    The number of passes is that of the deepest search, not the sum. ``on_done`` is told how many searches
+    ended with each pass.
+    """
+    results: dict[int, SearchResult] = {}
+    answers: dict[int, list[Counts] | None] = dict.fromkeys(range(len(searches)))
+    while answers:
+        asked: dict[int, list[Request]] = {}
+        for i, answer in answers.items():
+            try:
+                asked[i] = next(searches[i]) if answer is None else searches[i].send(answer)
+            except StopIteration as end:
+                results[i] = end.value
+        if on_done is not None and len(answers) > len(asked):
+            on_done(len(answers) - len(asked))
+        counts = iter(source.count([request for requests in asked.values() for request in requests]))
+        answers = {i: [next(counts) for _ in requests] for i, requests in asked.items()}
+    return [results[i] for i in range(len(searches))]

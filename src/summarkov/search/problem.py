@@ -1,0 +1,139 @@
+"""What a search is given, what it returns, and the questions that all strategies ask."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest, Target
+from summarkov.engines.counts import Counts
+from summarkov.scores import Scorer
+from summarkov.summaries import Summary, WindowSummary
+
+FloatArray = npt.NDArray[np.float64]
+#: A search yields lists of requests, is sent their counts, and returns its result.
+Search = Generator[list[Request], list[Counts], "SearchResult"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One move of a search: the label that entered or left, the score then, and what that gained."""
+
+    action: str  # "add" or "remove"
+    label: str
+    score: float
+    gain: float
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The influencers found (sorted codes), their score and counts, and how they were found."""
+
+    influencers: tuple[int, ...]
+    score: float
+    table: StateCounts
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One target, and which influencers may be considered for it."""
+
+    summary: Summary
+    target: Target
+    scorer: Scorer
+    labels: Sequence[str]
+    n_events: float
+    scale: int
+    required: tuple[int, ...]
+    optional: tuple[int, ...]  # candidates that are not required, sorted
+    max_influencers: int | None = None
+    reachable_only: bool = False
+
+    @property
+    def room(self) -> int:
+        """How many optional influencers there may be."""
+        if self.max_influencers is None:
+            return len(self.optional)
+        return min(len(self.optional), self.max_influencers - len(self.required))
+
+    def n_states(self, influencers: Sequence[int]) -> float:
+        """|S(U)| as a float (infinite where no float is large enough)."""
+        if self.reachable_only:
+            n = self.summary.n_reachable([self.labels[z] for z in influencers], len(self.labels))
+        else:
+            n = self.summary.n_states(len(influencers), len(self.labels))
+        return float(n) if n < 2**1000 else float("inf")
+
+    def score(self, table: StateCounts, influencers: Sequence[int]) -> float:
+        """Score of one set of influencers from its counts."""
+        return float(self._score(table.counts, len(influencers), self.n_states(influencers)))
+
+    def _score(
+        self, counts: npt.NDArray[np.int64], n_influencers: int, n_states: float | FloatArray
+    ) -> FloatArray:
+        return self.scorer(
+            counts if self.scale == 1 else counts / self.scale,
+            n_influencers,
+            n_states,
+            len(self.required) + len(self.optional),
+            self.n_events,
+        )
+
+    # ---------------------------------------------------------------- what strategies ask
+
+    def join(
+        self, influencers: tuple[int, ...], candidates: Sequence[int]
+    ) -> Generator[list[Request], list[Counts], tuple[float, FloatArray]]:
+        """Ask for the score of the influencers as they are, and joined by each candidate."""
+        joined = [tuple(sorted((*influencers, z))) for z in candidates]
+        if isinstance(self.summary, WindowSummary):
+            request = CandidatesRequest(self.summary, influencers, self.target, tuple(candidates))
+            (counts,) = yield [request]
+            assert isinstance(counts, CandidateCounts)
+            before = self.score(StateCounts(counts.keys, counts.counts), influencers)
+            if self.reachable_only:
+                n_states: float | FloatArray = np.array([self.n_states(u) for u in joined])
+            else:
+                n_states = self.n_states(joined[0])
+            return before, self._score(counts.tables(), len(influencers) + 1, n_states)
+        sets = [influencers, *joined]
+        tables = yield [StatesRequest(self.summary, u, self.target) for u in sets]
+        scores = [self.score(t, u) for t, u in zip(tables, sets, strict=True) if isinstance(t, StateCounts)]
+        return scores[0], np.array(scores[1:])
+
+    def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
+        """Ask for the counts of one set of influencers."""
+        (table,) = yield [StatesRequest(self.summary, influencers, self.target)]
+        assert isinstance(table, StateCounts)
+        return table
+
+    def leave(
+        self, influencers: tuple[int, ...], table: StateCounts, leaving: Sequence[int]
+    ) -> Generator[list[Request], list[Counts], list[tuple[float, StateCounts]]]:
+        """Score and counts once each of ``leaving`` in turn is left out; from ``table`` where that can be."""
+        sets = [tuple(u for u in influencers if u != z) for z in leaving]
+        tables: list[StateCounts] = []
+        if self.summary.by_level:
+            for z in leaving:
+                tables.append(table.regroup(self.summary.without(table.keys, influencers.index(z))))
+        else:
+            answers = yield [StatesRequest(self.summary, u, self.target) for u in sets]
+            tables = [t for t in answers if isinstance(t, StateCounts)]
+        return [(self.score(t, u), t) for t, u in zip(tables, sets, strict=True)]
+
+
+def improves(new: float, old: float) -> bool:
+    """Whether a score is better by more than a tie: 1e-9, relative."""
+    if old == -np.inf:
+        return new > old
+    return new - old > 1e-9 * max(1.0, abs(new), abs(old))
+
+
+def first_best(scores: Sequence[float] | FloatArray) -> int:
+    """The first of those that tie with the best."""
+    best = max(scores)
+    return next(i for i, score in enumerate(scores) if not improves(best, score))

@@ -1,0 +1,56 @@
+"""Draw sequences from a next-event distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.events.sequences import UNKNOWN
+
+CodeArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+def draw_sequences(
+    next_event: Callable[[CodeArray], FloatArray],
+    labels: Sequence[str],
+    n_sequences: int,
+    length: int | Sequence[int],
+    seed: int,
+) -> EventSequences:
+    """Draw sequences event by event, all sequences side by side.
+
+    ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
+    every label for each, ``p[k, m]``. ``length`` is one for all, or one a sequence.
+    """
+    lengths = np.full(n_sequences, length) if np.isscalar(length) else np.asarray(length)
+    if n_sequences < 0 or lengths.shape != (n_sequences,) or (lengths < 0).any():
+        raise SettingError(
+            f"give a number of sequences and their length from 0 on, not {n_sequences}, {length}"
+        )
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
+    for t in range(codes.shape[1]):
+        going = np.flatnonzero(lengths > t)
+        cumulative = np.cumsum(next_event(codes[going, :t]), axis=1)
+        chance = rng.random(len(going))[:, None] * cumulative[:, -1:]
+        codes[going, t] = (cumulative[:, :-1] <= chance).sum(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
+
+
+def after_histories(histories: CodeArray, recent: int) -> tuple[CodeArray, IntArray, IntArray]:
+    """Lay histories out as a shard with an empty place after each, where the next event will stand.
+
+    Only the last ``recent`` events are kept. Returns codes, offsets and the positions of the empty places.
+    """
+    kept = histories[:, max(0, histories.shape[1] - recent) :]
+    n, width = kept.shape
+    codes = np.concatenate([kept, np.full((n, 1), UNKNOWN, np.int32)], axis=1).reshape(-1)
+    offsets = np.arange(n + 1, dtype=np.int64) * (width + 1)
+    return codes, offsets, offsets[1:] - 1

@@ -1,0 +1,111 @@
+"""Read JSON that may be damaged, and say where it is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from summarkov.errors import StoreError
+
+#: The largest count that a file may hold.
+_LARGEST = 2**62
+
+
+class Node:
+    """A value in a document, together with where it stands, so that every complaint names its place."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        self.value, self.where = value, where
+
+    def wrong(self, expected: str) -> NoReturn:
+        """Complain."""
+        found = json.dumps(self.value, ensure_ascii=False, default=str)
+        raise StoreError(
+            f"{self.where}: expected {expected}, found {found[:60]}{'...' if len(found) > 60 else ''}"
+        )
+
+    def __getitem__(self, name: str) -> Node:
+        if not isinstance(self.value, dict):
+            self.wrong("an object")
+        if name not in self.value:
+            raise StoreError(f"{self.where}: {name!r} is missing")
+        return Node(self.value[name], f"{self.where}.{name}")
+
+    def __contains__(self, name: str) -> bool:
+        return isinstance(self.value, dict) and name in self.value
+
+    def items(self) -> Iterator[tuple[str, Node]]:
+        """The entries of an object."""
+        if not isinstance(self.value, dict):
+            self.wrong("an object")
+        return ((name, self[name]) for name in self.value)
+
+    def list(self, size: int | None = None) -> list[Node]:
+        """The items of a list, of a given size if one is given."""
+        if not isinstance(self.value, list) or (size is not None and len(self.value) != size):
+            self.wrong("a list" if size is None else f"a list of {size}")
+        return [Node(item, f"{self.where}[{i}]") for i, item in enumerate(self.value)]
+
+    def text(self) -> str:
+        """A text."""
+        if not isinstance(self.value, str):
+            self.wrong("a text")
+        return str(self.value)
+
+    def one_of(self, known: tuple[str, ...]) -> str:
+        """One of some texts."""
+        if self.value not in known:
+            self.wrong(f"one of {', '.join(known)}")
+        return str(self.value)
+
+    def count(self, most: int = _LARGEST) -> int:
+        """A whole number from 0 on."""
+        if type(self.value) is not int or not 0 <= self.value <= most:
+            self.wrong(f"a whole number from 0 to {most}" if most < _LARGEST else "a whole number from 0 on")
+        return int(self.value)
+
+    def number(self) -> float:
+        """A finite number."""
+        if type(self.value) not in (int, float) or not math.isfinite(self.value):
+            self.wrong("a number")
+        return float(self.value)
+
+
+def read_document(path: str | os.PathLike[str]) -> Node:
+    """Parse a JSON file; repeated names, NaN and unbounded nesting are refused."""
+    name = os.fspath(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file, object_pairs_hook=_no_repeats, parse_constant=_no_constants)
+    except StoreError as problem:
+        raise StoreError(f"{name}: {problem}") from None
+    except FileNotFoundError:
+        raise StoreError(f"{name}: there is no such file") from None
+    except OSError as problem:
+        raise StoreError(f"{name}: cannot be read ({problem.strerror or problem})") from None
+    except json.JSONDecodeError as problem:
+        raise StoreError(
+            f"{name}: not valid JSON at line {problem.lineno}, column {problem.colno} ({problem.msg}); "
+            "was the file cut short?"
+        ) from None
+    except (UnicodeDecodeError, ValueError) as problem:
+        raise StoreError(f"{name}: not a JSON text ({str(problem)[:80]})") from None
+    except RecursionError:
+        raise StoreError(f"{name}: nested far too deeply to be a model") from None
+    return Node(value, name)
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise StoreError(f"the name {repeated!r} stands twice in one object")
+    return found
+
+
+def _no_constants(text: str) -> NoReturn:
+    raise StoreError(f"{text} is not a number that a model can hold")

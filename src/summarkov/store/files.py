@@ -1,0 +1,32 @@
+"""Write a file all or nothing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside ``path`` to write to; on success it takes that name, else it is gone.
+
+    Whatever stood there before stays whole until then, and after an error.
+    """
+    final = Path(path)
+    temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        yield temporary
+        os.replace(temporary, final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write text, so that readers see the old file or the whole new one and never a part."""
+    with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,48 @@
+"""CSuMM's summary: how often did each influencer occur in its window?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from summarkov import kernels
+from summarkov.errors import SettingError
+from summarkov.summaries.window import WindowSummary
+
+
+@dataclass(frozen=True)
+class CountSummary(WindowSummary):
+    """Occurrences of each influencer in its window, at most ``cap``: (c + 1)^|U| states.
+
+    The paper names it as future work. With ``cap=1`` it is the binary summary.
+
+    >>> CountSummary(lookback=3, cap=2).n_states(2, n_labels=10)
+    9
+    """
+
+    cap: int = 2  # type: ignore[misc]  # a constant in the other summaries, a setting here
+
+    kind: ClassVar[int] = kernels.COUNT
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.cap, int) or isinstance(self.cap, bool) or not 1 <= self.cap <= 1000:
+            raise SettingError(f"cap must be a whole number from 1 to 1000, not {self.cap!r}")
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return int((self.cap + 1) ** n_influencers)
+
+    def state(
+        self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]
+    ) -> tuple[tuple[str, int], ...]:
+        """The influencers that occurred, each with its capped count."""
+        return tuple((z, int(level)) for z, level in zip(influencers, key, strict=True) if level)
+
+    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
+        if not influencers:
+            return "any history"
+        return ", ".join(
+            f"{z} x{level}{'+' if level == self.cap else ''}" if level else f"no {z}"
+            for z, level in zip(influencers, key, strict=True)
+        )

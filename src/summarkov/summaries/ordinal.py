@@ -1,0 +1,79 @@
+"""OSuMM's summary: which influencers occurred in the window, and in which order?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import factorial, perm
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.errors import SettingError
+from summarkov.summaries.base import KeyArray
+from summarkov.summaries.window import WindowSummary
+
+
+@dataclass(frozen=True)
+class OrdinalSummary(WindowSummary):
+    r"""The influencers in the window in the order of their last (or first) occurrence there.
+
+    .. math:: |S(U)| = \sum_{i=0}^{|U|} |U|! / i!
+
+    ``mask`` says which occurrence counts (Definition 5 of the paper): "last", its choice, or "first".
+
+    >>> OrdinalSummary(lookback=3).n_states(3, n_labels=10)
+    16
+    """
+
+    mask: str = "last"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mask not in ("last", "first"):
+            raise SettingError(f"mask must be 'last' or 'first', not {self.mask!r}")
+        if isinstance(self.lookback, Mapping):
+            raise SettingError("an ordinal summary has one look-back for all labels; give a number or None")
+
+    @property
+    def kind(self) -> int:  # type: ignore[override]  # depends on the mask
+        return kernels.ORDINAL_LAST if self.mask == "last" else kernels.ORDINAL_FIRST
+
+    def n_states(self, n_influencers: int, n_labels: int) -> int:
+        return sum(factorial(n_influencers) // factorial(i) for i in range(n_influencers + 1))
+
+    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
+        """List all orders of all subsets, or only those that fit into the window; for few influencers."""
+        n = len(influencers)
+        (width,) = set(self.widths(influencers)) or {0}
+        most = n if not reachable or width is None else min(width, n)
+        orders = itertools.chain.from_iterable(itertools.permutations(range(n), i) for i in range(most + 1))
+        return sorted(tuple(order.index(u) + 1 if u in order else 0 for u in range(n)) for order in orders)
+
+    def is_key(self, key: Sequence[int]) -> bool:
+        """Whether a key is a state: places 1, 2, ... each taken once."""
+        placed = sorted(level for level in key if level)
+        return placed == list(range(1, len(placed) + 1))
+
+    def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
+        """As many labels as the window has positions can stand in it at once."""
+        n = len(influencers)
+        (width,) = set(self.widths(influencers)) or {0}
+        return sum(perm(n, i) for i in range((n if width is None else min(width, n)) + 1))
+
+    def without(self, keys: KeyArray, column: int) -> KeyArray:
+        """Leave a label out of the order: those after it move up."""
+        left = keys[:, column : column + 1]
+        rest = np.delete(keys, column, axis=1)
+        return np.asarray(rest - ((left > 0) & (rest > left)).astype(rest.dtype))
+
+    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+        """The influencers that occurred, oldest first."""
+        placed = sorted((level, z) for z, level in zip(influencers, key, strict=True) if level)
+        return tuple(z for _, z in placed)
+
+    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
+        if not influencers:
+            return "any history"
+        return " then ".join(self.state(key, influencers, labels)) or "none of them"

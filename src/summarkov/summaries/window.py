@@ -1,0 +1,114 @@
+"""What binary, ordinal and count summaries share: a level a label, seen through a window."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.summaries.base import IntArray, KeyArray, Summary
+
+Lookback = int | None | Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class WindowSummary(Summary):
+    """A summary by levels: how each influencer stands in the window d < i - j <= k before position i.
+
+    ``lookback`` is k: one number, None for the whole past, or a mapping from label to its own k (a label
+    that it does not name is looked for in the whole past). ``delay`` is d.
+    """
+
+    lookback: Lookback = 5
+    delay: int = 0
+
+    kind: ClassVar[int]
+    cap: ClassVar[int] = 1
+    by_level: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.delay, int | np.integer) or self.delay < 0:
+            raise SettingError(f"delay must be a whole number from 0 on, not {self.delay!r}")
+        lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
+        for lookback in lookbacks:
+            if lookback is None:
+                continue
+            if not isinstance(lookback, int | np.integer) or isinstance(lookback, bool) or lookback < 1:
+                raise SettingError(f"lookback must be a whole number from 1 on or None, not {lookback!r}")
+            if self.delay >= lookback:
+                raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
+            if lookback > 2**31:
+                raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
+
+    def lookbacks(self, labels: Sequence[str]) -> IntArray:
+        """One look-back a label of the vocabulary."""
+        if not isinstance(self.lookback, Mapping):
+            return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else self.lookback)
+        for label in self.lookback:
+            if label not in labels:
+                raise UnknownLabelError(label, labels)
+        given = (self.lookback.get(label) for label in labels)
+        return np.array([kernels.UNLIMITED if k is None else k for k in given], dtype=np.int64)
+
+    def widths(self, influencers: Sequence[str]) -> list[int | None]:
+        """The number of positions in each influencer's window, None where it has no limit."""
+        reach = self.lookback
+        each = [reach.get(z) if isinstance(reach, Mapping) else reach for z in influencers]
+        return [None if k is None else k - self.delay for k in each]
+
+    def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
+        """List all states as keys, or only those that fit into the windows; for few influencers."""
+        every = itertools.product(range(self.cap + 1), repeat=len(influencers))
+        return [key for key in every if not reachable or self._fits(key, influencers)]
+
+    def is_key(self, key: Sequence[int]) -> bool:
+        """Whether a key is a state of this summary."""
+        return all(0 <= level <= self.cap for level in key)
+
+    def _fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
+        needed = 0
+        widths = [np.inf if w is None else w for w in self.widths(influencers)]
+        for width, level in sorted(zip(widths, key, strict=True)):
+            needed += level
+            if level and needed > width:
+                return False
+        return True
+
+    def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
+        """How many states fit into the windows, each position of which holds one event.
+
+        The windows are nested, so levels c_1, c_2, ... of influencers sorted by the width of their windows
+        fit if and only if c_1 + ... + c_i is at most the i-th width for every i that occurs.
+        """
+        ways = {0: 1}  # events needed so far -> number of states
+        for width in sorted(self.widths(influencers), key=lambda w: np.inf if w is None else w):
+            grown: dict[int, int] = {}
+            for needed, n in ways.items():
+                for level in range(self.cap + 1):
+                    if level == 0 or width is None or needed + level <= width:
+                        grown[needed + level] = grown.get(needed + level, 0) + n
+            ways = grown
+        return sum(ways.values())
+
+    def encode(
+        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
+    ) -> tuple[IntArray, KeyArray]:
+        return kernels.window_states(index, np.array(influencers, np.int32), self.window(labels))
+
+    def window(self, labels: Sequence[str]) -> kernels.Window:
+        """The window as the kernels take it."""
+        return kernels.Window(self.kind, self.lookbacks(labels), self.delay, self.cap)
+
+    def memory(self) -> tuple[int, int | None]:
+        given = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
+        limits = [k for k in given if k is not None]
+        unlimited = isinstance(self.lookback, Mapping) or self.lookback is None
+        return max([*limits, self.delay]), self.cap if unlimited else None
+
+    def without(self, keys: KeyArray, column: int) -> KeyArray:
+        return np.delete(keys, column, axis=1)
