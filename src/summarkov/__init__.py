@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
+    from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
         BSuMM,
@@ -41,6 +42,7 @@ _WHERE = {
     "OSuMM": "models",
     "OTHER": "models",
     "SuMM": "models",
+    "backend": "kernels",
     "load": "models",
     "read_events": "readers",
     "register_summary": "summaries",
@@ -56,6 +58,7 @@ __all__ = [
     "MarkovChain",
     "OSuMM",
     "SuMM",
+    "backend",
     "load",
     "read_events",
     "register_summary",

@@ -16,7 +16,7 @@ from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.requests import CandidatesRequest, Request, join
 from summarkov.engines.shard import Shard
 from summarkov.engines.weights import fixed_point
-from summarkov.errors import SettingError, TooLargeError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
 IntArray = npt.NDArray[np.int64]
@@ -63,8 +63,6 @@ class LocalSource:
         if not requests:
             return []
         joint, answered_by = join(requests, self._most_targets(requests))
-        for request in joint:
-            _refuse_if_too_large(request, self.events.n_events)
         shards = self.shards(joint)
         with ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else _Inline() as pool:
             totals = [_total(list(pool.map(lambda shard, r=r: shard.count(r), shards))) for r in joint]  # type: ignore[misc]
@@ -130,19 +128,6 @@ def _total(parts: list[Counts]) -> Counts:
 def _threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, int) or n_jobs == 0 or n_jobs < -1:
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs < -1:
         raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs
-
-
-def _refuse_if_too_large(request: Request, n_events: int) -> None:
-    """Stop before allocating tables that would not fit, naming what to change."""
-    states = min(request.summary.n_states(len(request.influencers), request.target.n_labels), n_events + 1)
-    cells = states * request.target.n_outcomes
-    if isinstance(request, CandidatesRequest):
-        cells *= (len(request.influencers) + 2) * max(1, len(request.candidates))
-    if cells * 8 > 16 * TABLE_BYTES:
-        raise TooLargeError(
-            f"counting {states} states of {len(request.influencers)} influencers would take "
-            f"{cells * 8 / 2**30:.0f} GiB; set max_influencers, raise gamma, or give fewer candidates"
-        )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
 from summarkov.engines.requests import CandidatesRequest, Request
+from summarkov.errors import TooLargeError
 from summarkov.summaries import WindowSummary
 
 
@@ -28,11 +29,16 @@ class Shard:
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         if isinstance(request, CandidatesRequest):
             candidates, window = np.array(request.candidates, np.int32), request.summary.window(self.labels)
-            return CandidateCounts(
-                *kernels.count_candidates(
+            try:
+                counted = kernels.count_candidates(
                     self.index, self.weights, influencers, candidates, *outcomes, window
                 )
-            )
+            except MemoryError:
+                raise TooLargeError(
+                    f"the states of {len(influencers)} influencers joined by each of {len(candidates)} "
+                    "candidates are too many to count; set max_influencers, raise gamma, or give candidates"
+                ) from None
+            return CandidateCounts(*counted)
         if isinstance(request.summary, WindowSummary):
             window = request.summary.window(self.labels)
             return StateCounts(

@@ -1,5 +1,14 @@
-"""Kernels: arrays in, int64 counts out."""
+"""Kernels: arrays in, int64 counts out.
 
+Each exists twice, in NumPy and in C++, and which one serves changes nothing but the time. The C++ ones are
+taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS`` is ``numpy`` (or
+``native``, to insist).
+"""
+
+import os
+from types import ModuleType
+
+from summarkov.kernels import numpy_kernels
 from summarkov.kernels.index import UNLIMITED, Index
 from summarkov.kernels.numpy_kernels import (
     BINARY,
@@ -8,11 +17,8 @@ from summarkov.kernels.numpy_kernels import (
     ORDINAL_LAST,
     Window,
     chain_states,
-    count_candidates,
-    count_states,
     merge_keys,
     tabulate,
-    window_states,
 )
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "UNLIMITED",
     "Index",
     "Window",
+    "backend",
     "chain_states",
     "count_candidates",
     "count_states",
@@ -30,3 +37,28 @@ __all__ = [
     "tabulate",
     "window_states",
 ]
+
+
+def _choose(wish: str) -> ModuleType:
+    if wish not in ("", "numpy", "native"):
+        raise ImportError(f"SUMMARKOV_KERNELS is {wish!r}; use 'numpy', 'native' or leave it unset")
+    if wish == "numpy":
+        return numpy_kernels
+    try:
+        from summarkov.kernels import native_kernels
+    except ImportError:
+        if wish == "native":
+            raise
+        return numpy_kernels
+    return native_kernels
+
+
+_chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
+window_states = _chosen.window_states
+count_states = _chosen.count_states
+count_candidates = _chosen.count_candidates
+
+
+def backend() -> str:
+    """Tell which kernels serve: "native" or "numpy"."""
+    return "numpy" if _chosen is numpy_kernels else "native"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,8 @@ Codes = npt.NDArray[np.int32]
 
 #: A look-back over the whole past.
 UNLIMITED = 2**62
+#: Tables with more cells than this are refused with a MemoryError before they are made.
+MOST_CELLS = 2**28
 #: A position so far back that no look-back, unlimited included, reaches it.
 ABSENT = -(2**62 + 2**61)
 
@@ -31,6 +35,11 @@ class Index:
     n_labels: int
     past_positions: Int = field(default_factory=lambda: np.empty(0, np.int64))
     past_codes: Codes = field(default_factory=lambda: np.empty(0, np.int32))
+
+    @cached_property
+    def kept(self) -> dict[Hashable, Any]:
+        """Whatever else a kernel wants to keep for the next call on the same shard."""
+        return {}
 
     @cached_property
     def occurrences(self) -> Occurrences:

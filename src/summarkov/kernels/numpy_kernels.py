@@ -9,13 +9,14 @@ instead: ``[max(j + d + 1, prev(j) + k + 1), j + k]``.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.kernels.index import ABSENT, Codes, Index, Int, Occurrences
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int, Occurrences
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
 _PAIRS_AT_ONCE = 1 << 20
@@ -74,6 +75,8 @@ def count_candidates(
     ids, keys, stands = _states(index, influencers, window)
     counts = tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
     deep = window.n_levels(len(influencers)) - 1
+    if len(candidates) * len(keys) * deep * n_outcomes > MOST_CELLS:
+        raise MemoryError
     present = np.zeros((len(candidates), len(keys), deep, n_outcomes), np.int64)
     row_of = np.full(index.n_labels + 1, -1)
     row_of[candidates] = np.arange(len(candidates))
@@ -129,7 +132,13 @@ def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
         some = any(len(keys) for keys in many)
         return np.zeros((int(some), 0), np.int32), [np.zeros(len(keys), np.int64) for keys in many]
     joined = np.concatenate(many)
-    keys, where = np.unique(joined, axis=0, return_inverse=True)
+    sizes = [int(n) + 1 for n in joined.max(axis=0, initial=0)]
+    if math.prod(sizes) < 2**62:  # one number a key: much faster to sort
+        packed = np.ravel_multi_index(tuple(joined.T), sizes)
+        packed, where = np.unique(packed, return_inverse=True)
+        keys = np.column_stack(np.unravel_index(packed, sizes)).astype(np.int32)
+    else:
+        keys, where = np.unique(joined, axis=0, return_inverse=True)
     return keys, np.split(where.reshape(-1), np.cumsum([len(k) for k in many])[:-1])
 
 

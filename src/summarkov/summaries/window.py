@@ -32,7 +32,7 @@ class WindowSummary(Summary):
     by_level: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.delay, int | np.integer) or self.delay < 0:
+        if not isinstance(self.delay, int | np.integer) or isinstance(self.delay, bool) or self.delay < 0:
             raise SettingError(f"delay must be a whole number from 0 on, not {self.delay!r}")
         lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
         for lookback in lookbacks:
@@ -98,7 +98,8 @@ class WindowSummary(Summary):
     def encode(
         self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
     ) -> tuple[IntArray, KeyArray]:
-        return kernels.window_states(index, np.array(influencers, np.int32), self.window(labels))
+        ids, keys = kernels.window_states(index, np.array(influencers, np.int32), self.window(labels))
+        return ids, keys
 
     def window(self, labels: Sequence[str]) -> kernels.Window:
         """The window as the kernels take it."""

@@ -1,0 +1,36 @@
+"""The native kernels are optional: where they cannot be built, the NumPy ones serve."""
+
+from pybind11.setup_helpers import Pybind11Extension, build_ext
+from setuptools import setup
+
+
+class OptionalBuild(build_ext):
+    """Builds the extension if that is possible, and says in one line if it is not."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except Exception as problem:
+            self._go_on(problem)
+
+    def build_extension(self, ext: Pybind11Extension) -> None:
+        try:
+            super().build_extension(ext)
+        except Exception as problem:
+            self._go_on(problem)
+
+    def _go_on(self, problem: Exception) -> None:
+        self.announce(
+            f"summarkov: native kernels not built ({problem}); the NumPy kernels will serve", level=4
+        )
+
+
+native = Pybind11Extension(
+    "summarkov.kernels._native",
+    ["src/summarkov/kernels/native/module.cpp"],
+    depends=[f"src/summarkov/kernels/native/{name}.hpp" for name in ("index", "states", "present", "count")],
+    cxx_std=17,
+    extra_compile_args=["-O3"],
+)
+
+setup(ext_modules=[native], cmdclass={"build_ext": OptionalBuild})

@@ -1,0 +1,25 @@
+from summarkov.kernels.index import Codes, Int
+
+class Index:
+    def __init__(
+        self, codes: Codes, offsets: Int, past_positions: Int, past_codes: Codes, n_labels: int
+    ) -> None: ...
+
+def count(
+    shard: Index,
+    weights: Int | None,
+    influencers: Codes,
+    candidates: Codes,
+    outcome_of: Codes,
+    n_outcomes: int,
+    kind: int,
+    lookback: Int,
+    delay: int,
+    cap: int,
+    totals: Int,
+    most_cells: int,
+) -> tuple[Codes, Int, Int]: ...
+def states(
+    shard: Index, influencers: Codes, kind: int, lookback: Int, delay: int, cap: int
+) -> tuple[Int, Codes]: ...
+def totals(shard: Index, weights: Int | None, kind: int, lookback: Int, delay: int, cap: int) -> Int: ...

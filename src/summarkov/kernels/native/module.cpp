@@ -1,0 +1,148 @@
+// The native kernels as Python sees them: the same names and results as numpy_kernels.py.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+
+#include "count.hpp"
+
+namespace py = pybind11;
+using namespace summarkov;
+
+namespace {
+
+template <class T>
+using Array = py::array_t<T, py::array::c_style>;
+
+template <class T>
+Span<T> span(const Array<T>& array) {
+    return {array.data(), array.size()};
+}
+
+// Keeps the arrays alive that its index looks into.
+struct PyIndex {
+    Array<std::int32_t> codes, past_codes;
+    Array<std::int64_t> offsets, past_positions;
+    Index index;
+
+    PyIndex(Array<std::int32_t> codes_, Array<std::int64_t> offsets_, Array<std::int64_t> past_positions_,
+            Array<std::int32_t> past_codes_, std::int64_t n_labels)
+        : codes(std::move(codes_)), past_codes(std::move(past_codes_)), offsets(std::move(offsets_)),
+          past_positions(std::move(past_positions_)),
+          index(span(codes), span(offsets), span(past_positions), span(past_codes), n_labels) {}
+};
+
+Window window_of(int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
+    const auto reach = span(lookback);
+    const Position longest = reach.size ? *std::max_element(reach.begin(), reach.end()) : 1;
+    return {static_cast<Kind>(kind), reach, delay, cap, longest};
+}
+
+using MaybeWeights = std::optional<Array<std::int64_t>>;
+
+Weights weights_of(const MaybeWeights& weights) {
+    if (!weights) return {};
+    return {span(*weights)};
+}
+
+// Keys in lexicographic order of the states that some position is in, and where each state went (or -1).
+py::array_t<std::int32_t> ordered_keys(const Counted& counted, std::vector<std::int64_t>& row) {
+    const auto& states = counted.states;
+    const auto rank = states.ranking();
+    std::vector<std::int64_t> by_rank(states.size());
+    for (std::int64_t s = 0; s < states.size(); ++s) by_rank[rank[s]] = s;
+    row.assign(states.size(), -1);
+    std::int64_t n = 0;
+    for (auto s : by_rank)
+        if (counted.positions[s]) row[s] = n++;
+    py::array_t<std::int32_t> keys({n, states.width});
+    for (std::int64_t s = 0; s < states.size(); ++s)
+        if (row[s] >= 0)
+            std::copy_n(states.keys.data() + s * states.width, states.width, keys.mutable_data() + row[s] * states.width);
+    return keys;
+}
+
+py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
+                const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
+                int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
+                const Array<std::int64_t>& totals, std::int64_t most_cells) {
+    const Window window = window_of(kind, lookback, delay, cap);
+    const Weights each = weights_of(weights);
+    const Outcomes outcomes{span(outcome_of), n_outcomes};
+    const std::vector<Count> whole(totals.data(), totals.data() + totals.size());
+    const auto chosen = span(influencers), joining = span(candidates);
+    Counted counted;
+    {
+        py::gil_scoped_release release;
+        counted = Counter(shard.index, each, chosen, joining, outcomes, window, most_cells).run(whole);
+    }
+    std::vector<std::int64_t> row;
+    auto keys = ordered_keys(counted, row);
+    const std::int64_t n_states = counted.states.size(), kept = keys.shape(0), deep = window.levels(chosen.size) - 1;
+    py::array_t<Count> counts({kept, n_outcomes}), present({joining.size, kept, deep, n_outcomes});
+    Count *to = counts.mutable_data(), *into = present.mutable_data();
+    {
+        py::gil_scoped_release release;
+        const Count* from = counted.counts.data();
+        const Count* cell = counted.present.data();
+        for (std::int64_t x = 0; x < n_outcomes; ++x) {
+            for (std::int64_t s = 0; s < n_states; ++s, ++from)
+                if (row[s] >= 0) to[row[s] * n_outcomes + x] = *from;
+            for (std::int64_t c = 0; c < joining.size; ++c)
+                for (std::int64_t s = 0; s < n_states; ++s, cell += deep)
+                    if (row[s] >= 0)
+                        for (std::int64_t l = 0; l < deep; ++l)
+                            into[((c * kept + row[s]) * deep + l) * n_outcomes + x] = cell[l];
+        }
+    }
+    return py::make_tuple(keys, counts, present);
+}
+
+py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, int kind,
+                 const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
+    const Window window = window_of(kind, lookback, delay, cap);
+    const auto chosen = span(influencers);
+    Counted counted;
+    {
+        py::gil_scoped_release release;
+        counted.states = follow_states(shard.index, chosen, window);
+        counted.positions.assign(counted.states.size(), 0);
+        counted.positions[0] = shard.index.codes.size;
+        for (const auto& run : counted.states.runs) {
+            counted.positions[run.state] += run.end - run.begin;
+            counted.positions[0] -= run.end - run.begin;
+        }
+    }
+    std::vector<std::int64_t> row;
+    auto keys = ordered_keys(counted, row);
+    py::array_t<std::int64_t> ids(shard.index.codes.size);
+    std::int64_t* to = ids.mutable_data();
+    std::fill_n(to, shard.index.codes.size, row[0]);
+    for (const auto& run : counted.states.runs) std::fill(to + run.begin, to + run.end, row[run.state]);
+    return py::make_tuple(ids, keys);
+}
+
+py::array_t<Count> totals(const PyIndex& shard, const MaybeWeights& weights, int kind,
+                          const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
+    const Window window = window_of(kind, lookback, delay, cap);
+    const Weights each = weights_of(weights);
+    std::vector<Count> found;
+    {
+        py::gil_scoped_release release;
+        found = count_totals(shard.index, each, window);
+    }
+    return py::array_t<Count>(static_cast<py::ssize_t>(found.size()), found.data());
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, m) {
+    m.doc() = "Counting kernels in C++; see numpy_kernels.py for what each returns.";
+    py::class_<PyIndex>(m, "Index")
+        .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
+                      std::int64_t>());
+    m.def("count", &count);
+    m.def("states", &states);
+    m.def("totals", &totals);
+}
