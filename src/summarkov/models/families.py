@@ -8,7 +8,7 @@ from typing import Any
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
-from summarkov.models.model import SummaryModel, codes_of
+from summarkov.models.model import SummaryModel, codes_of, label_list
 from summarkov.scores import Scorer
 from summarkov.search import SEARCHES, Problem
 from summarkov.search.problem import Search
@@ -71,15 +71,16 @@ class SearchedModel(SummaryModel):
     ) -> Problem:
         if self.parameters not in ("all", "reachable"):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
-        required = set(codes_of(_names("required", self.required), labels))
-        forbidden = set(codes_of(_names("forbidden", self.forbidden), labels))
+        required = set(codes_of(label_list("required", self.required), labels))
+        forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
         allowed = set(range(len(labels)))
         if self.candidates is not None:
-            allowed = set(codes_of(_names("candidates", self.candidates), labels))
+            allowed = set(codes_of(label_list("candidates", self.candidates), labels))
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers
-        if most is not None and (not isinstance(most, int) or most < len(required)):
+        whole = isinstance(most, int) and not isinstance(most, bool)
+        if most is not None and (not whole or most < len(required)):
             raise SettingError(
                 f"max_influencers must be a whole number from {len(required)} (the required ones) on, "
                 f"not {most!r}"
@@ -98,7 +99,7 @@ class SearchedModel(SummaryModel):
         )
 
     def make_search(self, problem: Problem) -> Search:
-        if self.search not in SEARCHES:
+        if not isinstance(self.search, str) or self.search not in SEARCHES:
             hint = nearest(str(self.search), SEARCHES)
             raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
         return SEARCHES[self.search](problem)
@@ -213,10 +214,5 @@ class MarkovChain(SummaryModel):
     @property
     def influencers_(self) -> tuple[str, ...]:
         """All labels: a chain looks at whatever came just before."""
-        return self.labels_ if self.order else ()
-
-
-def _names(setting: str, given: Iterable[str]) -> list[str]:
-    if isinstance(given, str):
-        raise SettingError(f"{setting} must be a list of labels; write [{given!r}]")
-    return list(given)
+        order, _ = self.fitted.summary.memory()
+        return self.labels_ if order else ()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,7 @@ class Fitted:
     prior: str
     score: float
     steps: tuple[Step, ...]
+    settings: Mapping[str, Any]  # the model's parameters when it was fitted
 
     @property
     def n_events(self) -> float:

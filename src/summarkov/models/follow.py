@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Past
-from summarkov.errors import UnknownLabelError
+from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.labels import label_text
 from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
@@ -18,15 +19,18 @@ class History:
     """The past of one sequence, as much of it as a summary needs."""
 
     def __init__(self, labels: tuple[str, ...], memory: tuple[int, int | None], unknown: str) -> None:
+        if unknown not in ("error", "ignore"):
+            raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
         self._labels, self._memory, self._unknown = labels, memory, unknown
         self._codes = {label: code for code, label in enumerate(labels)}
         self.past = Past()
 
     def observe(self, event: object) -> None:
         """Add one event."""
-        code = self._codes.get(str(event), UNKNOWN)
+        label = label_text(event)
+        code = self._codes.get(label, UNKNOWN)
         if code == UNKNOWN and self._unknown != "ignore":
-            raise UnknownLabelError(str(event), self._labels)
+            raise UnknownLabelError(label, self._labels)
         self.past = self.past.extend(np.array([code], np.int32), self._memory)
 
     def next_place(self) -> Index:

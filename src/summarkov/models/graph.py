@@ -16,7 +16,7 @@ from summarkov.events import EventSequences
 from summarkov.explain import Explanation, Influence
 from summarkov.kernels import Index
 from summarkov.models.follow import History
-from summarkov.models.model import SummaryModel, codes_of, learn
+from summarkov.models.model import SummaryModel, codes_of, label_list, learn, update
 from summarkov.models.parameters import Parameters
 from summarkov.readers import read_events
 from summarkov.simulate.draw import after_histories, draw_sequences
@@ -70,9 +70,12 @@ class InfluenceGraph(Parameters):
         if self.targets is None:
             chosen = list(source.labels)
         else:
-            if isinstance(self.targets, str):
-                raise SettingError(f"targets must be a list of labels; write [{self.targets!r}]")
-            chosen = [source.labels[code] for code in sorted(set(codes_of(self.targets, source.labels)))]
+            names = label_list("targets", self.targets)
+            if not names:
+                raise SettingError(
+                    "targets is an empty list; name at least one label, or leave it out for all"
+                )
+            chosen = [source.labels[code] for code in sorted(set(codes_of(names, source.labels)))]
         models = [self.model.copy(target=label) for label in chosen]
         done = 0
 
@@ -91,8 +94,7 @@ class InfluenceGraph(Parameters):
         if not hasattr(self, "_models"):
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight)
-        for model in self.models_.values():
-            model.partial_fit(source)
+        update(list(self.models_.values()), source)
         return self
 
     # ------------------------------------------------------------------ what was learned

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any, Self
@@ -13,8 +14,9 @@ import numpy.typing as npt
 
 from summarkov.confidence import credible_intervals
 from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.labels import iterate
 from summarkov.explain import Explanation, Influence, influence_of
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
@@ -82,13 +84,7 @@ class SummaryModel(Parameters):
         """Add the counts of further events; the influencers stay. Fits if the model is not fitted yet."""
         if not self.is_fitted:
             return self.fit(events, sample_weight=sample_weight)
-        source = self._source(events, sample_weight=sample_weight)
-        old = self.fitted
-        (table,) = source.count([old.request])
-        assert isinstance(table, StateCounts)
-        new = old.plus(table, source)
-        problem = self.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
-        self._fitted = replace(new, score=problem.score(new.table, new.influencers))
+        update([self], self._source(events, sample_weight=sample_weight))
         return self
 
     @property
@@ -203,7 +199,7 @@ class SummaryModel(Parameters):
         """Say why a label of the target has its probability after a history (labels, oldest first)."""
         fitted = self.fitted
         follower = self.follow(unknown=unknown)
-        for event in history:
+        for event in iterate(history):
             follower.observe(event)
         row = follower.row
         if label is None:
@@ -238,6 +234,13 @@ class SummaryModel(Parameters):
         save(self, path)
 
     # ------------------------------------------------------------------ private
+
+    def _add(self, table: StateCounts, source: CountSource) -> None:
+        """Add counts and score anew, with the settings of the fit."""
+        new = self.fitted.plus(table, source)
+        as_fitted = self.copy(**new.settings)
+        problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
+        self._fitted = replace(new, score=problem.score(new.table, new.influencers))
 
     def _events(self, events: Any, unknown: str = "error") -> EventSequences:
         return read_events(events).recode(self.labels_, unknown=unknown)
@@ -285,7 +288,16 @@ def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary,
             prior=model.prior,
             score=result.score,
             steps=result.steps,
+            settings=model.get_params(deep=False),
         )
+
+
+def update(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add the counts of further data to fitted models that share a summary, in one pass."""
+    tables = source.count([model.fitted.request for model in models])
+    for model, table in zip(models, tables, strict=True):
+        assert isinstance(table, StateCounts)
+        model._add(table, source)
 
 
 def resolve_target(target: str | Iterable[str] | None, labels: Sequence[str]) -> Target:
@@ -294,20 +306,29 @@ def resolve_target(target: str | Iterable[str] | None, labels: Sequence[str]) ->
         raise SettingError(
             "this model has no target; give target=, or fit it as a template: InfluenceGraph(model)"
         )
-    names = [target] if isinstance(target, str) else list(target)
+    names = [target] if isinstance(target, str) else label_list("target", target)
     if not names:
         raise SettingError("target is an empty set of labels; name at least one")
     return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
 
 
+def label_list(setting: str, given: Iterable[str]) -> list[str]:
+    """Labels that a setting lists; not a text, nor what can be gone through only once."""
+    if isinstance(given, str):
+        raise SettingError(f"{setting} must be a list of labels; write [{given!r}]")
+    if not isinstance(given, Iterable) or isinstance(given, Iterator):
+        raise SettingError(f"{setting} must be a list of labels, not {given!r}")
+    return list(given)
+
+
 def codes_of(names: Iterable[str], labels: Sequence[str]) -> list[int]:
     """Codes of labels, or the error that names the nearest one."""
-    from summarkov.errors import UnknownLabelError
-
-    index = {label: code for code, label in enumerate(labels)}
     codes = []
     for name in names:
-        if name not in index:
-            raise UnknownLabelError(str(name), labels)
-        codes.append(index[name])
+        if not isinstance(name, str):
+            raise SettingError(f"labels are text; write {str(name)!r} instead of {name!r}")
+        code = bisect.bisect_left(labels, name)  # labels are sorted
+        if code == len(labels) or labels[code] != name:
+            raise UnknownLabelError(name, labels)
+        codes.append(code)
     return codes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Hashable, Mapping
 from os import PathLike
 from typing import Any
@@ -12,12 +13,12 @@ import numpy as np
 
 from summarkov.engines import StateCounts, Target
 from summarkov.engines.weights import FIXED_POINT
-from summarkov.errors import SettingError, StoreError
+from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.search import Step
+from summarkov.search import Problem, Step
 from summarkov.store import Node, read_document, write_atomically
 from summarkov.summaries import (
     ChainSummary,
@@ -30,7 +31,7 @@ from summarkov.summaries import (
 
 VERSION = 1
 _KINDS: dict[str, type[SummaryModel]] = {c.__name__: c for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain)}
-_NOT_STORED = ("target", "n_jobs", "alpha", "prior")  # stored elsewhere, or of this machine only
+_NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
 def save(model: SummaryModel | InfluenceGraph, path: str | PathLike[str]) -> None:
@@ -50,7 +51,7 @@ def to_document(model: SummaryModel | InfluenceGraph) -> dict[str, Any]:
         "version": VERSION,
         "kind": "InfluenceGraph" if isinstance(model, InfluenceGraph) else type(model).__name__,
         "model": type(first).__name__,
-        "settings": {"alpha": first.alpha, "prior": first.prior} | _settings(first),
+        "settings": _settings(first),
         "data": {
             "sequences": fitted.n_sequences,
             "scale": fitted.scale,
@@ -61,7 +62,8 @@ def to_document(model: SummaryModel | InfluenceGraph) -> dict[str, Any]:
 
 
 def _settings(model: SummaryModel) -> dict[str, Any]:
-    settings = {k: v for k, v in model.get_params(deep=False).items() if k not in _NOT_STORED}
+    """The settings that the model was fitted with, whatever was set since."""
+    settings = {k: v for k, v in model.fitted.settings.items() if k not in _NOT_STORED}
     for name, value in settings.items():
         if name == "summary":
             summary = model.fitted.summary
@@ -73,7 +75,9 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
                 )
             settings[name] = summary.name
         elif isinstance(value, Mapping):
-            settings[name] = dict(sorted(value.items()))
+            settings[name] = {label: _plain(value[label]) for label in sorted(value)}
+        elif isinstance(value, np.number):
+            settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
             settings[name] = sorted(value)
     return settings
@@ -108,6 +112,10 @@ def _state_document(fitted: Fitted, key: list[Any]) -> Any:
 
 
 def _plain(state: Hashable) -> Any:
+    if isinstance(state, np.generic):
+        return _plain(state.item())
+    if isinstance(state, float) and not math.isfinite(state):
+        raise SettingError(f"a state of {state} cannot be stored; use texts, finite numbers and tuples")
     if state is None or isinstance(state, str | int | float | bool):
         return state
     if isinstance(state, tuple):
@@ -141,7 +149,7 @@ def load(path: str | PathLike[str]) -> Any:
         summary = template.make_summary()
     except SettingError as problem:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
-    models = [_read_target(node, template, summary, document["data"]) for node in document["targets"].list()]
+    models = [_read_target(node, template, summary, document) for node in document["targets"].list()]
     if kind != "InfluenceGraph":
         if len(models) != 1 or kind != document["model"].value:
             raise StoreError(f"{document['targets'].where}: a {kind} has one target of its own kind")
@@ -166,18 +174,23 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
             settings[name] = registered_summary(value.text())
         elif isinstance(value.value, list):
             settings[name] = tuple(item.text() for item in value.list())
+        elif isinstance(value.value, dict) and name != "lookback":
+            value.wrong("a list of labels")
         else:
             settings[name] = value.value
-    for name in known - set(settings):
+    for name in sorted(known - set(settings)):
         raise StoreError(f"{node.where}: {name!r} is missing")
     return settings
 
 
-def _read_target(node: Node, template: SummaryModel, summary: Summary, data: Node) -> SummaryModel:
+def _read_target(node: Node, template: SummaryModel, summary: Summary, document: Node) -> SummaryModel:
+    data = document["data"]
     labels = tuple(label for label, _ in data["labels"].items())
     if list(labels) != sorted(labels):
         raise StoreError(f"{data['labels'].where}: the labels are not in sorted order")
     label_counts = np.array([count.count() for _, count in data["labels"].items()], dtype=np.int64)
+    if not 0 < sum(label_counts.tolist()) <= 2**62:
+        raise StoreError(f"{data['labels'].where}: the counts are all 0, or too large to add")
     scale = data["scale"].count()
     if scale not in (1, FIXED_POINT):
         data["scale"].wrong(f"1 or {FIXED_POINT}")
@@ -185,6 +198,9 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, data: Nod
     if not target.codes:
         node["target"].wrong("at least one label")
     influencers = _codes(node["influencers"], labels)
+    names = tuple(labels[code] for code in target.codes)
+    model = template.copy(target=names[0] if len(names) == 1 else names)
+    problem = _check_settings(model, summary, labels, target, label_counts.sum() / scale, scale, document)
     rows = node["states"].list()
     counts = np.array(
         [[n.count() for n in row["counts"].list(target.n_outcomes)] for row in rows], dtype=np.int64
@@ -206,18 +222,38 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, data: Nod
         steps=tuple(
             Step(
                 s["action"].one_of(("add", "remove")),
-                s["label"].text(),
+                s["label"].one_of(labels),
                 s["score"].number(),
                 s["gain"].number(),
             )
             for s in node["trace"].list()
         ),
+        settings=model.get_params(deep=False),
     )
     _check_sums(node, rows, fitted)
-    names = tuple(labels[code] for code in target.codes)
-    model = template.copy(target=names[0] if len(names) == 1 else names)
+    _check_result(node, fitted, problem)
     model._fitted = fitted
     return model
+
+
+def _check_settings(
+    model: SummaryModel,
+    summary: Summary,
+    labels: tuple[str, ...],
+    target: Target,
+    n_events: float,
+    scale: int,
+    document: Node,
+) -> Problem:
+    """The search that the model was found by; settings with which none could start are refused."""
+    try:
+        if isinstance(summary, WindowSummary):
+            summary.window(labels)
+        problem = model.make_problem(labels, target, summary, n_events, scale)
+        model.make_search(problem)
+    except (SettingError, DataError) as wrong:
+        raise StoreError(f"{document['settings'].where}: {wrong}") from None
+    return problem
 
 
 def _codes(node: Node, labels: tuple[str, ...]) -> tuple[int, ...]:
@@ -253,7 +289,7 @@ def _read_keys(
                 node.wrong("labels of 'data', or null before the start")
             key = tuple(index[item.value] if item.value is not None else 0 for item in items)
         else:
-            key = (_hashable(node.value),)
+            key = (_hashable(node),)
         found.append(key)
     if isinstance(summary, CustomSummary):
         keys = np.empty((len(found), 1), dtype=object)
@@ -269,8 +305,12 @@ def _read_keys(
     return keys
 
 
-def _hashable(value: Any) -> Hashable:
-    return tuple(_hashable(part) for part in value) if isinstance(value, list) else value
+def _hashable(node: Node) -> Hashable:
+    if isinstance(node.value, dict):
+        node.wrong("a text, a number, or a list of them")
+    if isinstance(node.value, list):
+        return tuple(_hashable(part) for part in node.list())
+    return node.value  # type: ignore[no-any-return]
 
 
 def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
@@ -283,3 +323,17 @@ def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
         given = [p.number() for p in row["probabilities"].list(len(theta))]
         if not np.allclose(given, theta, rtol=1e-9, atol=1e-12):
             row["probabilities"].wrong(f"{[round(float(p), 6) for p in theta]}, which is what the counts say")
+
+
+def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
+    """The influencers must be some that the search may find, and have the score that it gave them."""
+    found = set(fitted.influencers)
+    if not set(problem.required) <= found <= {*problem.required, *problem.optional}:
+        node["influencers"].wrong("the required influencers, and none but candidates")
+    if len(found) - len(problem.required) > problem.room:
+        node["influencers"].wrong(f"at most {problem.max_influencers} influencers")
+    if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
+        node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
+    score = problem.score(fitted.table, fitted.influencers)
+    if math.isfinite(score) and not math.isclose(fitted.score, score, rel_tol=1e-9):
+        node["score"].wrong(f"{score:.6f}, which is what the counts say")

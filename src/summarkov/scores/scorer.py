@@ -16,9 +16,11 @@ SCORES = ("bic", "aic", "extended-bic", "marginal")
 
 def check_positive(name: str, value: float, *, zero: bool = False) -> None:
     """Refuse a setting that is not a finite number above 0 (or from 0 on)."""
-    usable = (
-        isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)
-    )
+    usable = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    try:
+        usable = usable and math.isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        usable = False
     if not usable or value < 0 or (value == 0 and not zero):
         raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
 
@@ -44,7 +46,7 @@ class Scorer:
 
     def __post_init__(self) -> None:
         if self.kind not in SCORES:
-            raise SettingError(f"score must be one of {', '.join(SCORES)}, not {self.kind!r}")
+            raise SettingError(f"criterion must be one of {', '.join(SCORES)}, not {self.kind!r}")
         check_positive("alpha", self.alpha)
         check_positive("gamma", self.gamma, zero=True)
         check_positive("xi", self.xi, zero=True)

@@ -28,10 +28,14 @@ def draw_sequences(
     ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
     every label for each, ``p[k, m]``. ``length`` is one for all, or one a sequence.
     """
-    lengths = np.full(n_sequences, length) if np.isscalar(length) else np.asarray(length)
-    if n_sequences < 0 or lengths.shape != (n_sequences,) or (lengths < 0).any():
+    if not isinstance(n_sequences, int | np.integer) or n_sequences < 0:
+        raise SettingError(f"n_sequences must be a whole number from 0 on, not {n_sequences!r}")
+    given = np.asarray(length, dtype=None if np.size(length) else np.int64)
+    lengths = np.full(n_sequences, given) if given.ndim == 0 else given
+    if lengths.dtype.kind not in "iu" or lengths.shape != (n_sequences,) or (lengths < 0).any():
         raise SettingError(
-            f"give a number of sequences and their length from 0 on, not {n_sequences}, {length}"
+            f"length must be a whole number from 0 on, or one for each of the {n_sequences} sequences, "
+            f"not {length!r}"
         )
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,9 @@ class Dynamics:
         delay: int = 0,
         summary: WindowSummary | None = None,
     ) -> None:
+        for label in rules:
+            if not isinstance(label, str):
+                raise SettingError(f"labels are text; write {str(label)!r} instead of {label!r}")
         self.labels = tuple(sorted(rules))
         self.summary = BinarySummary(lookback, delay) if summary is None else summary
         self.rules = {x: self._rule(x, rules[x]) for x in self.labels}
@@ -66,14 +69,30 @@ class Dynamics:
 
     def _rule(self, label: str, rule: Rule) -> tuple[tuple[str, ...], dict[Key, float]]:
         """Bring a rule into one form: sorted influencers and a full table."""
-        given, table = rule if isinstance(rule, tuple) else ((), {(): float(rule)})
+        if isinstance(rule, tuple) and len(rule) == 2 and isinstance(rule[1], Mapping):
+            given, table = rule
+        elif _is_number(rule):
+            given, table = (), {(): rule}
+        else:
+            raise SettingError(
+                f"the rule for {label!r} must be a probability or (influencers, table), not {rule!r}"
+            )
+        if isinstance(given, str):
+            raise SettingError(f"influencers must be a list of labels; write ({given!r},)")
         for z in given:
             if z not in self.labels:
-                raise UnknownLabelError(z, self.labels)
+                raise UnknownLabelError(str(z), self.labels)
         order = sorted(range(len(given)), key=lambda i: given[i])
         influencers = tuple(given[i] for i in order)
         if len(set(influencers)) < len(influencers):
             raise SettingError(f"the rule for {label!r} names an influencer twice")
+        for key, p in table.items():
+            if not isinstance(key, tuple) or len(key) != len(given):
+                raise SettingError(
+                    f"the rule for {label!r} has the state {key!r}; a state is a tuple of {len(given)} levels"
+                )
+            if not _is_number(p) or not 0 <= p <= 1:
+                raise SettingError(f"the rule for {label!r} has a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
         states = set(self.summary.keys(influencers))
         if missing := states - set(full):
@@ -84,8 +103,6 @@ class Dynamics:
             raise SettingError(
                 f"the rule for {label!r} has a state that cannot be: {min(extra)} of {influencers}"
             )
-        if bad := [p for p in full.values() if not 0 <= p <= 1]:
-            raise SettingError(f"the rule for {label!r} has a probability of {bad[0]}; it must lie in 0..1")
         return influencers, full
 
     def _check_sums(self) -> None:
@@ -124,6 +141,9 @@ class Dynamics:
         That is, whether states of its table that these labels do not tell apart have equal probabilities.
         """
         chosen = tuple(sorted(set(labels)))
+        for label in (target, *chosen):
+            if label not in self.rules:
+                raise UnknownLabelError(label, self.labels)
         given = tuple(sorted({*chosen, *self.rules[target][0]}))
         seen: dict[Key, float] = {}
         for key in self.summary.keys(given):
@@ -137,6 +157,8 @@ class Dynamics:
 
         Since every superset of an influencing set is influencing, labels can be left out one by one.
         """
+        if target not in self.rules:
+            raise UnknownLabelError(target, self.labels)
         kept = list(self.rules[target][0])
         for z in list(kept):
             fewer = [u for u in kept if u != z]
@@ -190,17 +212,27 @@ class Dynamics:
     def from_dict(cls, given: Mapping[str, Any]) -> Dynamics:
         """Read what :meth:`to_dict` returned."""
         try:
+            if (given.get("kind", "dynamics"), given.get("version", 1)) != ("dynamics", 1):
+                raise SettingError("these are not dynamics in version 1 of their format")
             rules: dict[str, Rule] = {}
             for x, rows in given["rules"].items():
-                influencers = sorted(rows[0]["state"])
-                table = {
-                    tuple(int(row["state"][z]) for z in influencers): float(row["probability"])
-                    for row in rows
-                }
-                rules[x] = (tuple(influencers), table)
+                influencers = tuple(sorted(rows[0]["state"]))
+                table: dict[Key, float] = {}
+                for row in rows:
+                    key = tuple(row["state"][z] for z in influencers)
+                    if len(row["state"]) != len(influencers) or key in table:
+                        raise SettingError(
+                            f"the rule for {x!r} has a wrong or repeated state: {row['state']}"
+                        )
+                    table[key] = row["probability"]
+                rules[x] = (influencers, table)
             return cls(rules, lookback=given["lookback"], delay=given.get("delay", 0))
         except (KeyError, TypeError, IndexError, AttributeError) as problem:
             raise SettingError(
                 "dynamics need 'lookback' and 'rules', and every rule a list of rows with 'state' and "
                 f"'probability' ({type(problem).__name__}: {problem})"
             ) from None
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

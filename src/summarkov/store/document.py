@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -69,7 +69,7 @@ class Node:
 
     def number(self) -> float:
         """A finite number."""
-        if type(self.value) not in (int, float) or not math.isfinite(self.value):
+        if type(self.value) not in (int, float) or not abs(self.value) <= sys.float_info.max:
             self.wrong("a number")
         return float(self.value)
 
@@ -95,7 +95,22 @@ def read_document(path: str | os.PathLike[str]) -> Node:
         raise StoreError(f"{name}: not a JSON text ({str(problem)[:80]})") from None
     except RecursionError:
         raise StoreError(f"{name}: nested far too deeply to be a model") from None
+    if _is_deep(value):
+        raise StoreError(f"{name}: nested far too deeply to be a model")
     return Node(value, name)
+
+
+def _is_deep(value: Any, most: int = 100) -> bool:
+    """Whether lists and objects stand in each other more than ``most`` times."""
+    level = [value]
+    for _ in range(most):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return bool(level)
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

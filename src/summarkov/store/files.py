@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from summarkov.errors import StoreError
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -16,7 +18,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Whatever stood there before stays whole until then, and after an error.
     """
     final = Path(path)
-    temporary = final.with_name(f".{final.name[:100]}.{secrets.token_hex(6)}.tmp")
+    temporary = final.with_name(f".{final.name[:40]}.{secrets.token_hex(6)}.tmp")  # names have 255 bytes
     try:
         yield temporary
         os.replace(temporary, final)
@@ -26,7 +28,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write text, so that readers see the old file or the whole new one and never a part."""
-    with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as problem:
+        raise StoreError(f"{os.fspath(path)}: cannot be written ({problem.strerror or problem})") from None

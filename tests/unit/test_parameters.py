@@ -1,0 +1,253 @@
+"""Parameters as scikit-learn has them: stored as given, read back, cloned, searched over."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+
+import summarkov as sm
+from summarkov.errors import NotFittedError, SettingError
+
+#: B depends on whether A came just before.
+AFTER_A = {
+    "A": 0.3,
+    "B": (("A",), {(0,): 0.1, (1,): 0.6}),
+    "C": (("A",), {(0,): 0.6, (1,): 0.1}),
+}
+
+
+class LastLabel:
+    """A summary of the user's own."""
+
+    lookback = 1
+
+    def state(self, history, influencers):
+        return history[-1] if history and history[-1] in influencers else None
+
+    def n_states(self, n_influencers):
+        return n_influencers + 1
+
+
+@pytest.fixture(scope="module")
+def events():
+    return sm.Dynamics(AFTER_A, lookback=1).simulate(60, 12, seed=5)
+
+
+FAMILIES = [sm.BSuMM, sm.OSuMM, sm.CSuMM, sm.MarkovChain, sm.SuMM]
+
+
+# ---------------------------------------------------------------------------------- storing
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_constructor_keeps_what_it_is_given(family):
+    names = list(family().get_params())
+    given = {name: object() for name in names}  # nothing may be looked at, copied or converted
+    model = family(**given)
+    assert all(getattr(model, name) is given[name] for name in names)
+    assert model.get_params() == given
+
+
+def test_only_the_target_goes_by_position():
+    assert sm.BSuMM("A").target == "A"
+    with pytest.raises(TypeError, match="positional"):
+        sm.BSuMM("A", 0.5)
+
+
+def test_defaults_are_the_design():
+    assert sm.BSuMM().get_params() == {
+        "target": None,
+        "alpha": 0.1,
+        "prior": "uniform",
+        "n_jobs": None,
+        "gamma": 1.0,
+        "criterion": "bic",
+        "xi": 1.0,
+        "parameters": "all",
+        "search": "greedy",
+        "required": (),
+        "forbidden": (),
+        "candidates": None,
+        "max_influencers": None,
+        "lookback": 5,
+        "delay": 0,
+    }
+    assert sm.OSuMM().mask == "last"
+    assert sm.CSuMM().cap == 2
+    assert sm.MarkovChain().order == 1
+
+
+def test_set_params_returns_self_and_names_the_nearest():
+    model = sm.BSuMM("A")
+    assert model.set_params(lookback=3, gamma=0.5) is model
+    assert (model.lookback, model.gamma) == (3, 0.5)
+    with pytest.raises(SettingError, match=r"BSuMM has no parameter 'lokback'; did you mean 'lookback'\?"):
+        model.set_params(lokback=2)
+
+
+def test_nested_parameters():
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2), targets=["A"])
+    assert graph.get_params()["model__lookback"] == 2
+    assert set(graph.get_params(deep=False)) == {"model", "targets", "n_jobs"}
+    graph.set_params(model__lookback=7, n_jobs=2)
+    assert (graph.model.lookback, graph.n_jobs) == (7, 2)
+    with pytest.raises(SettingError, match="InfluenceGraph has no parameter 'model__mask'"):
+        graph.set_params(model__mask="first")
+
+
+def test_repr_shows_what_differs_from_the_default():
+    assert repr(sm.BSuMM()) == "BSuMM()"
+    assert repr(sm.BSuMM("A", lookback=3, alpha=0.1)) == "BSuMM(target='A', lookback=3)"
+    assert repr(sm.BSuMM("A", delay=False)) == "BSuMM(target='A', delay=False)"  # equal to 0, yet not it
+    assert repr(sm.InfluenceGraph(sm.OSuMM(mask="first"))) == "InfluenceGraph(model=OSuMM(mask='first'))"
+
+
+def test_copy_is_unfitted_and_keeps_the_other_parameters(events):
+    model = sm.BSuMM("B", lookback=1, forbidden=["C"]).fit(events)
+    other = model.copy(target="A")
+    assert (other.target, other.lookback, other.forbidden) == ("A", 1, ["C"])
+    assert model.is_fitted
+    assert not other.is_fitted
+
+
+def test_pickle_and_deepcopy_predict_the_same(events):
+    model = sm.OSuMM("B", lookback=2).fit(events)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(other.predict_proba(events), model.predict_proba(events))
+        assert other.trace_ == model.trace_
+
+
+# ---------------------------------------------------------------------------------- not fitted
+
+FITTED = [
+    "labels_",
+    "target_",
+    "outcomes_",
+    "influencers_",
+    "score_",
+    "log_likelihood_",
+    "table_",
+    "trace_",
+    "base_rates_",
+    "influences_",
+]
+
+
+@pytest.mark.parametrize("name", FITTED)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_unfitted_attributes(family, name):
+    for model in (family("A"), family("A", **({"order": 0} if family is sm.MarkovChain else {}))):
+        with pytest.raises(NotFittedError, match=f"this {family.__name__} is not fitted; call fit"):
+            getattr(model, name)
+        assert not hasattr(model, name)
+
+
+@pytest.mark.parametrize("name", ["models_", "labels_", "influencers_", "edges_", "log_likelihood_"])
+def test_unfitted_attributes_of_a_graph(name):
+    graph = sm.InfluenceGraph(sm.BSuMM())
+    with pytest.raises(NotFittedError, match="this InfluenceGraph is not fitted"):
+        getattr(graph, name)
+    assert not hasattr(graph, name)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.predict_proba([["A"]]),
+        lambda m: m.log_likelihood([["A"]]),
+        lambda m: m.score([["A"]]),
+        lambda m: m.brier_score([["A"]]),
+        lambda m: m.explain(["A"]) if isinstance(m, sm.BSuMM) else m.explain(["A"], "A"),
+        lambda m: m.follow(),
+        lambda m: m.save("nowhere/at/all.json"),
+    ],
+)
+@pytest.mark.parametrize("model", [sm.BSuMM("A"), sm.InfluenceGraph(sm.BSuMM())], ids=["model", "graph"])
+def test_unfitted_methods(model, call):
+    with pytest.raises(NotFittedError, match="is not fitted"):
+        call(model)
+
+
+# ---------------------------------------------------------------------------------- scikit-learn
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sm.BSuMM("B", lookback={"A": 1, "C": None}, required=["A"]),
+        sm.OSuMM({"A", "B"}, mask="first"),
+        sm.CSuMM("B", cap=3),
+        sm.MarkovChain("B", order=2),
+        sm.SuMM("B", summary=LastLabel()),
+        sm.InfluenceGraph(sm.BSuMM(lookback=1), targets=("A", "B")),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_clone(model, events):
+    fitted = clone(model).fit(events)
+    other = clone(fitted)
+    assert type(other) is type(model)
+    assert not hasattr(other, "labels_")
+    assert repr(other).split(" object at ")[0] == repr(model).split(" object at ")[0]
+    assert other.fit(events).influencers_ == fitted.influencers_
+
+
+def test_grid_search_over_a_model(events):
+    grid = {"lookback": [1, 3], "gamma": [0.1, 1.0]}
+    found = GridSearchCV(sm.BSuMM("B"), grid, cv=KFold(3), error_score="raise").fit(events)
+    for parameters, mean in zip(
+        found.cv_results_["params"], found.cv_results_["mean_test_score"], strict=True
+    ):
+        by_hand = [
+            sm.BSuMM("B", **parameters).fit(events[train]).score(events[test])
+            for train, test in KFold(3).split(np.zeros(len(events)))
+        ]
+        assert mean == pytest.approx(np.mean(by_hand), rel=1e-12)
+    assert found.best_params_["lookback"] == 1
+    assert found.best_estimator_.influencers_ == ("A",)
+    assert found.best_score_ == pytest.approx(max(found.cv_results_["mean_test_score"]), rel=1e-12)
+    assert found.score(events) == pytest.approx(found.best_estimator_.score(events), rel=1e-12)
+
+
+def test_grid_search_over_a_graph(events):
+    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.5))
+    found = GridSearchCV(graph, {"model__lookback": [1, 4]}, cv=3, error_score="raise").fit(events)
+    assert found.best_params_ == {"model__lookback": 1}
+    assert found.best_estimator_.influencers_["B"] == ("A",)
+    assert graph.model.lookback == 5  # the one given is left as it was
+    expected = np.mean(
+        [
+            sm.InfluenceGraph(sm.BSuMM(gamma=0.5, lookback=1)).fit(events[train]).score(events[test])
+            for train, test in KFold(3).split(np.zeros(len(events)))
+        ]
+    )
+    assert found.best_score_ == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("family", [sm.OSuMM, sm.CSuMM, sm.MarkovChain])
+def test_cross_val_score(family, events):
+    scores = cross_val_score(family("B"), events, cv=KFold(4, shuffle=True, random_state=3))
+    by_hand = [
+        family("B").fit(events[train]).score(events[test])
+        for train, test in KFold(4, shuffle=True, random_state=3).split(np.zeros(len(events)))
+    ]
+    assert scores == pytest.approx(by_hand, rel=1e-12)
+    assert (scores < 0).all()
+
+
+def test_grid_of_numpy_numbers_can_be_stored(events, tmp_path):
+    found = GridSearchCV(sm.BSuMM("B"), {"lookback": np.arange(1, 3)}, cv=2).fit(events).best_estimator_
+    assert isinstance(found.lookback, np.integer)
+    found.save(tmp_path / "m.json")
+    loaded = sm.load(tmp_path / "m.json")
+    assert loaded.lookback == 1
+    assert np.array_equal(loaded.predict_proba(events), found.predict_proba(events))
+
+
+def test_tags_say_that_no_y_is_needed():
+    tags = sm.BSuMM("A").__sklearn_tags__()
+    assert tags.target_tags.required is False
+    assert tags.input_tags.two_d_array is False

@@ -1,0 +1,204 @@
+"""The import rule of the design: rooms look downward only, and heavy libraries stay in their rooms."""
+
+import ast
+import itertools
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import summarkov
+
+PACKAGE = Path(summarkov.__file__).parent
+
+#: The rooms of the design, top floor first. A room may import any room of a lower floor.
+FLOORS = (
+    ("cli",),
+    ("report", "plot"),
+    ("compare", "reproduce"),
+    ("models",),
+    ("explain", "confidence", "simulate", "store"),
+    ("search",),
+    ("engines",),
+    ("summaries", "scores"),
+    ("events", "readers"),
+    ("kernels",),
+    ("errors",),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+#: Looking sideways on one floor, always the same way round.
+SIDEWAYS = {("readers", "events"), ("explain", "confidence"), ("reproduce", "compare"), ("report", "plot")}
+
+#: Where a library may be imported: a room, or a module of it. Everything else is refused.
+LIBRARIES = {
+    "numpy": {*FLOOR_OF},
+    "pyarrow": {"readers", "engines", "cli"},
+    "pyspark": {"engines.spark"},
+    "matplotlib": {"plot"},
+    "torch": {"compare.baselines"},
+    "sklearn": {"compare.baselines", "models.parameters"},
+    "typer": {"cli"},
+    "click": {"cli"},
+    "rich": {"cli"},
+    "networkx": {"models.graph"},
+    "pybind11": set(),
+}
+#: Optional libraries: only inside a function, so that the module imports without them.
+INSIDE_FUNCTIONS = {"networkx", "sklearn", "pyspark", "matplotlib", "torch"}
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """A module's name inside the package: "models.graph"; a room's __init__ is the room."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def imports_of(tree: ast.AST) -> list[tuple[str, bool, int]]:
+    """Every imported dotted name, whether a function does it, and its line. Types only count as well."""
+    found = []
+
+    def visit(node: ast.AST, inside: bool) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                found.extend((alias.name, inside, child.lineno) for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"line {child.lineno}: a relative import"
+                found.extend((f"{child.module}.{alias.name}", inside, child.lineno) for alias in child.names)
+            visit(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+
+    visit(tree, False)
+    return found
+
+
+def complaints(name: str, source: str) -> list[str]:
+    """What is wrong with the imports of one module of the package."""
+    room = name.split(".")[0]
+    wrong = []
+    for imported, inside, line in imports_of(ast.parse(source)):
+        top, *rest = imported.split(".")
+        at = f"{name or '__init__'}:{line} imports {imported}"
+        if top == "summarkov":
+            if not rest:
+                if room != "cli":
+                    wrong.append(f"{at}: only cli may import the package as a whole")
+                continue
+            other = summarkov._WHERE.get(rest[0], rest[0])
+            if other == "__version__":
+                continue
+            if other not in FLOOR_OF:
+                wrong.append(f"{at}: no such room")
+            elif other != room and (room, other) not in SIDEWAYS and FLOOR_OF[other] <= FLOOR_OF[room]:
+                wrong.append(f"{at}: upward or sideways")
+            if room == "kernels" and other != "kernels":
+                wrong.append(f"{at}: kernels import nothing of ours")
+        elif top not in sys.stdlib_module_names:
+            homes = LIBRARIES.get(top, set())
+            if not any(name == home or name.startswith(f"{home}.") for home in homes):
+                wrong.append(f"{at}: not a place for {top}")
+            elif top in INSIDE_FUNCTIONS and room not in ("plot", "compare") and not inside:
+                wrong.append(f"{at}: {top} is optional; import it where it is used")
+        elif room == "kernels" and top in ("threading", "multiprocessing", "concurrent"):
+            wrong.append(f"{at}: kernels have one thread")
+    return wrong
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if name_of(p)], ids=name_of)
+def test_imports_point_downward(path):
+    assert complaints(name_of(path), path.read_text(encoding="utf-8")) == []
+
+
+def test_the_root_imports_only_for_type_checkers():
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    at_run_time = [
+        imported
+        for node in tree.body
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        for imported, _, _ in imports_of(ast.Module([node], []))
+    ]
+    assert [name for name in at_run_time if name.split(".")[0] not in sys.stdlib_module_names] == []
+
+
+def test_every_module_is_in_a_room_of_the_design():
+    rooms = {name_of(path).split(".")[0] for path in MODULES} - {""}
+    assert rooms <= set(FLOOR_OF)
+    assert {"cli", "models", "search", "engines", "summaries", "scores", "events", "kernels"} <= rooms
+
+
+def test_sideways_looks_make_no_circle():
+    for a, b in itertools.product(SIDEWAYS, SIDEWAYS):
+        assert a[1] != b[0] or a[0] != b[1]
+        assert FLOOR_OF[a[0]] == FLOOR_OF[a[1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("scores.x", "from summarkov.models import BSuMM", "upward"),
+        ("scores.x", "from summarkov import BSuMM", "upward"),
+        ("scores.x", "def f():\n    from summarkov.search import fixed", "upward"),
+        ("scores.x", "from summarkov.summaries import Summary", "sideways"),
+        ("kernels.x", "from summarkov.errors import DataError", "nothing of ours"),
+        ("kernels.x", "import scipy", "not a place for scipy"),
+        ("models.x", "import rich", "not a place for rich"),
+        ("models.x", "def f():\n    import sklearn", "not a place for sklearn"),
+        ("models.parameters", "import sklearn", "where it is used"),
+        ("engines.local", "def f():\n    import pyspark", "not a place for pyspark"),
+        ("engines.x", "import summarkov", "as a whole"),
+        ("events.x", "import summarkov.nowhere", "no such room"),
+    ],
+)
+def test_the_rule_catches_what_it_should(name, source, words):
+    assert len(complaints(name, source)) == 1
+    assert words in complaints(name, source)[0]
+
+
+# ---------------------------------------------------------------------------------- lazy public names
+
+
+def run(code: str) -> str:
+    """What a fresh Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = sorted(LIBRARIES)
+    assert run(f"import sys, summarkov; print([m for m in {heavy!r} if m in sys.modules])") == "[]"
+    assert run("import sys, summarkov; print([m for m in sys.modules if m.startswith('summarkov.')])") == "[]"
+
+
+def test_models_load_without_optional_libraries():
+    code = (
+        "import sys, summarkov as sm; sm.BSuMM('B').fit([['A', 'B']] * 4).predict_proba([['A']]);"
+        "print([m for m in ('sklearn', 'networkx', 'matplotlib', 'rich', 'typer', 'pandas') "
+        "if m in sys.modules])"
+    )
+    assert run(code) == "[]"
+
+
+def test_every_public_name_resolves():
+    code = "import summarkov as sm; print(len([getattr(sm, name) for name in sm.__all__]))"
+    assert run(code) == str(len(summarkov.__all__))
+    assert sorted(summarkov.__all__) == sorted(summarkov._WHERE)
+
+
+def test_dir_lists_names_before_they_are_loaded():
+    code = "import summarkov as sm; print(set(sm.__all__) <= set(dir(sm)), 'BSuMM' in vars(sm))"
+    assert run(code) == "True False"
+
+
+def test_from_import_and_star_import():
+    assert run("from summarkov import BSuMM; print(BSuMM('A'))") == "BSuMM(target='A')"
+    assert run("from summarkov import *; print(OTHER, load.__name__)") == "OTHER load"
+
+
+def test_a_name_that_is_not_there():
+    with pytest.raises(AttributeError, match="module 'summarkov' has no attribute 'BSumm'"):
+        _ = summarkov.BSumm
