@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,12 @@ class StateCounts:
 
     def narrow(self, joint: Target, target: Target) -> StateCounts:
         """The counts for one target out of those for several."""
-        return StateCounts(self.keys, _narrow(self.counts, joint, target))
+        return StateCounts(self.keys, _narrow(self.counts, self._n, joint, target))
+
+    @cached_property
+    def _n(self) -> IntArray:
+        """N(s), shared by all targets."""
+        return np.asarray(self.counts.sum(axis=-1))
 
     @staticmethod
     def total(parts: Sequence[StateCounts]) -> StateCounts:
@@ -60,15 +66,22 @@ class CandidateCounts:
 
     def tables(self) -> IntArray:
         """One table a candidate, ``[c, s * (levels) + level, x]``, absence first."""
-        absent = self.counts - self.present.sum(axis=2)
+        seen = self.present[:, :, 0] if self.present.shape[2] == 1 else self.present.sum(axis=2)
+        absent = self.counts - seen
         full = np.concatenate([absent[:, :, None, :], self.present], axis=2)
-        return full.reshape(full.shape[0], -1, full.shape[3])
+        c, s, levels, x = full.shape
+        return full.reshape(c, s * levels, x)
 
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
-        return CandidateCounts(
-            self.keys, _narrow(self.counts, joint, target), _narrow(self.present, joint, target)
-        )
+        n, n_present = self._n
+        counts = _narrow(self.counts, n, joint, target)
+        return CandidateCounts(self.keys, counts, _narrow(self.present, n_present, joint, target))
+
+    @cached_property
+    def _n(self) -> tuple[IntArray, IntArray]:
+        """N(s) and N(s, level of z), shared by all targets."""
+        return np.asarray(self.counts.sum(axis=-1)), np.asarray(self.present.sum(axis=-1))
 
     @staticmethod
     def total(parts: Sequence[CandidateCounts]) -> CandidateCounts:
@@ -88,15 +101,19 @@ class CandidateCounts:
 Counts = StateCounts | CandidateCounts
 
 
-def _narrow(counts: IntArray, joint: Target, target: Target) -> IntArray:
-    """Pick the target's outcomes out of the joint ones; all others are its residual."""
+def _narrow(counts: IntArray, n: IntArray, joint: Target, target: Target) -> IntArray:
+    """Pick the target's outcomes out of the joint ones; all others, of ``n``, are its residual."""
     if joint == target:
         return counts
-    chosen = counts[..., np.searchsorted(joint.codes, target.codes)]
-    if not target.has_residual:
-        return np.asarray(chosen)
-    rest = counts.sum(axis=-1, keepdims=True) - chosen.sum(axis=-1, keepdims=True)
-    return np.concatenate([chosen, rest], axis=-1)
+    columns = [bisect.bisect_left(joint.codes, code) for code in target.codes]
+    narrowed = np.empty((*n.shape, target.n_outcomes), np.int64)
+    for outcome, column in enumerate(columns):
+        narrowed[..., outcome] = counts[..., column]
+    if target.has_residual:
+        narrowed[..., -1] = n
+        for outcome in range(len(columns)):
+            narrowed[..., -1] -= narrowed[..., outcome]
+    return narrowed
 
 
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:

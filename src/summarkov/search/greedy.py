@@ -19,15 +19,16 @@ def greedy(problem: Problem) -> Search:
     """
     influencers = problem.required
     score, steps = -np.inf, []
+    candidates = list(problem.optional)
     for _ in range(max(0, problem.room)):
-        candidates = [z for z in problem.optional if z not in influencers]
-        before, scores = yield from problem.join(influencers, candidates)
+        as_they_are, scores = yield from problem.join(influencers, candidates)
         best = first_best(scores)
         if not improves(scores[best], score):
             break
+        before = problem.score(as_they_are, influencers) if score == -np.inf else score
         score = float(scores[best])
-        influencers = tuple(sorted((*influencers, candidates[best])))
         steps.append(Step("add", problem.labels[candidates[best]], score, score - before))
+        influencers = tuple(sorted((*influencers, candidates.pop(best))))
 
     table = yield from problem.states(influencers)
     score = problem.score(table, influencers)

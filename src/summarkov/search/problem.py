@@ -87,23 +87,23 @@ class Problem:
 
     def join(
         self, influencers: tuple[int, ...], candidates: Sequence[int]
-    ) -> Generator[list[Request], list[Counts], tuple[float, FloatArray]]:
-        """Ask for the score of the influencers as they are, and joined by each candidate."""
-        joined = [tuple(sorted((*influencers, z))) for z in candidates]
+    ) -> Generator[list[Request], list[Counts], tuple[StateCounts, FloatArray]]:
+        """Ask for the counts of the influencers as they are, and the scores once each candidate joins."""
         if isinstance(self.summary, WindowSummary):
             request = CandidatesRequest(self.summary, influencers, self.target, tuple(candidates))
             (counts,) = yield [request]
             assert isinstance(counts, CandidateCounts)
-            before = self.score(StateCounts(counts.keys, counts.counts), influencers)
             if self.reachable_only:
-                n_states: float | FloatArray = np.array([self.n_states(u) for u in joined])
+                sizes = [self.n_states((*influencers, z)) for z in candidates]
+                n_states: float | FloatArray = np.array(sizes)
             else:
-                n_states = self.n_states(joined[0])
-            return before, self._score(counts.tables(), len(influencers) + 1, n_states)
-        sets = [influencers, *joined]
+                n_states = self.n_states((*influencers, candidates[0]))
+            scores = self._score(counts.tables(), len(influencers) + 1, n_states)
+            return StateCounts(counts.keys, counts.counts), scores
+        sets = [influencers, *(tuple(sorted((*influencers, z))) for z in candidates)]
         tables = yield [StatesRequest(self.summary, u, self.target) for u in sets]
-        scores = [self.score(t, u) for t, u in zip(tables, sets, strict=True) if isinstance(t, StateCounts)]
-        return scores[0], np.array(scores[1:])
+        each = [table for table in tables if isinstance(table, StateCounts)]
+        return each[0], np.array([self.score(t, u) for t, u in zip(each[1:], sets[1:], strict=True)])
 
     def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
         """Ask for the counts of one set of influencers."""
@@ -135,5 +135,9 @@ def improves(new: float, old: float) -> bool:
 
 def first_best(scores: Sequence[float] | FloatArray) -> int:
     """The first of those that tie with the best."""
-    best = max(scores)
-    return next(i for i, score in enumerate(scores) if not improves(best, score))
+    each = np.asarray(scores, dtype=float)
+    best = each.max()
+    if best == -np.inf:
+        return 0
+    finite = np.where(each == -np.inf, -np.finfo(float).max, each)
+    return int(np.argmax(best - finite <= 1e-9 * np.maximum(1.0, np.maximum(np.abs(finite), abs(best)))))

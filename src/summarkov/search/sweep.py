@@ -16,11 +16,12 @@ def sweep(problem: Problem) -> Search:
     influencers, ahead = problem.required, list(problem.optional)
     score, steps = -np.inf, []
     while ahead and len(influencers) - len(problem.required) < problem.room:
-        before, scores = yield from problem.join(influencers, ahead)
+        as_they_are, scores = yield from problem.join(influencers, ahead)
         better = [i for i, s in enumerate(scores) if improves(s, score)]
         if not better:
             break
         at = better[0]
+        before = problem.score(as_they_are, influencers) if score == -np.inf else score
         score = float(scores[at])
         influencers = tuple(sorted((*influencers, ahead[at])))
         steps.append(Step("add", problem.labels[ahead[at]], score, score - before))
