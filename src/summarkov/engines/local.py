@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,8 @@ IntArray = npt.NDArray[np.int64]
 
 #: Events a shard: bounds what the kernels need beside the data itself.
 SHARD_EVENTS = 1 << 20
+#: Requests whose parts are in memory at once.
+_AT_ONCE = 32
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
 
@@ -50,7 +53,7 @@ class LocalSource:
     def n_sequences(self) -> int:
         return len(self.events)
 
-    @property
+    @cached_property
     def label_counts(self) -> IntArray:
         if self.weights is None:
             return self.events.label_counts
@@ -65,7 +68,12 @@ class LocalSource:
         joint, answered_by = join(requests, self._most_targets(requests))
         shards = self.shards(joint)
         with ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else _Inline() as pool:
-            totals = [_total(list(pool.map(lambda shard, r=r: shard.count(r), shards))) for r in joint]  # type: ignore[misc]
+            totals: list[Counts] = []
+            for some in range(0, len(joint), _AT_ONCE):
+                batch = joint[some : some + _AT_ONCE]
+                pairs = [(request, shard) for request in batch for shard in shards]
+                parts = list(pool.map(lambda pair: pair[1].count(pair[0]), pairs))
+                totals += [_total(parts[i : i + len(shards)]) for i in range(0, len(parts), len(shards))]
         return [
             totals[at].narrow(joint[at].target, request.target)
             for request, at in zip(requests, answered_by, strict=True)
@@ -80,21 +88,23 @@ class LocalSource:
             cuts = np.array([0, n])
         memory = joint_memory(request.summary for request in requests)
         if self._shards is None or self._shards[0] != memory:  # what kernels look up is worth keeping
-            self._shards = memory, [self._shard(int(a), int(b), memory) for a, b in pairwise(cuts)]
+            past, shards = Past(), []
+            for start, stop in pairwise(cuts.tolist()):
+                shards.append(self._shard(start, stop, past))
+                begin = self.events.offsets[np.searchsorted(self.events.offsets, stop, side="right") - 1]
+                if begin <= start:  # the sequence cut at `stop` was cut at `start` too, or begins there
+                    past = past.extend(self.events.codes[start:stop], memory)
+                else:
+                    past = Past().extend(self.events.codes[begin:stop], memory)
+            self._shards = memory, shards
         return self._shards[1]
 
-    def _shard(self, start: int, stop: int, memory: tuple[int, int | None]) -> Shard:
+    def _shard(self, start: int, stop: int, past: Past) -> Shard:
         """The events from ``start`` to ``stop``, with the past of a sequence cut at ``start``."""
         events = self.events
-        first = int(np.searchsorted(events.offsets, start, side="right")) - 1
-        last = int(np.searchsorted(events.offsets, stop, side="left"))
-        first, last = max(first, 0), max(last, first)
+        first = max(0, int(np.searchsorted(events.offsets, start, side="right")) - 1)
+        last = max(first, int(np.searchsorted(events.offsets, stop, side="left")))
         offsets = np.clip(events.offsets[first : last + 1], start, stop) - start
-        recent, keep_first = memory
-        begin = int(events.offsets[first])
-        if keep_first is None:
-            begin = max(begin, start - recent)
-        past = Past().extend(events.codes[begin:start], memory)
         return Shard(
             past.index(events.codes[start:stop], offsets, len(events.labels)),
             events.labels,

@@ -140,7 +140,11 @@ class EventSequences:
     @property
     def label_counts(self) -> IntArray:
         """How often every label of the vocabulary occurs."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.labels)).astype(np.int64)
+        counts = np.zeros(len(self.labels), np.int64)
+        for start in range(0, len(self.codes), 1 << 20):  # bincount copies what it counts
+            part = self.codes[start : start + (1 << 20)]
+            counts += np.bincount(part[part >= 0], minlength=len(counts))
+        return counts
 
     def __repr__(self) -> str:
         return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"

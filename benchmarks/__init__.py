@@ -1,0 +1,1 @@
+"""Side-by-side ratios from one run: ``make bench``."""
