@@ -34,11 +34,11 @@ class Description:
             f"events a sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
         ]
         if self.n_empty:
-            lines.append(f"{self.n_empty} sequences are empty")
+            lines.append(f"empty sequences: {self.n_empty}")
         if self.tied_order:
             lines.append(
-                f"{self.tied_order} events share their place in the order column with the one before; "
-                "they keep the order of the input"
+                "events at the same place in the order column as the one before "
+                f"(kept in the order of the input): {self.tied_order}"
             )
         for label, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
             lines.append(f"  {label}: {count}")

@@ -1,0 +1,101 @@
+"""Which columns of a table hold the case, the event and the order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from summarkov.errors import DataError, SettingError, nearest
+
+#: Column names that are recognised, whatever their case. The first of each line is the name that
+#: process-mining tools write, and wins over the plain ones.
+CASE_NAMES = ("case:concept:name", "case", "case_id", "case id", "caseid", "sequence", "sequence_id")
+EVENT_NAMES = ("concept:name", "event", "activity", "label", "events")
+ORDER_NAMES = ("time:timestamp", "timestamp", "time", "order", "position")
+#: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
+ID_NAMES = (*CASE_NAMES, "id")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns asked for, or chosen; ``order=False`` asks for the order of the rows."""
+
+    case: str | None = None
+    event: str | None = None
+    order: str | bool | None = None
+
+    def names(self) -> list[str]:
+        """Return the names that are set."""
+        return [name for name in (self.case, self.event, self.order) if isinstance(name, str)]
+
+    def may_mean(self, name: str) -> bool:
+        """Whether a column of this name could be chosen."""
+        known = (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES)
+        return name in self.names() or name.lower() in known
+
+    def check(self) -> None:
+        """Refuse what cannot name columns, before any data is touched."""
+        for role, name in (("case", self.case), ("event", self.event), ("order", self.order)):
+            if name is None or isinstance(name, str) or (role == "order" and name is False):
+                continue
+            hint = ", or False for the order of the rows" if role == "order" else ""
+            raise SettingError(f"{role} must be the name of a column{hint}, not {name!r}")
+        if len(set(self.names())) < len(self.names()):
+            raise SettingError("case, event and order must be different columns")
+
+
+def choose_columns(
+    names: Sequence[str], asked: Columns, source: str, *, list_columns: Collection[str] = ()
+) -> Columns:
+    """Choose the columns to read: those asked for, else those with names that are recognised.
+
+    >>> choose_columns(["CASE", "Activity", "cost"], Columns(), "log.csv")
+    Columns(case='CASE', event='Activity', order=None)
+    """
+    event = _choose("event", asked.event, EVENT_NAMES, names, asked, source)
+    if event is None:
+        raise DataError(_nothing_recognised("event", names, source))
+    if event in list_columns:
+        if isinstance(asked.order, str):
+            raise SettingError(
+                f"in {source} a row is a whole sequence, in the order of its list; leave out order="
+            )
+        return Columns(_choose("case", asked.case, ID_NAMES, names, asked, source), event)
+    case = _choose("case", asked.case, CASE_NAMES, names, asked, source)
+    if case is None:
+        raise DataError(_nothing_recognised("case", names, source))
+    if isinstance(asked.order, bool):
+        return Columns(case, event)
+    return Columns(case, event, _choose("order", asked.order, ORDER_NAMES, names, asked, source))
+
+
+def _choose(
+    role: str,
+    name: str | bool | None,
+    known: Sequence[str],
+    names: Sequence[str],
+    asked: Columns,
+    source: str,
+) -> str | None:
+    """Return the column for one role, or None where no name is recognised."""
+    if isinstance(name, str):
+        if name not in names:
+            raise DataError(f"{source} has no column {name!r}; {_listed(names)}{nearest(name, names)}")
+        found = [name] * names.count(name)
+    else:
+        free = [name for name in names if name not in asked.names()]  # not taken by another role
+        found = [name for name in free if name.lower() == known[0]]
+        found = found or [name for name in free if name.lower() in known]
+    if len(found) > 1:
+        shown = " and ".join(repr(name) for name in found)
+        raise DataError(f"{source} has columns {shown}, and each could be the {role}; say which with {role}=")
+    return found[0] if found else None
+
+
+def _nothing_recognised(role: str, names: Sequence[str], source: str) -> str:
+    return f"no column of {source} is recognised as the {role}; name it with {role}=; {_listed(names)}"
+
+
+def _listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"the columns are {shown}{', ...' if len(names) > most else ''}"

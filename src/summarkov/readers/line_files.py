@@ -1,0 +1,110 @@
+"""Files with a sequence a line: plain text, and JSON lines."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from summarkov.errors import DataError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.labels import label_text
+from summarkov.readers.columns import Columns
+from summarkov.readers.files import text_lines
+from summarkov.readers.vocabulary import settle
+
+
+def read_text(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+    """Read labels separated by white space; an empty line is an empty sequence."""
+    if asked.names():
+        raise SettingError(f"case, event and order name columns, and {path} is plain text, which has none")
+    collected = _Collected()
+    for _, line in text_lines(path):
+        collected.add(line.split())
+    return collected.finish(labels)
+
+
+def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+    """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
+    if isinstance(asked.order, str):
+        raise SettingError(
+            f"in {path} a line is a whole sequence, in the order of its list; leave out order="
+        )
+    collected = _Collected()
+    for number, line in text_lines(path):
+        if not line.strip():
+            continue
+        try:
+            content = _DECODER.decode(line)
+            events, name = _parts(
+                content, asked.event or "events", asked.case or "id", asked.case is not None
+            )
+            collected.add([event if type(event) is str else label_text(event) for event in events], name)
+        except json.JSONDecodeError as error:
+            reason = f"not JSON ({error.msg} at character {error.pos + 1}); expected a list of labels"
+            raise DataError(f"{path}, line {number}: {reason}") from None
+        except RecursionError:
+            raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
+        except DataError as error:
+            raise DataError(f"{path}, line {number}: {error}") from None
+    return collected.finish(labels)
+
+
+class _Collected:
+    """Sequences as they come, a code a label by first appearance."""
+
+    def __init__(self) -> None:
+        self.index: defaultdict[str, int] = defaultdict()
+        self.index.default_factory = self.index.__len__  # the next free code
+        self.codes = array("i")
+        self.offsets = array("q", [0])
+        self.ids: list[str] = []
+        self.named = False
+
+    def add(self, labels: Iterable[str], name: str | None = None) -> None:
+        self.named = self.named or name is not None
+        self.ids.append(str(len(self.ids)) if name is None else name)
+        self.codes.extend(map(self.index.__getitem__, labels))
+        self.offsets.append(len(self.codes))
+
+    def finish(self, labels: Sequence[str] | None) -> EventSequences:
+        codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
+        return EventSequences(codes, np.asarray(self.offsets), vocabulary, self.ids if self.named else None)
+
+
+def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:
+    """Return the events of a line and its id, if it has one."""
+    name = None
+    if isinstance(content, dict):
+        for key, needed in ((events_key, True), (id_key, id_asked)):
+            if needed and key not in content:
+                keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
+                raise DataError(f"the object has no {key!r}; its keys are {keys}")
+        if id_key in content:
+            name = _id(content[id_key], id_key)
+        content = content[events_key]
+    if not isinstance(content, list):
+        raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
+    return content, name
+
+
+def _id(value: object, key: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
+
+
+#: What JSON calls what Python has read; numbers stay text (see below), so they need no name.
+_KINDS = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
+
+
+def _no_number(text: str) -> NoReturn:
+    raise DataError(f"{text} is not a label; drop it or give it a name")
+
+
+#: Numbers are labels, and labels are text: 1.50 stays "1.50", and a huge number costs nothing.
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)

@@ -1,0 +1,92 @@
+"""From an Arrow order column to keys that NumPy can sort."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError
+from summarkov.readers.arrays import numpy_of, refuse_missing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[Any]:
+    """Return numbers in the order of a column of numbers, dates or times.
+
+    Text is read as numbers, else as ISO dates and times; text that is neither is refused, since
+    sorted as text "10" would come before "9".
+
+    >>> import pyarrow as pa
+    >>> sort_keys(pa.chunked_array([["10", "9"]]), "step", "the table").tolist()
+    [10, 9]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    refuse_missing(column, name, source)
+    if not len(column):
+        return np.zeros(0, dtype=np.int64)
+    if _is_text(column.type):
+        column = _parse(column, name, source)
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return numpy_of(column)
+    if pa.types.is_decimal(kind):
+        return numpy_of(pa.chunked_array([pc.rank(column, tiebreaker="dense")]))
+    if pa.types.is_date(kind) or pa.types.is_time(kind):
+        kind = pa.int32() if kind.bit_width == 32 else pa.int64()
+        return numpy_of(column.cast(kind))
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return numpy_of(column.cast(pa.int64()))
+    raise DataError(
+        f"order column {name!r} of {source} holds {kind}; it must hold numbers, dates or times "
+        "(or use order=False if the rows are in order)"
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _parse(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    """Read text as the first type that all of it fits."""
+    import pyarrow as pa
+
+    text = column.cast(pa.string())
+    times = [pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")]
+    for kind in (pa.int64(), pa.float64(), *times):
+        try:
+            return text.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    raise DataError(_why_not(text, name, source))
+
+
+def _why_not(text: pa.ChunkedArray, name: str, source: str) -> str:
+    """Name the first value that is neither a number nor a date, or else the first of all."""
+    values = text.to_pylist()
+    row = next((row for row, value in enumerate(values) if not _readable(value)), 0)
+    return (
+        f"order column {name!r} of {source} cannot be put in order: row {row + 1} of the data holds "
+        f"{values[row][:40]!r}; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "
+        "(or use order=False if the rows are in order)"
+    )
+
+
+def _readable(value: str) -> bool:
+    for read in (float, datetime.fromisoformat):
+        try:
+            read(value)
+        except ValueError:
+            continue
+        return True
+    return False

@@ -1,0 +1,128 @@
+"""``read_events``: one door for every source of events."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from summarkov.errors import DataError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.labels import iterate, vocabulary_of
+from summarkov.readers.columns import Columns
+from summarkov.readers.files import format_of
+
+
+def read_events(
+    source: Any,
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Literal[False] | None = None,
+    labels: Iterable[object] | None = None,
+    format: str | None = None,
+) -> EventSequences:
+    """Read sequences of events from lists, tables and files.
+
+    Parameters
+    ----------
+    source
+        - a list of lists of labels, or a dict from id to list;
+        - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
+        - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (a list of labels or
+          ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), or plain text (a sequence a
+          line, labels separated by white space; an empty line is an empty sequence, and the line
+          break at the end of the last line begins no other);
+        - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
+    case, event, order
+        The columns of a table that name the sequence, the event's label, and the event's place in its
+        sequence. Where they are not given, these names are recognised, in capitals or not:
+        ``case:concept:name``, else case, case_id, "case id", caseid, sequence, sequence_id;
+        ``concept:name``, else event, activity, label, events;
+        ``time:timestamp``, else timestamp, time, order, position.
+        Two columns that are equally fit are an error. ``order=False`` keeps the order of the rows even
+        if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys.
+    labels
+        The vocabulary, in any order, where labels may be missing from the data; any other label is
+        an ``UnknownLabelError``. By default the labels that occur.
+    format
+        "csv", "tsv", "parquet", "jsonl" or "text", where the end of the file's name (.csv, .tsv, .tab,
+        .parquet, .pq, .jsonl, .ndjson, .txt) does not tell it.
+
+    Notes
+    -----
+    The rows of a case need not be together; sequences come in the order in which their cases first
+    appear. Rows are sorted by ``order`` (numbers, dates or times), else kept as they come. Rows with the
+    same place keep the order of the input, and ``tied_order`` counts them. If the event column holds
+    lists, a row is a whole sequence, ``case`` (or a column "id") is optional and need not be unique.
+
+    Labels and ids are text. In files they stay as they stand (``7``, ``007``, ``1.50``); an empty cell of
+    a CSV file is a missing value, a quoted one an empty text. Numbers of tables and lists become what
+    Python writes: 7 is ``7``, 1.0 is ``1.0``. Categories that never occur do not enter the vocabulary.
+    Missing values (null, nan) in a column that is used are an error.
+
+    Examples
+    --------
+    >>> events = read_events([["A", "B", "A"], ["B"], []])
+    >>> events
+    EventSequences(3 sequences, 4 events, 2 labels)
+    >>> import pyarrow
+    >>> table = pyarrow.table({"case": [1, 2, 1], "activity": ["pay", "order", "order"], "time": [9, 1, 4]})
+    >>> events = read_events(table)
+    >>> dict(zip(events.ids, events.to_lists()))
+    {'1': ['order', 'pay'], '2': ['order']}
+    """
+    asked = Columns(case, event, order)
+    asked.check()
+    vocabulary = None if labels is None else vocabulary_of(labels)
+    if isinstance(source, str | os.PathLike):
+        return _read_file(os.fsdecode(source), asked, vocabulary, format)
+    if format is not None:
+        raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
+    if not isinstance(source, EventSequences):
+        from summarkov.readers.tables import is_table, read_table
+
+        if is_table(source):
+            return read_table(source, asked, vocabulary)
+    if asked.names():
+        raise SettingError(
+            f"case, event and order name columns, and {_kind(source)} has none; "
+            "make it a table first, for example with pandas.DataFrame"
+        )
+    if isinstance(source, EventSequences):
+        return source if vocabulary is None else source.recode(vocabulary)
+    return _read_lists(source, vocabulary)
+
+
+def _read_file(path: str, asked: Columns, labels: Sequence[str] | None, format: str | None) -> EventSequences:
+    """Call the reader of a file's format; what it needs is imported only now."""
+    from summarkov.readers import csv_files, line_files, parquet_files
+
+    format = format_of(path, format)
+    if format == "csv":
+        return csv_files.read_csv(path, asked, labels, delimiter=",")
+    if format == "tsv":
+        return csv_files.read_csv(path, asked, labels, delimiter="\t")
+    if format == "parquet":
+        return parquet_files.read_parquet(path, asked, labels)
+    if format == "jsonl":
+        return line_files.read_jsonl(path, asked, labels)
+    return line_files.read_text(path, asked, labels)
+
+
+def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
+    if isinstance(source, Mapping):
+        if any(name is None for name in source):
+            raise DataError("a sequence has no id (None); give it a name")
+        return EventSequences.from_lists(source.values(), labels=labels, ids=[str(name) for name in source])
+    if not isinstance(source, Iterable) or isinstance(source, bytes):
+        raise DataError(
+            f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
+            "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
+        )
+    return EventSequences.from_lists((iterate(sequence) for sequence in source), labels=labels)
+
+
+def _kind(source: object) -> str:
+    name = type(source).__name__
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

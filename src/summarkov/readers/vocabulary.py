@@ -1,0 +1,35 @@
+"""From codes in any order to codes in a sorted vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import UnknownLabelError
+from summarkov.events.sequences import CodeArray
+
+
+def settle(
+    codes: npt.NDArray[np.integer], found: Sequence[str], declared: Sequence[str] | None
+) -> tuple[CodeArray, Sequence[str]]:
+    """Recode to the declared vocabulary, or to the sorted labels that occur.
+
+    ``codes`` are indices into ``found``, whose order is free and which may hold labels that never
+    occur (the categories of a data frame); those do not enter the vocabulary.
+
+    >>> settle(np.array([0, 2, 0]), ["b", "never", "a"], None)
+    (array([1, 0, 1], dtype=int32), ['a', 'b'])
+    """
+    occurs = np.bincount(codes, minlength=len(found)) > 0
+    occurring = sorted({label for label, here in zip(found, occurs.tolist(), strict=True) if here})
+    vocabulary = occurring if declared is None else declared
+    index = {label: code for code, label in enumerate(vocabulary)}
+    for label in occurring:
+        if label not in index:
+            raise UnknownLabelError(label, vocabulary)
+    translate = np.array([index.get(label, -1) for label in found], dtype=np.int32)
+    settled = translate[codes]
+    settled.flags.writeable = False  # so that EventSequences need not copy it
+    return settled, vocabulary
