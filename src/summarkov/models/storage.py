@@ -36,9 +36,9 @@ _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 def save(model: SummaryModel | InfluenceGraph, path: str | PathLike[str]) -> None:
     """Write a fitted model or graph."""
-    write_atomically(
-        path, json.dumps(to_document(model), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    text = json.dumps(to_document(model), indent=1, ensure_ascii=False, allow_nan=False)
+    # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
+    write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
 
 def to_document(model: SummaryModel | InfluenceGraph) -> dict[str, Any]:
@@ -283,11 +283,13 @@ def _read_keys(
             if not summary.is_key(key):
                 node.wrong("a state that this summary has")
         elif isinstance(summary, ChainSummary):
-            index = {label: code + 1 for code, label in enumerate(labels)}
-            items = node.list(summary.order)
-            if any(item.value is not None and item.value not in index for item in items):
+            index = {label: code + 1 for code, label in enumerate(labels)} | {None: 0}
+            context = [item.value for item in node.list(summary.order)]
+            if any(not isinstance(label, str | None) or label not in index for label in context):
                 node.wrong("labels of 'data', or null before the start")
-            key = tuple(index[item.value] if item.value is not None else 0 for item in items)
+            key = tuple(index[label] for label in context)
+            if any(nearer == 0 < farther for nearer, farther in itertools.pairwise(key)):
+                node.wrong("nulls only where the sequence had not begun")
         else:
             key = (_hashable(node),)
         found.append(key)

@@ -1,0 +1,443 @@
+"""What a fitted model says, against numbers worked out by hand."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+
+#: B after every A, never else: 60 positions without A just before (B never), 30 with (B always).
+AFTER = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
+
+
+@pytest.fixture(scope="module")
+def model():
+    return sm.BSuMM("B", lookback=1).fit(AFTER)
+
+
+# ---------------------------------------------------------------------------------- table, trace, score
+
+
+def test_table(model):
+    absent, present = model.table_
+    assert (absent.state, absent.words, absent.n, absent.counts) == ((), "no A", 60, (0, 60))
+    assert (present.state, present.words, present.n, present.counts) == (("A",), "A", 30, (30, 0))
+    assert absent.probabilities == pytest.approx((0.1 / 60.2, 60.1 / 60.2), rel=1e-14)
+    assert present.probabilities == pytest.approx((30.1 / 30.2, 0.1 / 30.2), rel=1e-14)
+    expected = [beta.ppf([0.025, 0.975], 30.1, 0.1), beta.ppf([0.025, 0.975], 0.1, 30.1)]
+    assert np.array(present.intervals) == pytest.approx(np.array(expected), rel=1e-9, abs=1e-12)
+
+
+def test_table_as_a_sequence(model):
+    table = model.table_
+    assert len(table) == 2
+    assert table[-1] == list(table)[1]
+    assert table[:1] == [table[0]]
+    assert table.outcomes == ("B", sm.OTHER)
+
+
+def test_table_in_plain_values(model):
+    absent, present = model.table_.to_dicts()
+    names = [f"{what}({outcome})" for outcome in ("B", "OTHER") for what in ("n", "p", "low", "high")]
+    assert list(absent) == ["state", "n", *names]
+    assert (present["state"], present["n"], present["n(B)"], present["n(OTHER)"]) == ("A", 30, 30, 0)
+    assert present["low(B)"] < present["p(B)"] < present["high(B)"]
+
+
+def test_table_in_print(model):
+    head, absent, present = repr(model.table_).splitlines()
+    assert head.split() == ["state", "n", "B", "95%", "interval"]
+    assert absent.split()[:4] == ["no", "A", "60", "0.0017"]
+    assert present.split()[:3] == ["A", "30", "0.9967"]
+
+
+def test_base_rates_and_outcomes(model):
+    assert model.base_rates_ == pytest.approx((30 / 90, 60 / 90), rel=1e-14)
+    assert model.labels_ == ("A", "B", "C")
+    assert model.target_ == ("B",)
+    assert model.outcomes_ == ("B", sm.OTHER)
+
+
+def test_log_likelihood_and_score_by_hand(model):
+    likelihood = 60 * math.log(60.1 / 60.2) + 30 * math.log(30.1 / 30.2)
+    assert model.log_likelihood_ == pytest.approx(likelihood, rel=1e-12)
+    assert model.score_ == pytest.approx(likelihood - 2 * math.log(90) / 2, rel=1e-12)
+
+
+def test_trace_by_hand(model):
+    """One step: A joins; what it gained is against no influencer at all, whose score is BIC of one state."""
+    (step,) = model.trace_
+    nothing = 30 * math.log(30.1 / 90.2) + 60 * math.log(60.1 / 90.2) - math.log(90) / 2
+    assert (step.action, step.label) == ("add", "A")
+    assert step.score == model.score_
+    assert step.gain == pytest.approx(model.score_ - nothing, rel=1e-12)
+
+
+def test_trace_of_a_label_that_leaves():
+    """Nothing depends on anything, yet the first round must add a label; the backward round removes it."""
+    rng = np.random.default_rng(3)
+    events = [rng.choice(list("ABC"), 20).tolist() for _ in range(30)]
+    model = sm.BSuMM("A", lookback=2).fit(events)
+    added, removed = model.trace_
+    assert model.influencers_ == ()
+    assert (added.action, removed.action, added.label) == ("add", "remove", removed.label)
+    assert added.gain < 0 < removed.gain
+    assert removed.gain == pytest.approx(-added.gain, rel=1e-12)
+    assert removed.score == model.score_
+
+
+def test_state_never_seen_gets_the_prior():
+    model = sm.BSuMM("C", lookback=1, required=["A", "B"], candidates=[]).fit([["A", "C"], ["B", "C"]] * 3)
+    follower = sm.BSuMM("C", lookback=2, required=["A", "B"], candidates=[]).fit([["A", "C"], ["B", "C"]])
+    assert len(model.table_) == 3
+    explained = follower.explain(["A", "B"])
+    assert (explained.support, explained.probability, explained.state) == (0, 0.5, ("A", "B"))
+    assert "never seen, so this is the prior alone" in str(explained)
+    centred = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "C"]])
+    assert centred.explain(["A", "B"]).probability == pytest.approx(2.5 / 5, rel=1e-14)
+    rare = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "B", "B"]])
+    assert rare.explain(["A", "B"]).probability == pytest.approx(1.5 / 6, rel=1e-14)
+
+
+# ---------------------------------------------------------------------------------- influences
+
+
+def given(family, target, required, **settings):
+    """A model with exactly these influencers and alpha 1, so that numbers come out round."""
+    return family(target, alpha=1.0, required=required, candidates=[], **settings)
+
+
+def test_amplifies():
+    """With Z: X 8 of 10, theta 9/12. Without: X 2 of 30, theta 3/32. Ratio 8."""
+    events = [["Z", "X"]] * 8 + [["Z", "Y"]] * 2 + [["Y", "X"]] * 2 + [["Y", "Y"]] * 8
+    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
+    assert (found.influencer, found.target, found.effect) == ("Z", "X", "amplifies")
+    assert found.strength == pytest.approx(math.log(8), rel=1e-12)
+    assert found.ratio == pytest.approx(8, rel=1e-12)
+    assert (found.n_with, found.n_without) == (10, 30)
+
+
+def test_inhibits():
+    """With Z: X 2 of 10, theta 3/12. Without: X 18 of 50 (30 of them firsts), theta 19/52."""
+    events = [["Z", "X"]] * 2 + [["Z", "Y"]] * 8 + [["Y", "X"]] * 18 + [["Y", "Y"]] * 2
+    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
+    assert found.effect == "inhibits"
+    assert found.strength == pytest.approx(math.log((3 / 12) / (19 / 52)), rel=1e-12)
+    assert (found.n_with, found.n_without) == (10, 50)
+
+
+#: Z makes X likely where W did not occur, and unlikely where it did.
+MIXED = (
+    [["Y", "Y", "X"]] * 4 + [["Y", "Y", "Y"]] * 36 + [["Y", "Z", "X"]] * 36 + [["Y", "Z", "Y"]] * 4
+    + [["W", "Y", "X"]] * 36 + [["W", "Y", "Y"]] * 4 + [["W", "Z", "X"]] * 1 + [["W", "Z", "Y"]] * 39
+)  # fmt: skip
+
+
+def test_mixed():
+    """(no W, no Z): X 4 of 280; (no W, Z): 36 of 40; (W, no Z): 36 of 120; (W, Z): 1 of 40."""
+    w, z = given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(MIXED).influences_
+    up, down = math.log((37 / 42) / (5 / 282)), math.log((2 / 42) / (37 / 122))
+    assert (z.influencer, z.effect) == ("Z", "mixed")
+    assert z.strength == pytest.approx((320 * up + 160 * down) / 480, rel=1e-12)
+    assert (z.n_with, z.n_without) == (80, 400)
+    up, down = math.log((37 / 122) / (5 / 282)), math.log((2 / 42) / (37 / 42))
+    assert (w.influencer, w.effect) == ("W", "mixed")
+    assert w.strength == pytest.approx((400 * up + 80 * down) / 480, rel=1e-12)
+
+
+def test_opposite_signs_within_their_intervals_are_not_mixed():
+    """As above but with a tenth of the data: one sign is beyond its intervals, the other is not."""
+    events = [["Y", "Y", "X"], ["Y", "Z", "X"], ["Y", "Z", "X"], ["W", "Y", "X"], ["W", "Z", "Y"]]
+    for found in given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(events).influences_:
+        assert found.effect in ("amplifies", "inhibits")
+        assert (found.effect == "amplifies") == (found.strength > 0)
+
+
+def test_unclear_where_an_influencer_was_never_seen():
+    events = sm.read_events([["X", "Y"]] * 5, labels=["X", "Y", "Z"])
+    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
+    assert (found.effect, found.strength, found.n_with, found.n_without) == ("unclear", 0, 0, 10)
+
+
+def test_counts_are_collapsed_to_presence():
+    """Z absent: X 0 of 21; once: 3 of 6; twice: 3 of 3. Present at all: 6 of 9."""
+    events = [["Z", "Z", "X"]] * 3 + [["Y", "Z", "X"]] * 3 + [["Y", "Y", "Y"]] * 4
+    model = given(sm.CSuMM, "X", ["Z"], lookback=2, cap=2).fit(events)
+    assert [(row.words, row.n) for row in model.table_] == [("no Z", 21), ("Z x1", 6), ("Z x2+", 3)]
+    assert [row.state for row in model.table_] == [(), (("Z", 1),), (("Z", 2),)]
+    (found,) = model.influences_
+    assert found.effect == "amplifies"
+    assert found.strength == pytest.approx(math.log((7 / 11) / (1 / 23)), rel=1e-12)
+    assert (found.n_with, found.n_without) == (9, 21)
+
+
+def test_orders_are_collapsed_to_presence():
+    events = [["W", "Z", "X"]] * 9 + [["Z", "W", "Y"]] * 9 + [["Y", "Y", "Y"]] * 9
+    model = given(sm.OSuMM, "X", ["W", "Z"], lookback=2).fit(events)
+    # 0 0: the first event of all, and all of Y Y Y; after W alone comes Z, after Z alone comes W
+    assert {row.words: (row.n, row.counts[0]) for row in model.table_} == {
+        "none of them": (18 + 27, 0),
+        "W": (9, 0),
+        "Z": (9, 0),
+        "W then Z": (9, 9),
+        "Z then W": (9, 0),
+    }
+    w, z = model.influences_
+    # beside W: with Z 9 of 18 (both orders), without 0 of 9; not beside W: with Z 0 of 9, without 0 of 45
+    beside, alone = math.log((10 / 20) / (1 / 11)), math.log((1 / 11) / (1 / 47))
+    assert z.strength == pytest.approx((27 * beside + 54 * alone) / 81, rel=1e-12)
+    assert w.strength == pytest.approx(z.strength, rel=1e-12)  # the data is symmetric
+    assert (z.effect, z.n_with, z.n_without) == ("amplifies", 27, 54)
+
+
+def test_influences_on_every_label_of_a_set():
+    model = given(sm.BSuMM, ["X", "Y"], ["Z"], lookback=1).fit([["Z", "X"], ["Z", "X"], ["Z", "Y"], ["W"]])
+    assert [(i.influencer, i.target) for i in model.influences_] == [("Z", "X"), ("Z", "Y")]
+    # with Z: X 2, Y 1 of 3; without: 0 of 4; three outcomes, so alpha adds 3
+    assert model.influences_[0].strength == pytest.approx(math.log((3 / 6) / (1 / 7)), rel=1e-12)
+    assert model.influences_[1].strength == pytest.approx(math.log((2 / 6) / (1 / 7)), rel=1e-12)
+
+
+def test_a_chain_has_no_influences():
+    assert sm.MarkovChain("B", order=2).fit(AFTER).influences_ == ()
+
+
+# ---------------------------------------------------------------------------------- residual outcome
+
+
+def test_the_residual_outcome_is_one_object():
+    assert repr(sm.OTHER) == "OTHER"
+    assert pickle.loads(pickle.dumps(sm.OTHER)) is sm.OTHER
+    assert copy.deepcopy(sm.OTHER) is sm.OTHER
+    assert type(sm.OTHER)() is sm.OTHER
+
+
+def test_labels_named_like_the_residual():
+    model = sm.BSuMM("OTHER", lookback=1).fit([["OTHER", "other", "x"]] * 5)
+    assert model.outcomes_ == ("OTHER", sm.OTHER)
+    assert model.outcomes_[0] != model.outcomes_[1]
+    assert pickle.loads(pickle.dumps(model)).outcomes_[1] is sm.OTHER
+
+
+def test_a_set_of_labels():
+    model = sm.BSuMM({"B", "A"}, lookback=1).fit(AFTER)
+    assert model.outcomes_ == ("A", "B", sm.OTHER)
+    assert model.target == {"B", "A"}
+    p = model.predict_proba(AFTER)
+    assert p.shape == (90, 3)
+    assert p.sum(axis=1) == pytest.approx(np.ones(90), rel=1e-12)
+    assert model.base_rates_ == pytest.approx((1 / 3, 1 / 3, 1 / 3), rel=1e-12)
+
+
+@pytest.mark.parametrize("target", [["A", "B", "C"], ("C", "A", "B", "A")])
+def test_the_whole_vocabulary(target):
+    model = sm.OSuMM(target, lookback=1).fit(AFTER)
+    assert model.outcomes_ == ("A", "B", "C")
+    assert sm.OTHER not in model.outcomes_
+    p = model.predict_proba(AFTER)
+    assert p.shape == (90, 3)
+    assert p.sum(axis=1) == pytest.approx(np.ones(90), rel=1e-12)
+    # |P| = (3 - 1) * |S(U)|, with |S(U)| = 1!/0! + 1!/1! = 2 states for one influencer
+    n = len(model.influencers_)
+    states = sum(math.factorial(n) // math.factorial(i) for i in range(n + 1))
+    assert model.score_ == pytest.approx(model.log_likelihood_ - 2 * states * math.log(90) / 2, rel=1e-12)
+
+
+def test_one_label_alone_in_the_world():
+    model = sm.BSuMM("A", lookback=1).fit([["A", "A"]])
+    assert model.outcomes_ == ("A",)
+    assert model.predict_proba([["A", "A"]]).tolist() == [[1.0], [1.0]]
+    assert model.log_likelihood_ == 0
+
+
+# ---------------------------------------------------------------------------------- use
+
+
+def test_likelihood_and_brier_score_by_hand(model):
+    new = [["A", "B", "B"], ["C"]]
+    after, else_ = 30.1 / 30.2, 0.1 / 60.2
+    p = model.predict_proba(new)
+    assert p[:, 0] == pytest.approx([else_, after, else_, else_], rel=1e-12)
+    expected = math.log(1 - else_) + math.log(after) + math.log(else_) + math.log(1 - else_)
+    assert model.log_likelihood(new) == pytest.approx(expected, rel=1e-12)
+    assert model.score(new) == pytest.approx(expected / 4, rel=1e-12)
+    squares = [else_**2, (1 - after) ** 2, (1 - else_) ** 2, else_**2]
+    assert model.brier_score(new) == pytest.approx(np.mean(squares), rel=1e-12)
+    weighted = model.log_likelihood(new, sample_weight=[0.5, 0])
+    assert weighted == pytest.approx((expected - math.log(1 - else_)) / 2, rel=1e-12)
+
+
+def test_brier_score_of_a_set_sums_over_outcomes():
+    model = sm.MarkovChain(["A", "B", "C"], order=1).fit(AFTER)
+    p = model.predict_proba(AFTER)
+    codes = sm.read_events(AFTER).codes
+    assert model.brier_score(AFTER) == pytest.approx(((p - np.eye(3)[codes]) ** 2).sum() / 90, rel=1e-12)
+
+
+def test_no_new_events(model):
+    for empty in ([], [[]]):
+        assert model.predict_proba(empty).shape == (0, 2)
+        assert model.log_likelihood(empty) == 0
+        assert model.score(empty) == 0
+        assert model.brier_score(empty) == 0
+
+
+def test_explain_in_numbers_and_words(model):
+    explained = model.explain(["B", "C", "A"])
+    low, high = beta.ppf([0.025, 0.975], 30.1, 0.1)
+    assert (explained.target, explained.state, explained.words) == ("B", ("A",), "A")
+    assert explained.support == 30
+    assert explained.probability == pytest.approx(30.1 / 30.2, rel=1e-14)
+    assert explained.interval == pytest.approx((low, high), rel=1e-9)
+    assert explained.base_rate == pytest.approx(1 / 3, rel=1e-14)
+    assert str(explained) == (
+        "B: 0.997 (95% interval 0.968 to 1.000), 3 times its base rate 0.333, after: A (seen 30 times)"
+    )
+    assert explained.to_dict() == vars(explained)
+    assert list(explained.to_dict()) == (
+        ["target", "state", "words", "support", "probability", "interval", "base_rate"]
+    )
+
+
+def test_explain_after_nothing(model):
+    explained = model.explain([])
+    assert (explained.words, explained.support) == ("no A", 60)
+    assert explained.probability == pytest.approx(0.1 / 60.2, rel=1e-14)
+
+
+def test_explain_one_label_of_a_set():
+    model = sm.BSuMM(["A", "B"], lookback=1).fit(AFTER)
+    with pytest.raises(SettingError, match="say which label to explain: label= one of A, B"):
+        model.explain(["A"])
+    probabilities = model.predict_proba([["A", "C"]])[1]
+    assert model.explain(["A"], label="B").probability == probabilities[1]
+    assert model.explain(["A"], label="A").probability == probabilities[0]
+
+
+def test_explain_a_chain():
+    model = sm.MarkovChain("B", order=2).fit(AFTER)
+    assert model.explain(["C", "A"]).words == "C A"
+    assert model.explain(["A"]).words == "start A"
+    assert model.explain([]).words == "start"
+    assert model.explain(["A", "?"], unknown="ignore").support == 0
+
+
+MODELS = [
+    sm.BSuMM("B", lookback=2, gamma=0.1),
+    sm.BSuMM("B", lookback={"A": 1, "C": 3}, gamma=0.1),
+    sm.BSuMM("B", lookback=None, gamma=0.1),
+    sm.BSuMM("B", lookback=3, delay=1, gamma=0.1),
+    sm.OSuMM("B", lookback=3, gamma=0.1),
+    sm.OSuMM("B", lookback=None, mask="first", gamma=0.1),
+    sm.CSuMM("B", lookback=4, cap=3, gamma=0.1),
+    sm.MarkovChain("B", order=2),
+    sm.BSuMM(["A", "B"], lookback=2, gamma=0.1),
+]
+
+
+@pytest.mark.parametrize("template", MODELS, ids=repr)
+@pytest.mark.parametrize("unknown", ["error", "ignore"])
+def test_following_gives_the_numbers_of_the_batch(template, unknown):
+    rng = np.random.default_rng(1)
+    model = template.copy().fit([rng.choice(list("ABC"), 12).tolist() for _ in range(20)])
+    labels = list("ABC") if unknown == "error" else list("ABC?!")
+    for _ in range(2):
+        sequence = rng.choice(labels, 12).tolist()
+        batch = model.predict_proba([sequence], unknown=unknown)
+        follower = model.follow(unknown=unknown)
+        for position, event in enumerate(sequence):
+            assert np.array_equal(follower.probabilities(), batch[position])
+            assert (
+                model.explain(sequence[:position], unknown=unknown, label="B").probability
+                == (batch[position, model.target_.index("B")])
+            )
+            follower.observe(event)
+
+
+def test_following_refuses_an_unknown_label_and_goes_on(model):
+    follower = model.follow()
+    follower.observe("A")
+    with pytest.raises(UnknownLabelError, match="unknown label 'Z'"):
+        follower.observe("Z")
+    assert follower.probabilities()[0] == pytest.approx(30.1 / 30.2, rel=1e-14)
+
+
+def test_an_unknown_label_keeps_its_place(model):
+    """A, unknown, ?: A is no longer just before."""
+    p = model.predict_proba([["A", "?", "B"]], unknown="ignore")[:, 0]
+    assert p == pytest.approx([0.1 / 60.2, 30.1 / 30.2, 0.1 / 60.2], rel=1e-12)
+
+
+def test_numbers_are_labels():
+    model = sm.BSuMM("2", lookback=1).fit([[1, 2, 3, 1, 2]] * 8)
+    assert model.influencers_ == ("1",)
+    follower = model.follow()
+    follower.observe(1)
+    assert follower.probabilities()[0] == model.predict_proba([[1, 3]])[1, 0]
+
+
+# ---------------------------------------------------------------------------------- partial_fit
+
+
+@pytest.mark.parametrize("template", MODELS, ids=repr)
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(None, None), (None, "half"), ("half", None), ("half", "half"), ("whole", "half"), ("whole", None)],
+)
+def test_partial_fit_adds_counts(template, first, second):
+    rng = np.random.default_rng(7)
+    data = sm.read_events([rng.choice(list("ABC"), 9).tolist() for _ in range(12)])
+    kinds = {None: np.ones(6), "half": np.linspace(0.25, 2.5, 6), "whole": np.arange(6) + 1}
+    weights = {name: None if name is None else kinds[name] for name in kinds}
+    model = template.copy().fit(data[:6], sample_weight=weights[first])
+    chosen = model.influencers_
+    assert model.partial_fit(data[6:], sample_weight=weights[second]) is model
+    settings = {} if isinstance(template, sm.MarkovChain) else {"required": chosen, "candidates": []}
+    whole = template.copy(**settings).fit(data, sample_weight=np.concatenate([kinds[first], kinds[second]]))
+    assert model.influencers_ == chosen == whole.influencers_
+    assert [row.counts for row in model.table_] == [row.counts for row in whole.table_]
+    assert model.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-12)
+    assert model.score_ == pytest.approx(whole.score_, rel=1e-12)
+    assert np.array_equal(model.predict_proba(data), whole.predict_proba(data))
+    assert model.fitted.n_sequences == 12
+
+
+def test_partial_fit_of_an_unfitted_model_fits(model):
+    other = sm.BSuMM("B", lookback=1).partial_fit(AFTER)
+    assert other.influencers_ == model.influencers_
+    assert other.score_ == model.score_
+
+
+def test_partial_fit_keeps_to_the_settings_of_the_fit():
+    model = sm.BSuMM("B", lookback=1).fit(AFTER)
+    twice = sm.BSuMM("B", lookback=1).fit(AFTER + AFTER)
+    model.set_params(lookback=3, alpha=7.0, gamma=0.0)
+    model.partial_fit(AFTER)
+    assert model.score_ == twice.score_
+    assert np.array_equal(model.predict_proba(AFTER), twice.predict_proba(AFTER))
+
+
+def test_weights_are_multiplicities():
+    weights = np.array([2, 0, 1] + [1] * 17)
+    repeated = [s for s, w in zip(AFTER, weights, strict=True) for _ in range(w)]
+    weighted = sm.BSuMM("B", lookback=1).fit(AFTER, sample_weight=weights)
+    plain = sm.BSuMM("B", lookback=1).fit(repeated)
+    assert weighted.score_ == plain.score_
+    assert [row.counts for row in weighted.table_] == [row.counts for row in plain.table_]
+
+
+def test_data_of_another_vocabulary(model):
+    from summarkov.engines import LocalSource
+
+    with pytest.raises(DataError, match="this source has another vocabulary than the model"):
+        model.log_likelihood(LocalSource(sm.read_events([["A", "B"]])))
+    source = LocalSource(sm.read_events(AFTER))
+    assert model.log_likelihood(source) == model.log_likelihood_
+    with pytest.raises(SettingError, match="sample_weight needs events in memory"):
+        sm.BSuMM("B").fit(source, sample_weight=[1] * 20)
+    assert sm.BSuMM("B", lookback=1).fit(source).score_ == model.score_

@@ -1,0 +1,319 @@
+"""Saving and loading: the same model to the last bit, and all or nothing on the disk."""
+
+import errno
+import json
+import os
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import SettingError, StoreError
+
+RULES = {
+    "A": (("B", "C"), {(0, 0): 0.3, (0, 1): 0.1, (1, 0): 0.35, (1, 1): 0.2}),
+    "B": (("B", "C"), {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.05, (1, 1): 0.2}),
+    "C": 0.3,
+    "D": 0.2,
+    "É \"'\\\n": 0.1,  # a label that needs care
+}
+
+
+@sm.register_summary("tests: presence and length")
+class PresenceAndLength:
+    lookback = 3
+
+    def state(self, history, influencers):
+        return (tuple(z for z in influencers if z in history), len(history), None, 0.5)
+
+    def n_states(self, n_influencers):
+        return 4 * 2**n_influencers
+
+
+class Unregistered(PresenceAndLength):
+    summary_name = None
+
+
+class StrangeState(PresenceAndLength):
+    def state(self, history, influencers):
+        return frozenset(history)
+
+
+class InfiniteState(PresenceAndLength):
+    def state(self, history, influencers):
+        return float("inf")
+
+
+@pytest.fixture(scope="module")
+def events():
+    return sm.Dynamics(RULES, lookback=3).simulate(80, [5 + i % 9 for i in range(80)], seed=4)
+
+
+WEIGHTS = np.linspace(0, 3, 80)
+
+MODELS = {
+    "binary": sm.BSuMM("A", lookback=3, gamma=0.2),
+    "mapping": sm.BSuMM("A", lookback={"B": 2, "C": None}, delay=1, gamma=0.1, prior="base-rate"),
+    "unlimited": sm.BSuMM("A", lookback=None, criterion="marginal", alpha=2.5),
+    "constrained": sm.BSuMM(
+        "A", required=("D",), forbidden={"C"}, candidates=["B", "D", "A"], max_influencers=2, gamma=0.0
+    ),
+    "reachable": sm.BSuMM("B", lookback=1, parameters="reachable", search="sweep", criterion="extended-bic"),
+    "empty": sm.BSuMM("D", gamma=50),
+    "ordinal": sm.OSuMM("A", lookback=4, gamma=0.1),
+    "ordinal first": sm.OSuMM("A", lookback=None, mask="first", gamma=0.1),
+    "count": sm.CSuMM("A", lookback=4, cap=3, gamma=0.05, criterion="aic"),
+    "own": sm.SuMM("A", summary=PresenceAndLength(), gamma=0.1),
+    "chain": sm.MarkovChain("A", order=2),
+    "chain of order 0": sm.MarkovChain("A", order=0),
+    "set": sm.BSuMM({"C", "A"}, lookback=3, gamma=0.1),
+    "whole vocabulary": sm.OSuMM(tuple(RULES), lookback=2, gamma=0.1),
+    "numpy settings": sm.BSuMM("A", lookback=np.int64(3), gamma=np.float32(0.25), alpha=np.float64(0.1)),
+    "numpy mapping": sm.BSuMM("A", lookback={"B": np.int32(2)}, gamma=0.1),
+}
+
+
+def same(a, b, events):
+    """Assert that two models of one target agree to the last bit."""
+    assert type(a) is type(b)
+    assert a.labels_ == b.labels_
+    assert a.target_ == b.target_
+    assert a.outcomes_ == b.outcomes_
+    assert a.influencers_ == b.influencers_
+    assert a.score_ == b.score_
+    assert a.log_likelihood_ == b.log_likelihood_
+    assert a.trace_ == b.trace_
+    assert list(a.table_) == list(b.table_)
+    assert a.influences_ == b.influences_
+    assert a.base_rates_ == b.base_rates_
+    assert a.fitted.n_sequences == b.fitted.n_sequences
+    assert np.array_equal(a.predict_proba(events), b.predict_proba(events))
+    assert a.log_likelihood(events) == b.log_likelihood(events)
+    assert a.explain(["B", "C"], label=a.target_[0]) == b.explain(["B", "C"], label=b.target_[0])
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", MODELS)
+def test_round_trip(name, weights, events, tmp_path):
+    model = MODELS[name].copy().fit(events, sample_weight=weights)
+    model.save(tmp_path / "a.json")
+    loaded = sm.load(tmp_path / "a.json")
+    same(model, loaded, events)
+    for setting, value in model.get_params().items():
+        if setting in ("required", "forbidden", "candidates") and value is not None:
+            assert sorted(getattr(loaded, setting)) == sorted(value)
+        elif setting not in ("target", "summary"):
+            assert getattr(loaded, setting) == value
+    loaded.save(tmp_path / "b.json")
+    model.save(tmp_path / "c.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+    same(model.partial_fit(events[:9]), loaded.partial_fit(events[:9]), events)
+
+
+@pytest.mark.parametrize("targets", [None, ["A", "C"]])
+@pytest.mark.parametrize("template", [sm.BSuMM(lookback=3), sm.OSuMM(lookback=2), sm.MarkovChain(order=1)])
+def test_round_trip_of_a_graph(template, targets, events, tmp_path):
+    graph = sm.InfluenceGraph(template, targets=targets).fit(events, sample_weight=WEIGHTS)
+    graph.save(tmp_path / "a.json")
+    loaded = sm.load(str(tmp_path / "a.json"))
+    assert isinstance(loaded, sm.InfluenceGraph)
+    assert loaded.model.get_params() == template.get_params()
+    assert loaded.targets == (None if targets is None else tuple(targets))
+    assert list(loaded.models_) == list(graph.models_)
+    assert loaded.edges_ == graph.edges_
+    assert loaded.log_likelihood_ == graph.log_likelihood_
+    for label, model in graph.models_.items():
+        same(model, loaded.models_[label], events)
+    if targets is None:
+        assert np.array_equal(graph.predict_proba(events), loaded.predict_proba(events))
+        assert graph.simulate(4, 6, seed=8) == loaded.simulate(4, 6, seed=8)
+    loaded.save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+def test_the_file_is_json_that_a_person_can_read(events, tmp_path):
+    model = sm.BSuMM("A", lookback=3).fit(events)
+    model.save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text(encoding="utf-8")
+    assert text.endswith("}\n")
+    assert "É" in text  # not \u00c9
+    document = json.loads(text)
+    assert list(document) == ["format", "version", "kind", "model", "settings", "data", "targets"]
+    assert (document["format"], document["version"], document["kind"]) == ("summarkov", 1, "BSuMM")
+    assert document["settings"]["lookback"] == 3
+    assert document["data"]["labels"]["A"] == events.label_counts[0]
+    assert document["data"]["sequences"] == 80
+    (target,) = document["targets"]
+    assert target["target"] == ["A"]
+    assert target["influencers"] == list(model.influencers_)
+    assert target["states"][0]["state"] == dict.fromkeys(model.influencers_, 0)
+    assert target["states"][0]["counts"] == list(model.table_[0].counts)
+    assert target["states"][0]["probabilities"] == list(model.table_[0].probabilities)
+
+
+def test_kind_of_a_graph(events, tmp_path):
+    sm.InfluenceGraph(sm.OSuMM(lookback=1)).fit(events).save(tmp_path / "g.json")
+    document = json.loads((tmp_path / "g.json").read_text(encoding="utf-8"))
+    assert (document["kind"], document["model"], len(document["targets"])) == ("InfluenceGraph", "OSuMM", 5)
+
+
+def test_half_a_surrogate_pair_as_a_label(tmp_path):
+    model = sm.BSuMM("B", lookback=1).fit([["\ud800", "B"]] * 5)
+    model.save(tmp_path / "m.json")
+    assert sm.load(tmp_path / "m.json").influencers_ == model.influencers_ == ("\ud800",)
+
+
+def test_what_is_stored_are_the_settings_of_the_fit(events, tmp_path):
+    model = sm.BSuMM("A", lookback=3, alpha=0.1).fit(events)
+    before = model.predict_proba(events)
+    model.set_params(lookback=1, alpha=9.0, gamma=0.0, required=["D"])
+    model.save(tmp_path / "m.json")
+    loaded = sm.load(tmp_path / "m.json")
+    assert (loaded.lookback, loaded.alpha, loaded.gamma, loaded.required) == (3, 0.1, 1.0, ())
+    assert np.array_equal(loaded.predict_proba(events), before)
+
+
+def test_threads_are_of_this_machine(events, tmp_path):
+    sm.BSuMM("A", n_jobs=2).fit(events).save(tmp_path / "m.json")
+    assert sm.load(tmp_path / "m.json").n_jobs is None
+
+
+def test_a_chain_with_an_unknown_label_in_its_past(tmp_path):
+    model = sm.MarkovChain("A", order=2).fit([["A", "B", "A"]] * 3)
+    model.save(tmp_path / "m.json")
+    loaded = sm.load(tmp_path / "m.json")
+    p = loaded.predict_proba([["A", "?", "A"]], unknown="ignore")
+    assert np.array_equal(p, model.predict_proba([["A", "?", "A"]], unknown="ignore"))
+    assert p[2].tolist() == [0.5, 0.5]  # a context never seen
+
+
+# ---------------------------------------------------------------------------------- own summaries
+
+
+def test_an_unregistered_summary_is_refused(events, tmp_path):
+    model = sm.SuMM("A", summary=Unregistered()).fit(events)
+    with pytest.raises(SettingError, match=r"put @summarkov\.register_summary\('a name'\) above the class"):
+        model.save(tmp_path / "m.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_state_that_json_cannot_hold(events, tmp_path):
+    with pytest.raises(SettingError, match="a state of type frozenset cannot be stored"):
+        sm.SuMM("A", summary=StrangeState()).fit(events).save(tmp_path / "m.json")
+    with pytest.raises(SettingError, match="a state of inf cannot be stored"):
+        sm.SuMM("A", summary=InfiniteState()).fit(events).save(tmp_path / "m.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_summary_that_is_not_registered_here(events, tmp_path):
+    @sm.register_summary("tests: short-lived")
+    class Short(PresenceAndLength):
+        pass
+
+    sm.SuMM("A", summary=Short()).fit(events).save(tmp_path / "m.json")
+    from summarkov.summaries import custom
+
+    del custom._REGISTERED["tests: short-lived"]
+    words = r"m\.json\.settings: no summary is registered as 'tests: short-lived'; import the code"
+    with pytest.raises(StoreError, match=words):
+        sm.load(tmp_path / "m.json")
+
+
+# ---------------------------------------------------------------------------------- all or nothing
+
+
+@pytest.fixture
+def standing(events, tmp_path):
+    """A folder with a file that stands where the next model is to go, and its bytes."""
+    sm.BSuMM("B", lookback=1).fit(events).save(tmp_path / "m.json")
+    return tmp_path, (tmp_path / "m.json").read_bytes()
+
+
+def untouched(standing):
+    folder, content = standing
+    assert os.listdir(folder) == ["m.json"]
+    assert (folder / "m.json").read_bytes() == content
+
+
+def test_a_failure_before_writing(events, standing, monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError("too much")
+
+    monkeypatch.setattr("summarkov.models.storage.json.dumps", fail)
+    with pytest.raises(MemoryError):
+        sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
+    untouched(standing)
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_disk_that_is_full(events, standing, monkeypatch, step):
+    def fail(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(f"summarkov.store.files.os.{step}", fail)
+    with pytest.raises(StoreError, match=r"m\.json: cannot be written \(No space left on device\)"):
+        sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
+    untouched(standing)
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_an_interruption(events, standing, monkeypatch, step):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"summarkov.store.files.os.{step}", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
+    untouched(standing)
+
+
+def test_a_text_that_cannot_be_encoded(standing):
+    from summarkov.store import write_atomically
+
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(standing[0] / "m.json", "half of a surrogate pair: \ud800")
+    untouched(standing)
+
+
+def test_folders_that_refuse(events, standing):
+    folder, _ = standing
+    model = sm.BSuMM("A").fit(events)
+    with pytest.raises(StoreError, match=r"cannot be written \(Not a directory\)"):
+        model.save(folder / "m.json" / "inside.json")
+    with pytest.raises(StoreError, match=r"x\.json: cannot be written \(No such file or directory\)"):
+        model.save(folder / "missing" / "x.json")
+    untouched(standing)
+    (folder / "folder").mkdir()
+    with pytest.raises(StoreError, match=r"folder: cannot be written \(Is a directory\)"):
+        model.save(folder / "folder")
+    assert sorted(os.listdir(folder)) == ["folder", "m.json"]
+    assert os.listdir(folder / "folder") == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written(events, standing):
+    folder, _ = standing
+    folder.chmod(0o500)
+    try:
+        with pytest.raises(StoreError, match=r"cannot be written \(Permission denied\)"):
+            sm.BSuMM("A").fit(events).save(folder / "m.json")
+    finally:
+        folder.chmod(0o700)
+    untouched(standing)
+
+
+@pytest.mark.parametrize("name", ["a b.json", "ü" * 100, "語" * 80, "x" * 250, "no-ending", "%s{}.json"])
+def test_names_of_files(events, tmp_path, name):
+    model = sm.MarkovChain("A").fit(events)
+    model.save(tmp_path / name)
+    assert os.listdir(tmp_path) == [name]
+    assert sm.load(tmp_path / name).score_ == model.score_
+
+
+def test_saving_over_a_model_replaces_it(events, standing):
+    folder, content = standing
+    sm.MarkovChain("A").fit(events).save(folder / "m.json")
+    assert os.listdir(folder) == ["m.json"]
+    assert (folder / "m.json").read_bytes() != content
+    assert isinstance(sm.load(folder / "m.json"), sm.MarkovChain)
