@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class SummarkovError(Exception):
@@ -69,3 +70,12 @@ class UnknownLabelError(DataError):
             hint = f"; the labels are {shown}{', ...' if len(known) > 8 else ''}"
         super().__init__(f"unknown label {label!r}{hint}")
         self.label = label
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revive, (str(self), self.label)  # an error may have to cross to another process
+
+
+def _revive(message: str, label: str) -> UnknownLabelError:
+    problem = UnknownLabelError.__new__(UnknownLabelError, message)
+    problem.label = label
+    return problem
