@@ -179,6 +179,8 @@ def test_csv_not_utf8(write):
     assert refused(write("log.csv", b"case,event\nx,a\nx,\xe9\n")) == (
         f"log.csv, row 3 (the header is row 1): {message}"
     )
+    assert "UTF8" in refused(write("log.csv", b"case,event,time\nx,a,\xe9\n"))
+    assert read_events(write("log.csv", b"case,event,cost\nx,a,\xe9\n")).to_lists() == [["a"]]
     assert refused(write("log.csv", b"case,\xe9vent\n")) == f"log.csv, line 1: {message}"
 
 

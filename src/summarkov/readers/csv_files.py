@@ -79,12 +79,17 @@ def _parse(path: str, chosen: Columns, delimiter: str, *, quotes: bool) -> pa.Ta
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
+        check_utf8=False,  # checked below, once a value instead of once a row
     )
     parse = {"delimiter": delimiter, "newlines_in_values": quotes}
     try:
-        return arrow_csv.read_csv(
+        table = arrow_csv.read_csv(
             path, parse_options=arrow_csv.ParseOptions(**parse), convert_options=convert
         )
+        for chunk in (chunk for column in table.columns for chunk in column.chunks):
+            values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
+            values.validate(full=True)
+        return table
     except pa.ArrowException as error:
         raise DataError(_reason(path, parse, convert, error)) from error
 
@@ -101,6 +106,7 @@ def _reason(path: str, parse: dict[str, Any], convert: Any, error: Exception) ->
         return "error"
 
     message = str(error)
+    convert.check_utf8 = True
     options = arrow_csv.ParseOptions(**parse, invalid_row_handler=note)
     try:
         arrow_csv.read_csv(

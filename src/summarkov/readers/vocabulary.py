@@ -22,8 +22,8 @@ def settle(
     >>> settle(np.array([0, 2, 0]), ["b", "never", "a"], None)
     (array([1, 0, 1], dtype=int32), ['a', 'b'])
     """
-    occurs = np.bincount(codes, minlength=len(found)) > 0
-    occurring = sorted({label for label, here in zip(found, occurs.tolist(), strict=True) if here})
+    occurs = _which_occur(codes, len(found)).tolist()
+    occurring = sorted({label for label, here in zip(found, occurs, strict=True) if here})
     vocabulary = occurring if declared is None else declared
     index = {label: code for code, label in enumerate(vocabulary)}
     for label in occurring:
@@ -33,3 +33,14 @@ def settle(
     settled = translate[codes]
     settled.flags.writeable = False  # so that EventSequences need not copy it
     return settled, vocabulary
+
+
+def _which_occur(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.bool_]:
+    """Return which of the codes 0, 1, ..., size - 1 occur, looking only as far as it takes to see all."""
+    occurs = np.zeros(size, dtype=bool)
+    block = 1 << 16
+    for start in range(0, len(codes), block):
+        occurs[codes[start : start + block]] = True
+        if occurs.all():
+            break
+    return occurs
