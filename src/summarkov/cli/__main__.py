@@ -1,0 +1,5 @@
+"""``python -m summarkov.cli``."""
+
+from summarkov.cli.main import main
+
+main()

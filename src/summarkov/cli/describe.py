@@ -1,0 +1,79 @@
+"""``summarkov describe``: what is in a file of events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.console import output, print_json
+from summarkov.cli.files import Reading
+from summarkov.cli.graphs import is_plain
+from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.text import bar, label, new_table, number, page_width, percent, plural, widest
+
+if TYPE_CHECKING:
+    from summarkov.events.describe import Description
+
+
+def describe(
+    file: EventsFile,
+    rows: Annotated[
+        int, typer.Option("--rows", min=0, metavar="N", help="Show at most so many labels; 0 for all.")
+    ] = 20,
+    case: Case = None,
+    event: Event = None,
+    order_column: OrderColumn = None,
+    format: Format = None,
+    json: Json = False,
+) -> None:
+    """Count the sequences, events and labels of a file."""
+    found = Reading(case, event, order_column, format).read(file).describe()
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_description(output(), found, rows or None)
+
+
+def print_description(console: Console, found: Description, most: int | None) -> None:
+    """Print the sizes of a data set and its most frequent labels."""
+    console.print(
+        Text(
+            f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
+            f"{plural(found.n_labels, 'label')}",
+            style="bold",
+        )
+    )
+    console.print(
+        f"Events a sequence: {number(found.shortest)} to {number(found.longest)}, "
+        f"median {found.median_length:,g}"
+    )
+    if found.n_empty:
+        console.print(f"Empty sequences: {number(found.n_empty)}")
+    if found.tied_order:
+        console.print(
+            f"{plural(found.tied_order, 'event')} with the same place in the order column as the one before; "
+            "they keep the order of the file."
+        )
+    if not found.label_counts:
+        return
+    console.print()
+    by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = by_count[:most]
+    width = min(max(12, page_width(console) - 42), widest([x for x, _ in shown]))
+    table = new_table()
+    table.add_column("Label", no_wrap=True, min_width=width)
+    table.add_column("Events", justify="right", no_wrap=True)
+    table.add_column("Share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, width=16)
+    for text, n in shown:
+        share = n / max(1, found.n_events)
+        graph = bar(n / max(1, shown[0][1]), 16, plain=is_plain(console))
+        table.add_row(label(text, width), number(n), percent(share), graph)
+    console.print(table)
+    if len(by_count) > len(shown):
+        console.print(
+            Text(f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", "dim")
+        )

@@ -1,0 +1,88 @@
+"""Models and graphs as JSON for programs; what they hold beyond the model file is worked out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.graphs import label_counts
+from summarkov.cli.windows import settings
+
+if TYPE_CHECKING:
+    from summarkov.explain import Influence
+    from summarkov.models import InfluenceGraph, SummaryModel
+
+
+def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
+    """A graph: its edges and, for every target, what was found."""
+    first = next(iter(graph.models_.values()))
+    return {
+        "kind": "InfluenceGraph",
+        **_origin(first),
+        "edges": _edges(graph.edges_),
+        "targets": [
+            {
+                "target": x,
+                "influencers": list(model.influencers_),
+                "base_rate": model.base_rates_[0],
+                "score": _finite(model.score_),
+                "log_likelihood": model.log_likelihood_,
+            }
+            for x, model in graph.models_.items()
+        ],
+    }
+
+
+def model_document(model: SummaryModel) -> dict[str, Any]:
+    """One model, with the table of its states and the trace of its search.
+
+    The outcome that stands for all other labels has the label null.
+    """
+    outcomes = [x if isinstance(x, str) else None for x in model.outcomes_]
+    return {
+        "kind": type(model).__name__,
+        **_origin(model),
+        "target": list(model.target_),
+        "influencers": list(model.influencers_),
+        "base_rates": list(model.base_rates_),
+        "score": _finite(model.score_),
+        "log_likelihood": model.log_likelihood_,
+        "edges": _edges(model.influences_),
+        "states": [
+            {
+                "state": row.state,
+                "words": row.words,
+                "n": row.n,
+                "outcomes": [
+                    {"label": x, "n": n, "probability": p, "low": low, "high": high}
+                    for x, n, p, (low, high) in zip(
+                        outcomes, row.counts, row.probabilities, row.intervals, strict=True
+                    )
+                ],
+            }
+            for row in model.table_
+        ],
+        "trace": [dict(vars(step)) for step in model.trace_],
+    }
+
+
+def _origin(model: SummaryModel) -> dict[str, Any]:
+    fitted = model.fitted
+    return {
+        "model": type(model).__name__,
+        "settings": settings(model),
+        "data": {
+            "sequences": fitted.n_sequences,
+            "events": fitted.n_events,
+            "labels": label_counts(model),
+        },
+    }
+
+
+def _edges(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+    return [{**vars(edge), "ratio": _finite(math.exp(min(edge.strength, 700.0)))} for edge in edges]
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

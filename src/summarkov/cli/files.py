@@ -1,0 +1,64 @@
+"""Files that the commands read and write."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.console import working
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file of events."""
+
+    case: str | None = None
+    event: str | None = None
+    order: str | None = None
+    format: str | None = None
+
+    def read(self, path: Path) -> EventSequences:
+        """Read the events."""
+        from summarkov.readers import read_events
+
+        with working(f"Reading {path}"):
+            options: dict[str, Any] = dict(vars(self))
+            return read_events(path, **options)
+
+
+def load_model(path: Path) -> Any:
+    """Read a model or a graph."""
+    from summarkov.models import load
+
+    with working(f"Loading {path}"):
+        return load(path)
+
+
+def check_output(path: Path | None) -> None:
+    """Refuse a path that cannot be written, before any long work and not after it."""
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir():
+        raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
+    if not folder.is_dir():
+        raise SettingError(f"cannot write {path}: there is no folder {folder}; make it first")
+    if not os.access(folder, os.W_OK):
+        raise SettingError(f"cannot write {path}: the folder {folder} may not be written to")
+
+
+@contextmanager
+def saving(path: Path) -> Iterator[None]:
+    """Name the file, not its temporary stand-in, where writing fails."""
+    try:
+        yield
+    except OSError as problem:
+        raise SettingError(f"cannot write {path}: {problem.strerror or problem}") from problem

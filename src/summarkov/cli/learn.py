@@ -1,0 +1,275 @@
+"""``summarkov learn``: from events to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, progress, working
+from summarkov.cli.files import Reading, check_output, saving
+from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.errors import SettingError, nearest
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+    from summarkov.models import SummaryModel
+
+WHAT = "What to learn"
+PAST = "What of the past counts"
+SEARCH = "How influencers are chosen"
+
+#: The kinds of models, by the name on the command line.
+FAMILIES = {"bsumm": "BSuMM", "osumm": "OSuMM", "csumm": "CSuMM", "chain": "MarkovChain"}
+#: Print at most so many influences of a graph; ``show`` prints all.
+_MOST_EDGES = 60
+
+Labels = list[str] | None
+
+
+def learn(
+    file: EventsFile,
+    target: Annotated[
+        Labels,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="Learn what influences this label; repeat for several. Without it: every label.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    joint: Annotated[
+        bool,
+        typer.Option(
+            "--joint",
+            help="Make the targets (or all labels) one variable, with one set of influencers.",
+            rich_help_panel=WHAT,
+        ),
+    ] = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="KIND",
+            help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
+            "chain: the last labels themselves.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "bsumm",
+    lookback: Annotated[
+        str | None,
+        typer.Option(
+            "--lookback",
+            "-k",
+            metavar="N|none",
+            help="How many events back to look; none: the whole past. Default 5.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    delay: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Leave out the N most recent events. Default 0.", rich_help_panel=PAST
+        ),
+    ] = None,
+    mask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="last|first",
+            help="osumm: which occurrence of a label counts. Default last.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    cap: Annotated[
+        int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
+    ] = None,
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            metavar="A",
+            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="uniform|base-rate",
+            help="What rarely seen states are drawn to; base-rate is better for rare labels. "
+            "Default uniform.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    gamma: Annotated[
+        float | None,
+        typer.Option(
+            metavar="G",
+            help="Penalty for complexity; larger finds fewer influencers. Default 1.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="bic, aic, extended-bic or marginal. Default bic.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    xi: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
+        ),
+    ] = None,
+    parameters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|reachable",
+            help="Which states the penalty counts. Default all.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(metavar="greedy|sweep", help="The search. Default greedy.", rich_help_panel=SEARCH),
+    ] = None,
+    required: Annotated[
+        Labels,
+        typer.Option(metavar="LABEL", help="An influencer that must be there.", rich_help_panel=SEARCH),
+    ] = None,
+    forbidden: Annotated[
+        Labels, typer.Option(metavar="LABEL", help="One that may not be there.", rich_help_panel=SEARCH)
+    ] = None,
+    candidates: Annotated[
+        Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
+    ] = None,
+    max_influencers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
+    ] = None,
+    case: Case = None,
+    event: Event = None,
+    order_column: OrderColumn = None,
+    format: Format = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Learn from a file of events which labels make which others more or less likely.
+
+    Without --target or with several: a graph of influences. With one --target
+    or with --joint: one model.
+    """
+    settings = {
+        "lookback": lookback,
+        "delay": delay,
+        "mask": mask,
+        "cap": cap,
+        "order": order,
+        "alpha": alpha,
+        "prior": prior,
+        "gamma": gamma,
+        "criterion": criterion,
+        "xi": xi,
+        "parameters": parameters,
+        "search": search,
+        "required": required,
+        "forbidden": forbidden,
+        "candidates": candidates,
+        "max_influencers": max_influencers,
+    }
+    template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    check_output(output)
+    events = Reading(case, event, order_column, format).read(file)
+    fitted = fit(template, events, target or [], joint, jobs)
+    if output is not None:
+        with saving(output):
+            fitted.save(output)
+    if json:
+        _print_document(fitted, output)
+    else:
+        _print_fitted(fitted, output)
+
+
+def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
+    """A model without a target, with the settings that were given."""
+    if kind.lower() not in FAMILIES:
+        raise SettingError(
+            f"--model must be one of {', '.join(FAMILIES)}, not {kind!r}{nearest(kind, FAMILIES)}"
+        )
+    if "lookback" in settings:
+        settings["lookback"] = _lookback(settings["lookback"])
+    from summarkov import models
+
+    family = getattr(models, FAMILIES[kind.lower()])
+    known = family().get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind.lower()}")
+    template: SummaryModel = family(**settings)
+    template.make_summary()  # refuses what makes no sense before the events are read
+    return template
+
+
+def _lookback(text: str) -> int | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise SettingError(f"--lookback must be a whole number from 1 on, or none, not {text!r}") from None
+
+
+def fit(
+    template: SummaryModel, events: EventSequences, targets: list[str], joint: bool, jobs: int | None
+) -> Any:
+    """Fit one model, or a graph."""
+    from summarkov.models import InfluenceGraph
+
+    if joint or len(set(targets)) == 1:
+        target = tuple(targets or events.labels)
+        model = template.copy(target=target[0] if len(set(target)) == 1 else target, n_jobs=jobs)
+        with working("Learning"):
+            return model.fit(events)
+    graph = InfluenceGraph(template, targets=targets or None, n_jobs=jobs)
+    with progress("Learning", len(set(targets or events.labels)), "labels") as advance:
+        return graph.fit(events, progress=advance)
+
+
+def _print_fitted(fitted: Any, saved: Path | None) -> None:
+    from summarkov.cli.graphs import print_graph
+    from summarkov.cli.tables import print_model
+    from summarkov.models import InfluenceGraph
+
+    console = results()
+    if isinstance(fitted, InfluenceGraph):
+        print_graph(console, fitted, most=_MOST_EDGES)
+    else:
+        print_model(console, fitted)
+    console.print()
+    if saved is None:
+        console.print("Not saved: add -o model.json to keep the model.")
+    else:
+        print_line(console, f"Saved the model as {saved}")
+
+
+def _print_document(fitted: Any, saved: Path | None) -> None:
+    from summarkov.cli.documents import graph_document, model_document
+    from summarkov.models import InfluenceGraph
+
+    document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
+    print_json({"saved": None if saved is None else str(saved), **document})

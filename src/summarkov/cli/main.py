@@ -1,0 +1,59 @@
+"""``summarkov``: the entry point. Every command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from summarkov import __version__
+from summarkov.cli.demo import demo
+from summarkov.cli.describe import describe
+from summarkov.cli.evaluate import evaluate
+from summarkov.cli.failures import Commands
+from summarkov.cli.learn import learn
+from summarkov.cli.predict import predict
+from summarkov.cli.show import show
+from summarkov.cli.simulate import simulate
+
+app = typer.Typer(
+    name="summarkov",
+    cls=Commands,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command, _panel in (
+    (demo, "Start here"),
+    (describe, "From events to a model"),
+    (learn, "From events to a model"),
+    (show, "Use a model"),
+    (predict, "Use a model"),
+    (evaluate, "Use a model"),
+    (simulate, "Use a model"),
+):
+    app.command(rich_help_panel=_panel)(_command)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"summarkov {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def summarkov(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Learn which events make which others more or less likely, from sequences without time stamps."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

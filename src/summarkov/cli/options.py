@@ -1,0 +1,56 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+READING = "Reading the events"
+
+EventsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Events: .csv or .tsv (an event a row), .parquet, .jsonl (a sequence a line), or .txt "
+        "(a sequence a line, labels separated by blanks).",
+    ),
+]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
+Case = Annotated[
+    str | None,
+    typer.Option("--case", metavar="COLUMN", help="Column that names the sequence.", rich_help_panel=READING),
+]
+Event = Annotated[
+    str | None,
+    typer.Option("--event", metavar="COLUMN", help="Column of the event's label.", rich_help_panel=READING),
+]
+OrderColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--order-column",
+        metavar="COLUMN",
+        help="Column that orders the events of a sequence (time or number); else the order of the rows.",
+        rich_help_panel=READING,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="csv, tsv, parquet, jsonl or text, where the file's name does not tell.",
+        rich_help_panel=READING,
+    ),
+]
+Unknown = Annotated[
+    str,
+    typer.Option(
+        "--unknown",
+        metavar="error|ignore",
+        help="What to do with labels that the model does not know: stop, or let them pass as events that "
+        "say nothing.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]

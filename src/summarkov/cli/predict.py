@@ -1,0 +1,180 @@
+"""``summarkov predict``: probabilities for every event of a file, or after a history typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.chunks import pieces
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, progress
+from summarkov.cli.files import Reading, check_output, load_model, saving
+from summarkov.cli.options import Case, Event, Format, Json, ModelFile, OrderColumn, Unknown
+from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+
+#: Rows to show where they are not saved.
+_PREVIEW = 10
+
+
+def predict(
+    model: ModelFile,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'.")
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--after",
+            "-a",
+            metavar="LABEL",
+            help="Instead of a file: what comes next after this label; repeat for a longer history, "
+            "oldest first.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
+    ] = None,
+    unknown: Unknown = "error",
+    case: Case = None,
+    event: Event = None,
+    order_column: OrderColumn = None,
+    format: Format = None,
+    json: Json = False,
+) -> None:
+    """Give every label its probability, before each event of a file or after a history.
+
+    A row an event: sequence, position, event, and a column p(label) for each
+    label of the model, worked out from the events before it. With a graph over
+    all labels every row sums to 1.
+    """
+    from summarkov.cli.writing import event_format
+
+    if (file is None) == (not after):
+        raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
+    if unknown not in ("error", "ignore"):
+        raise SettingError(f"--unknown must be error or ignore, not {unknown!r}")
+    if file is None:
+        if output is not None:
+            raise SettingError("--after prints its result; leave out --output")
+        from summarkov.cli.whatif import print_after
+
+        print_after(load_model(model), after or [], unknown, json)
+        return
+    if output is not None:
+        event_format(output)
+        check_output(output)
+    fitted = load_model(model)
+    events = Reading(case, event, order_column, format).read(file)
+    events.recode(fitted.labels_, unknown=unknown)  # refuses unknown labels before anything is written
+    if output is not None:
+        _save(fitted, events, unknown, output, json)
+    elif json:
+        from summarkov.cli.writing import plain_rows
+
+        parts = predictions(fitted, events, unknown)
+        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
+    else:
+        _print_preview(results(), fitted, events, unknown)
+
+
+def _save(fitted: Any, events: EventSequences, unknown: str, path: Path, json: bool) -> None:
+    from summarkov.cli.writing import write_rows
+
+    with saving(path):
+        write_rows(predictions(fitted, events, unknown), path)
+    if json:
+        columns = ["sequence", "position", "event", *columns_of(fitted)]
+        print_json({"saved": str(path), "rows": events.n_events, "columns": columns})
+    else:
+        print_line(results(), f"Saved {plural(events.n_events, 'row')} as {path}")
+
+
+def columns_of(fitted: Any) -> list[str]:
+    """The names of the columns of probabilities; no label can be taken for that of all the others."""
+    from summarkov.models import InfluenceGraph
+
+    if isinstance(fitted, InfluenceGraph):
+        return [f"p({x})" for x in fitted.models_]
+    names = [f"p({x})" for x in fitted.target_]
+    return [*names, "p_other"] if len(fitted.outcomes_) > len(names) > 1 else names
+
+
+def _label_of(column: str) -> str:
+    return "(any other)" if column == "p_other" else column[2:-1]
+
+
+def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
+    """The rows, some sequences at a time."""
+    from summarkov.cli.writing import event_columns
+
+    names = columns_of(fitted)
+    done = 0
+    with progress("Predicting", events.n_events, "events") as advance:
+        for part in pieces(events, len(names) + 3):
+            p = probabilities(fitted, part, unknown)
+            yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
+            done += part.n_events
+            advance(done, events.n_events)
+
+
+def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
+    """A row an event, columns as :func:`columns_of` names them.
+
+    A graph over all labels is normalised; the models of some labels stand each for itself.
+    """
+    import numpy as np
+
+    from summarkov.models import InfluenceGraph
+
+    data = events.recode(fitted.labels_, unknown=unknown)
+    if not isinstance(fitted, InfluenceGraph):
+        return fitted.predict_proba(data)
+    if len(fitted.models_) == len(fitted.labels_):
+        return fitted.predict_proba(data)
+    return np.column_stack([model.predict_proba(data)[:, 0] for model in fitted.models_.values()])
+
+
+def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
+    """The first rows: what happened, how likely it was, and what was most likely."""
+    from summarkov.cli.writing import plain_rows
+
+    few = next(pieces(events, 1, cells=_PREVIEW))
+    rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
+    names = columns_of(fitted)
+    width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
+    table = new_table()
+    table.add_column("Sequence", no_wrap=True)
+    table.add_column("Position", justify="right", no_wrap=True)
+    table.add_column("Event", no_wrap=True)
+    few_columns = len(names) <= 3
+    for name in names if few_columns else ():
+        table.add_column(label(name, width), justify="right", no_wrap=True)
+    if not few_columns:
+        table.add_column("Probability", justify="right", no_wrap=True)
+        table.add_column("Most likely", no_wrap=True)
+        table.add_column("", justify="right", no_wrap=True)
+    for row in rows:
+        cells: list[Any] = [label(row["sequence"], 10), number(row["position"]), label(row["event"], width)]
+        if few_columns:
+            cells += [percent(row[name]) for name in names]
+        else:
+            own = row.get(f"p({row['event']})", row.get("p_other"))
+            best = max(names, key=lambda name: row[name])
+            cells += ["" if own is None else percent(own), label(_label_of(best), width), percent(row[best])]
+        table.add_row(*cells)
+    console.print(table)
+    left = events.n_events - len(rows)
+    if left > 0:
+        console.print(Text(f"... and {plural(left, 'row')} more; -o FILE saves all", style="dim"))
+    if not rows:
+        console.print(Text("There are no events.", style="dim"))

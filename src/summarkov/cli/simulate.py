@@ -1,0 +1,103 @@
+"""``summarkov simulate``: events from a graph, or from dynamics written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, progress
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.options import Json
+from summarkov.cli.text import plural
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+    from summarkov.simulate import Dynamics
+
+
+def simulate(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A graph over all labels, or a JSON file of dynamics written down."
+        ),
+    ],
+    sequences: Annotated[
+        int, typer.Option("--sequences", "-n", metavar="K", min=0, help="How many sequences.")
+    ] = 100,
+    length: Annotated[int, typer.Option("--length", metavar="T", min=0, help="How many events each.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Same seed, same events.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Save as .jsonl, .csv or .parquet; else print JSON lines."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw new sequences of events."""
+    from summarkov.cli.writing import event_format, json_lines, write_events
+
+    check_output(output)
+    if output is not None:
+        event_format(output)
+    events = draw(read_source(source), sequences, length, seed)
+    if output is not None:
+        with saving(output):
+            write_events(events, output)
+        if json:
+            print_json({"saved": str(output), **_sizes(events), "seed": seed})
+        else:
+            what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
+            print_line(results(), f"Saved {what} as {output}")
+    elif json:
+        lists = zip(events.ids, events.to_lists(), strict=True)
+        print_json({**_sizes(events), "seed": seed, "data": [{"id": i, "events": e} for i, e in lists]})
+    else:
+        for line in json_lines(events):
+            typer.echo(line)
+
+
+def read_source(path: Path) -> Dynamics | InfluenceGraph:
+    """Read dynamics, or a graph."""
+    from summarkov.models import InfluenceGraph, load
+    from summarkov.simulate import Dynamics
+    from summarkov.store import read_document
+
+    document = read_document(path)
+    if isinstance(document.value, dict) and document.value.get("kind") == "dynamics":
+        try:
+            return Dynamics.from_dict(document.value)
+        except ValueError as problem:
+            raise SettingError(f"{path}: {problem}") from None
+    model = load(path)
+    if not isinstance(model, InfluenceGraph) or len(model.models_) != len(model.labels_):
+        raise SettingError(
+            f"{path} is not a graph over all labels, so it cannot tell what comes next; "
+            "learn one, without --target and --joint"
+        )
+    return model
+
+
+def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: int) -> EventSequences:
+    """Draw sequences, with a bar that counts the events of a sequence."""
+    from summarkov.models import InfluenceGraph
+    from summarkov.simulate import draw_sequences
+
+    labels = source.labels_ if isinstance(source, InfluenceGraph) else source.labels
+    with progress("Simulating", length, "events a sequence") as advance:
+
+        def next_event(histories: Any) -> Any:
+            advance(histories.shape[1], length)
+            return source.next_event(histories)
+
+        return draw_sequences(next_event, labels, sequences, length, seed)
+
+
+def _sizes(events: EventSequences) -> dict[str, int]:
+    return {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}

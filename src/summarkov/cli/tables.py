@@ -1,0 +1,148 @@
+"""One model, for people to read: its influencers, the table of its states, how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.graphs import print_influences, print_reading, print_settings
+from summarkov.cli.text import (
+    interval,
+    label,
+    new_table,
+    number,
+    page_width,
+    percent,
+    plural,
+    shorten,
+    widest,
+)
+from summarkov.cli.windows import window_words
+
+if TYPE_CHECKING:
+    from summarkov.models import SummaryModel
+
+#: What the columns beside the state take: seen, counts, probability, interval, and the space between.
+_BESIDE = 9 + 8 + 11 + 16 + 4 * 1
+_LABEL = 32
+
+
+def print_model(
+    console: Console, model: SummaryModel, *, only: str | None = None, most: int | None = 40
+) -> None:
+    """Print a model. ``only`` names one label of a target of several; ``most`` limits the rows."""
+    fitted = model.fitted
+    chosen = [x for x in model.target_ if only in (None, x)]
+    rates = dict(zip(model.target_, model.base_rates_, strict=False))
+    _print_heading(console, model, chosen, rates)
+    print_settings(console, model)
+    console.print()
+    edges = sorted(
+        (e for e in model.influences_ if e.target in chosen),
+        key=lambda e: (e.target, -abs(e.strength), e.influencer),
+    )
+    if edges:
+        counts = {x: rates[x] * fitted.n_events for x in chosen}
+        print_influences(console, edges, counts, fitted.n_events)
+        print_reading(console, edges, model)
+        console.print()
+    elif fitted.summary.by_level:
+        console.print("No label was found to influence it.\n")
+    _print_states(console, model, chosen, most)
+    _print_trace(console, model)
+
+
+def _print_heading(
+    console: Console, model: SummaryModel, chosen: Sequence[str], rates: dict[str, float]
+) -> None:
+    names = " + ".join(shorten(x, _LABEL) for x in chosen[:6])
+    more = f" + {len(chosen) - 6} more" if len(chosen) > 6 else ""
+    share = percent(sum(rates[x] for x in chosen))
+    console.print(
+        Text.assemble(
+            (f"{names}{more}", "bold"),
+            f": {share} of {plural(model.fitted.n_events, 'event')} "
+            f"in {plural(model.fitted.n_sequences, 'sequence')}",
+        )
+    )
+
+
+def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
+    """The table: a row a state, or for a target of several labels a row a state and label."""
+    rows = list(model.table_)
+    states = len(rows) if most is None else max(1, most // len(chosen))
+    if len(rows) > states:
+        rows = sorted(rows, key=lambda row: -row.n)[:states]
+    joint = len(model.target_) > 1
+    next_width = widest(chosen, 14) if joint else 0
+    count_width = 8 if joint else max(8, min(12, widest(chosen)))
+    width = max(12, page_width(console) - _BESIDE - (next_width + 1 if joint else count_width - 8))
+    table = new_table(gap=1)
+    table.add_column(_state_heading(model), width=width)
+    table.add_column("Seen", justify="right", no_wrap=True)
+    if joint:
+        table.add_column("Next", no_wrap=True)
+    table.add_column("Count" if joint else shorten(chosen[0], count_width), justify="right", no_wrap=True)
+    table.add_column("Probability", justify="right", no_wrap=True)
+    table.add_column("95% interval", justify="right", no_wrap=True)
+    at = [model.target_.index(x) for x in chosen]
+    for row in rows:
+        cells = [
+            [number(row.counts[i]) for i in at],
+            [percent(row.probabilities[i]) for i in at],
+            [interval(*row.intervals[i]) for i in at],
+        ]
+        if joint:
+            cells.insert(0, [shorten(x, next_width) for x in chosen])
+        state = state_text(model, row.state, row.words, width)
+        table.add_row(Text(state), number(row.n), *(Text("\n".join(cell)) for cell in cells))
+    console.print(table)
+    left = len(model.table_) - len(rows)
+    if left:
+        console.print(Text(f"... and {plural(left, 'state')} seen less often; --rows 0 prints all", "dim"))
+
+
+def _state_heading(model: SummaryModel) -> str:
+    words = window_words(model)
+    return words[:1].upper() + words[1:]
+
+
+def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:
+    """A state in words, its labels shortened: the influencers that are there, not those that are not."""
+    if not model.fitted.summary.by_level:
+        return shorten(words, 3 * width)
+    if not model.influencers_:
+        return "any history"
+    if not state:
+        return (
+            "none of them"
+            if len(model.influencers_) > 1
+            else f"no {shorten(model.influencers_[0], width - 5)}"
+        )
+    kind = type(model).__name__
+    if kind == "CSuMM":
+        cap = model.get_params(deep=False)["cap"]
+        return " + ".join(f"{shorten(z, width - 6)} x{n}{'+' if n == cap else ''}" for z, n in state)
+    return (" then " if kind == "OSuMM" else " + ").join(shorten(z, width - 5) for z in state)
+
+
+def _print_trace(console: Console, model: SummaryModel) -> None:
+    """How the search went."""
+    if not model.trace_:
+        return
+    console.print()
+    settings = model.get_params(deep=False)
+    console.print(f"How they were found ({settings['search']} search, {settings['criterion']}):")
+    width = min(_LABEL, widest([step.label for step in model.trace_]))
+    table = new_table()
+    table.add_column("Step", no_wrap=True)
+    table.add_column("Label", no_wrap=True)
+    table.add_column("Gain", justify="right", no_wrap=True)
+    table.add_column("Score", justify="right", no_wrap=True)
+    for i, step in enumerate(model.trace_, start=1):
+        action = "added" if step.action == "add" else "removed"
+        table.add_row(f"{i}. {action}", label(step.label, width), f"{step.gain:,.1f}", f"{step.score:,.1f}")
+    console.print(table)

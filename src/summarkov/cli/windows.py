@@ -1,0 +1,79 @@
+"""Settings of a model in words."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.text import clean
+
+if TYPE_CHECKING:
+    from summarkov.models import SummaryModel
+
+#: Settings that are told even where they have their default value, in this order.
+_ALWAYS = ("order", "lookback", "mask", "cap", "alpha", "gamma", "criterion")
+_NAMES = {"lookback": "look-back"}
+
+
+def window_words(model: SummaryModel) -> str:
+    """Where a model looks for influencers, to follow a label.
+
+    >>> from summarkov import BSuMM
+    >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
+    ('within the last 5 events', 'at any time before')
+    """
+    settings = model.get_params(deep=False)
+    if "lookback" not in settings:
+        return "before"
+    lookback, delay = settings["lookback"], settings.get("delay", 0)
+    if isinstance(lookback, Mapping):
+        return "within its look-back"
+    if lookback is None:
+        return f"more than {delay} events before" if delay else "at any time before"
+    if lookback == delay + 1:
+        return f"{lookback} events before" if delay else "just before"
+    return f"{delay + 1} to {lookback} events before" if delay else f"within the last {lookback} events"
+
+
+def settings_words(model: SummaryModel) -> str:
+    """The kind of a model and the settings that made it.
+
+    >>> from summarkov import BSuMM
+    >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
+    'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, search sweep'
+    """
+    given = settings(model)
+    defaults = {f.name: f.default for f in dataclasses.fields(model)}
+    rest = [name for name in given if name not in _ALWAYS and not _is_default(given[name], defaults[name])]
+    shown = [name for name in (*_ALWAYS, *rest) if name in given]
+    return f"{type(model).__name__}: " + ", ".join(
+        f"{_NAMES.get(name, name.replace('_', ' '))} {_words(given[name])}" for name in shown
+    )
+
+
+def settings(model: SummaryModel) -> dict[str, Any]:
+    """The settings as plain values, without the target and what belongs to this machine only."""
+    return {
+        name: _plain(value)
+        for name, value in model.get_params(deep=False).items()
+        if name not in ("target", "n_jobs", "summary")
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return value if value is None or isinstance(value, str | int | float) else sorted(value)
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return bool(value == default or (value == [] and default == ()))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, list):
+        return " + ".join(clean(item) for item in value)
+    if isinstance(value, dict):
+        return " + ".join(f"{clean(name)} {_words(each)}" for name, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else clean(str(value)).lower()

@@ -1,0 +1,69 @@
+"""A small web shop, written down: the demo's events come from it, so the truth about them is known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
+from summarkov.simulate.dynamics import Dynamics, Key, Rule
+
+#: How many events back a visitor's past matters.
+LOOKBACK = 5
+
+#: What visitors do when nothing else happens: this label takes the rest of the probability.
+REST = "browse"
+
+#: For every other label: its probability after an uneventful past, and the factor by which each influencer
+#: multiplies it if it occurred among the last ``LOOKBACK`` events. Above 1 amplifies, below 1 inhibits.
+SHOP: Mapping[str, tuple[float, Mapping[str, float]]] = MappingProxyType(
+    {
+        "search": (0.10, {"out of stock": 2.0}),
+        "view product": (0.11, {"search": 1.8}),
+        "out of stock": (0.05, {}),
+        "add to cart": (0.05, {"view product": 2.5, "out of stock": 0.3}),
+        "get coupon": (0.03, {"add to cart": 3.0}),
+        "purchase": (0.02, {"add to cart": 5.0, "get coupon": 2.0, "page error": 0.25}),
+        "write review": (0.01, {"purchase": 8.0}),
+        "page error": (0.04, {"page error": 2.5}),
+        "contact support": (0.02, {"page error": 4.0}),
+    }
+)
+
+
+def web_shop() -> Dynamics:
+    """The dynamics of the shop: ten labels, eleven influences, and ``browse`` for the rest.
+
+    >>> shop = web_shop()
+    >>> shop.minimal_influencers("purchase")
+    ('add to cart', 'get coupon', 'page error')
+    >>> shop.simulate(n_sequences=2, length=4, seed=1).to_lists()[0]
+    ['browse', 'browse', 'browse', 'search']
+    """
+    rules: dict[str, Rule] = {}
+    for label, (_, factors) in SHOP.items():
+        given = tuple(sorted(factors))
+        rules[label] = given, {key: _probability(label, _occurred(given, key)) for key in _keys(given)}
+    every = tuple(sorted({z for _, factors in SHOP.values() for z in factors}))
+    rules[REST] = every, {key: _rest(_occurred(every, key)) for key in _keys(every)}
+    return Dynamics(rules, lookback=LOOKBACK)
+
+
+def _probability(label: str, occurred: Collection[str]) -> float:
+    probability, factors = SHOP[label]
+    for influencer, factor in factors.items():
+        probability *= factor if influencer in occurred else 1.0
+    return probability
+
+
+def _rest(occurred: Collection[str]) -> float:
+    """What the others leave; more labels than fit into the look-back cannot have occurred in it."""
+    return max(0.0, 1.0 - sum(_probability(label, occurred) for label in SHOP))
+
+
+def _keys(influencers: tuple[str, ...]) -> list[Key]:
+    return list(itertools.product((0, 1), repeat=len(influencers)))
+
+
+def _occurred(influencers: tuple[str, ...], key: Key) -> set[str]:
+    return {z for z, level in zip(influencers, key, strict=True) if level}

@@ -1,0 +1,466 @@
+"""Every command does what the library does, and says where it saved it."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.cli.text import factor
+from summarkov.simulate.example import web_shop
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in an empty folder and expect it to succeed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: object) -> Result:
+        result = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert (result.exit_code, result.stderr) == (0, "")
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with events, more events, and a graph, a model and a joint model learned from them."""
+    folder = tmp_path_factory.mktemp("shop")
+    for name, seed in (("events", 1), ("new", 2)):
+        events = web_shop().simulate(200, 20, seed=seed)
+        lines = (json.dumps({"id": f"visit {i}", "events": e}) for i, e in enumerate(events.to_lists()))
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    events = sm.read_events(folder / "events.jsonl")
+    sm.InfluenceGraph(sm.BSuMM()).fit(events).save(folder / "graph.json")
+    sm.InfluenceGraph(sm.BSuMM(), targets=["search", "purchase"]).fit(events).save(folder / "some.json")
+    sm.BSuMM("purchase").fit(events).save(folder / "one.json")
+    sm.CSuMM(("purchase", "write review"), lookback=4).fit(events).save(folder / "joint.json")
+    (folder / "truth.json").write_text(json.dumps(web_shop().to_dict()))
+    return folder
+
+
+def the_only_document(result: Result) -> Any:
+    """The JSON document that is all there is on stdout."""
+    assert result.stdout.isascii()
+    return json.loads(result.stdout)
+
+
+# ------------------------------------------------------------------ learn
+
+
+def test_learn_without_a_target_learns_a_graph_over_all_labels(run: Run, shop: Path) -> None:
+    result = run("learn", shop / "events.jsonl", "-o", "model.json")
+    assert Path("model.json").read_bytes() == (shop / "graph.json").read_bytes()
+    assert result.stdout.endswith("\nSaved the model as model.json\n")
+    assert "among 10 labels, learned from 200 sequences with 4,000 events" in result.stdout
+
+
+def test_learn_with_several_targets_learns_a_graph_over_those(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "-t", "search", "-t", "purchase", "-o", "model.json")
+    assert Path("model.json").read_bytes() == (shop / "some.json").read_bytes()
+
+
+def test_learn_with_one_target_learns_one_model(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "--target", "purchase", "-o", "model.json", "--jobs", "2")
+    assert Path("model.json").read_bytes() == (shop / "one.json").read_bytes()
+
+
+def test_learn_jointly(run: Run, shop: Path) -> None:
+    given = ("-t", "write review", "-t", "purchase", "--joint", "-m", "csumm", "--lookback", "4")
+    run("learn", shop / "events.jsonl", *given, "-o", "model.json")
+    assert Path("model.json").read_bytes() == (shop / "joint.json").read_bytes()
+    run("learn", shop / "events.jsonl", "--joint", "-o", "all.json")
+    model = sm.load("all.json")
+    assert model.target_ == model.outcomes_ == sm.read_events(shop / "events.jsonl").labels
+
+
+@pytest.mark.parametrize(
+    ("options", "family", "expected"),
+    [
+        ("-k none --gamma 0.5 --alpha 2", sm.BSuMM, {"lookback": None, "gamma": 0.5, "alpha": 2.0}),
+        ("-k 4 --delay 2 --parameters reachable", sm.BSuMM, {"delay": 2, "parameters": "reachable"}),
+        ("--prior base-rate --search sweep", sm.BSuMM, {"prior": "base-rate", "search": "sweep"}),
+        ("--criterion extended-bic --xi 2", sm.BSuMM, {"criterion": "extended-bic", "xi": 2.0}),
+        (
+            "--required browse --forbidden search",
+            sm.BSuMM,
+            {"required": ("browse",), "forbidden": ("search",)},
+        ),
+        (
+            "--candidates browse --max-influencers 1",
+            sm.BSuMM,
+            {"candidates": ("browse",), "max_influencers": 1},
+        ),
+        ("-m OSUMM --mask first", sm.OSuMM, {"mask": "first", "lookback": 5}),
+        ("-m csumm --cap 3", sm.CSuMM, {"cap": 3}),
+        ("-m chain --order 2", sm.MarkovChain, {"order": 2}),
+    ],
+)
+def test_learn_passes_its_options_on(
+    run: Run, shop: Path, options: str, family: type, expected: dict[str, Any]
+) -> None:
+    run("learn", shop / "events.jsonl", "-t", "purchase", *options.split(), "-o", "model.json")
+    model = sm.load("model.json")
+    assert type(model) is family
+    assert expected.items() <= model.get_params().items()
+
+
+def test_learn_for_programs(run: Run, shop: Path) -> None:
+    graph = sm.load(shop / "graph.json")
+    document = the_only_document(run("learn", shop / "events.jsonl", "--json"))
+    assert document["saved"] is None
+    assert document["data"]["events"] == 4000
+    assert document["settings"]["lookback"] == 5
+    assert [(e["influencer"], e["target"], e["effect"]) for e in document["edges"]] == [
+        (e.influencer, e.target, e.effect) for e in graph.edges_
+    ]
+    document = the_only_document(
+        run("learn", shop / "events.jsonl", "-t", "purchase", "--json", "-o", "m.json")
+    )
+    assert document["saved"] == "m.json"
+    assert document["influencers"] == list(sm.load("m.json").influencers_)
+
+
+def test_learn_without_an_output_says_so(run: Run, shop: Path) -> None:
+    result = run("learn", shop / "events.jsonl", "-t", "purchase")
+    assert result.stdout.endswith("Not saved: add -o model.json to keep the model.\n")
+    assert list(Path().iterdir()) == []
+
+
+def test_learn_from_a_table_with_named_columns(run: Run) -> None:
+    Path("log.csv").write_text("who,what,when\nx,B,2\nx,A,1\ny,A,3\n")
+    columns = ("--case", "who", "--event", "what", "--order-column", "when")
+    document = the_only_document(run("learn", "log.csv", *columns, "-m", "chain", "-t", "B", "--json"))
+    assert [(s["words"], s["n"]) for s in document["states"]] == [("start", 2.0), ("A", 1.0)]
+    Path("log.dat").write_text("A B A\nB\n")
+    assert the_only_document(run("describe", "log.dat", "--format", "text", "--json"))["n_events"] == 4
+
+
+def test_a_large_graph_prints_its_strongest_influences(run: Run) -> None:
+    labels = [f"label {i:02}" for i in range(70)]
+    Path("ring.jsonl").write_text("\n".join([json.dumps(labels * 3)] * 4))
+    result = run("learn", "ring.jsonl", "-k", "1", "-o", "ring.json")
+    assert "... and 10 weaker ones, which 'summarkov show' prints too" in result.stdout
+    assert result.stdout.count("amplifies") == 60
+    assert run("show", "ring.json").stdout.count("amplifies") == 70
+
+
+# ------------------------------------------------------------------ show
+
+
+def test_show_a_graph(run: Run, shop: Path) -> None:
+    graph = sm.load(shop / "graph.json")
+    lines = run("show", shop / "graph.json").stdout.splitlines()
+    assert lines[0].startswith(f"{len(graph.edges_)} influences among 10 labels")
+    for edge in graph.edges_:
+        sign = "+" if edge.effect == "amplifies" else "-"
+        found = [line for line in lines if line.startswith(f"  {sign} {edge.influencer} ")]
+        words = [" ".join(line.split("█")[0].split()) for line in found]
+        told = f"{sign} {edge.influencer} {edge.effect} {factor(edge.ratio)}"
+        assert any(each.startswith(told) for each in words)
+        assert any(line.endswith(f" {edge.n_with:,.0f}") for line in found)
+    assert "Influence here is statistical: no proof" in " ".join(lines)
+
+
+def test_show_a_graph_for_programs(run: Run, shop: Path) -> None:
+    graph = sm.load(shop / "graph.json")
+    document = the_only_document(run("show", shop / "graph.json", "--json"))
+    assert [e["n_with"] for e in document["edges"]] == [e.n_with for e in graph.edges_]
+    assert [e["ratio"] for e in document["edges"]] == pytest.approx([e.ratio for e in graph.edges_])
+    assert {t["target"]: tuple(t["influencers"]) for t in document["targets"]} == graph.influencers_
+
+
+def test_show_one_label_of_a_graph(run: Run, shop: Path) -> None:
+    model = sm.load(shop / "graph.json").models_["purchase"]
+    lines = run("show", shop / "graph.json", "--target", "purchase").stdout.splitlines()
+    (row,) = [r for r in model.table_ if r.state == ("add to cart",)]
+    low, high = row.intervals[0]
+    expected = f"{row.n:g} {row.counts[0]:g} {row.probabilities[0]:.1%} {low:.1%} to {high:.1%}"
+    assert any(" ".join(line.split()) == f"add to cart {expected}" for line in lines)
+    assert f"1. added  {model.trace_[0].label}" in "\n".join(lines)
+    assert lines[0].startswith("purchase: ")
+
+
+def test_show_one_model_for_programs(run: Run, shop: Path) -> None:
+    model = sm.load(shop / "one.json")
+    document = the_only_document(run("show", shop / "one.json", "--json"))
+    assert document == the_only_document(run("show", shop / "graph.json", "-t", "purchase", "--json"))
+    assert [s["outcomes"][0]["probability"] for s in document["states"]] == [
+        row.probabilities[0] for row in model.table_
+    ]
+    assert [s["outcomes"][1]["label"] for s in document["states"]] == [None] * len(model.table_)
+    assert [s["label"] for s in document["trace"]] == [s.label for s in model.trace_]
+
+
+def test_show_a_joint_model(run: Run, shop: Path) -> None:
+    output = run("show", shop / "joint.json").stdout
+    assert output.startswith("purchase + write review: ")
+    assert output.count("\n" + " " * 8) > 2  # the second label of every state
+    only = run("show", shop / "joint.json", "-t", "write review").stdout
+    assert only.startswith("write review: ")
+    assert "purchase:" not in only
+
+
+def test_show_limits_the_states(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "-m", "chain", "--order", "2", "-t", "purchase", "-o", "chain.json")
+    n = len(sm.load("chain.json").table_)
+    output = run("show", "chain.json", "--rows", "5").stdout
+    assert f"... and {n - 5} states seen less often; --rows 0 prints all" in output
+    assert run("show", "chain.json", "--rows", "0").stdout.count("% to ") == n
+
+
+def test_show_a_graph_of_chains(run: Run, shop: Path) -> None:
+    run("learn", shop / "events.jsonl", "-m", "chain", "-o", "chain.json")
+    lines = run("show", "chain.json").stdout.splitlines()
+    (row,) = [line for line in lines if line.startswith("write review")]
+    assert row.split()[3:4] == ["purchase"]
+    assert lines[0] == "10 labels, learned from 200 sequences with 4,000 events"
+
+
+def test_show_dot(run: Run, shop: Path) -> None:
+    assert run("show", shop / "graph.json", "--dot").stdout == sm.load(shop / "graph.json").to_dot()
+    one = run("show", shop / "one.json", "--dot").stdout
+    assert one == run("show", shop / "graph.json", "--target", "purchase", "--dot").stdout
+    assert '"add to cart" -> "purchase"' in one
+
+
+# ------------------------------------------------------------------ predict
+
+
+@pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_predict_writes_a_row_an_event(run: Run, shop: Path, name: str, suffix: str) -> None:
+    model, new = sm.load(shop / f"{name}.json"), sm.read_events(shop / "new.jsonl")
+    result = run("predict", shop / f"{name}.json", shop / "new.jsonl", "-o", f"out.{suffix}")
+    assert result.stdout == f"Saved 4,000 rows as out.{suffix}\n"
+    rows = read_rows(Path(f"out.{suffix}"))
+    assert [r["sequence"] for r in rows[19:21]] == ["visit 0", "visit 1"]
+    assert [int(r["position"]) for r in rows[:21]] == [*range(1, 21), 1]
+    assert [r["event"] for r in rows] == [label for events in new.to_lists() for label in events]
+    columns = [column for column in rows[0] if column.startswith("p")][1:]
+    found = np.array([[float(row[column]) for column in columns] for row in rows])
+    np.testing.assert_allclose(found, expected_probabilities(model, new, columns), rtol=1e-15)
+    assert list(Path().iterdir()) == [Path(f"out.{suffix}")]
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".csv":
+        with path.open(newline="") as file:
+            return list(csv.DictReader(file))
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    import pyarrow.parquet
+
+    rows: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
+    return rows
+
+
+def expected_probabilities(model: Any, new: Any, columns: list[str]) -> Any:
+    if isinstance(model, sm.InfluenceGraph):
+        assert columns == [f"p({x})" for x in model.models_]
+        if len(model.models_) == len(model.labels_):
+            return model.predict_proba(new)
+        return np.column_stack([each.predict_proba(new)[:, 0] for each in model.models_.values()])
+    if len(model.target_) == 1:
+        assert columns == ["p(purchase)"]
+        return model.predict_proba(new)[:, :1]
+    assert columns == ["p(purchase)", "p(write review)", "p_other"]
+    return model.predict_proba(new)
+
+
+def test_predictions_are_the_same_whatever_the_pieces(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "whole.csv")
+    monkeypatch.setattr("summarkov.cli.chunks.pieces.__defaults__", (700,))
+    run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "pieces.csv")
+    assert Path("pieces.csv").read_bytes() == Path("whole.csv").read_bytes()
+    assert sm.read_events("whole.csv").to_lists() == sm.read_events(shop / "new.jsonl").to_lists()
+
+
+def test_predict_for_programs(run: Run, shop: Path) -> None:
+    document = the_only_document(run("predict", shop / "one.json", shop / "new.jsonl", "--json"))
+    p = sm.load(shop / "one.json").predict_proba(sm.read_events(shop / "new.jsonl"))
+    assert [row["p(purchase)"] for row in document["rows"]] == p[:, 0].tolist()
+    saved = run("predict", shop / "one.json", shop / "new.jsonl", "--json", "-o", "p.csv")
+    assert the_only_document(saved) == {
+        "saved": "p.csv",
+        "rows": 4000,
+        "columns": ["sequence", "position", "event", "p(purchase)"],
+    }
+
+
+@pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
+def test_predict_shows_the_first_rows(run: Run, shop: Path, name: str) -> None:
+    lines = run("predict", shop / f"{name}.json", shop / "new.jsonl").stdout.splitlines()
+    assert lines[-1] == "... and 3,990 rows more; -o FILE saves all"
+    assert [line.split()[:2] for line in lines[1:3]] == [["visit", "0"]] * 2
+    assert len(lines) == 12
+
+
+def test_predict_with_unknown_labels(run: Run, shop: Path) -> None:
+    Path("new.jsonl").write_text('["purchase", "never heard of", "browse"]\n')
+    run("predict", shop / "one.json", "new.jsonl", "--unknown", "ignore", "-o", "p.jsonl")
+    rows = read_rows(Path("p.jsonl"))
+    assert [row["event"] for row in rows] == ["purchase", "never heard of", "browse"]
+    assert rows[0]["p(purchase)"] == rows[2]["p(purchase)"]
+    output = run("predict", shop / "graph.json", "new.jsonl", "--unknown", "ignore").stdout
+    assert "never heard" in output
+
+
+def test_predict_no_events(run: Run, shop: Path) -> None:
+    Path("empty.jsonl").write_text("[]\n")
+    assert "There are no events." in run("predict", shop / "graph.json", "empty.jsonl").stdout
+    run("predict", shop / "one.json", "empty.jsonl", "-o", "p.csv")
+    assert Path("p.csv").read_text() == '"sequence","position","event","p(purchase)"\n'
+
+
+def test_predict_after_a_history(run: Run, shop: Path) -> None:
+    graph = sm.load(shop / "graph.json")
+    follower = graph.follow()
+    for event in ("add to cart", "page error"):
+        follower.observe(event)
+    asked = ("-a", "add to cart", "-a", "page error")
+    document = the_only_document(run("predict", shop / "graph.json", *asked, "--json"))
+    found = {row["label"]: row["probability"] for row in document["next"]}
+    assert document["after"] == ["add to cart", "page error"]
+    assert [found[x] for x in graph.labels_] == pytest.approx(follower.probabilities().tolist(), rel=1e-12)
+    lines = run("predict", shop / "graph.json", *asked).stdout.splitlines()
+    assert lines[0] == "After: add to cart, page error"
+    (row,) = [line for line in lines if line.startswith("contact support")]
+    assert row.split()[2] == f"{found['contact support']:.1%}"
+    assert row.endswith("page error" + " " * (len(row) - len(row.rstrip())))
+
+
+def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
+    why = sm.load(shop / "one.json").explain(["add to cart"])
+    document = the_only_document(run("predict", shop / "one.json", "--after", "add to cart", "--json"))
+    assert document["next"] == [
+        {
+            "label": "purchase",
+            "state": list(why.state),
+            "words": why.words,
+            "support": why.support,
+            "probability": why.probability,
+            "base_rate": why.base_rate,
+            "low": why.interval[0],
+            "high": why.interval[1],
+        }
+    ]
+    output = run("predict", shop / "joint.json", "-a", "purchase", "-a", "purchase").stdout
+    assert "Within the last 4 events: purchase x2+ (seen " in output
+    partly = the_only_document(run("predict", shop / "some.json", "-a", "add to cart", "--json"))
+    found = {row["label"]: row["probability"] for row in partly["next"]}
+    assert found["purchase"] == pytest.approx(why.probability)  # not normalised: not all labels are there
+
+
+# ------------------------------------------------------------------ evaluate
+
+
+def test_evaluate_a_graph(run: Run, shop: Path) -> None:
+    graph, new = sm.load(shop / "graph.json"), sm.read_events(shop / "new.jsonl")
+    train = sm.read_events(shop / "events.jsonl")
+    document = the_only_document(run("evaluate", shop / "graph.json", shop / "new.jsonl", "--json"))
+    assert (document["sequences"], document["events"]) == (200, 4000)
+    for each in document["targets"]:
+        model = graph.models_[each["target"][0]]
+        blind = sm.MarkovChain(each["target"][0], order=0).fit(train)
+        assert each["log_likelihood"] == pytest.approx(model.log_likelihood(new), rel=1e-12)
+        assert each["log_loss"] == pytest.approx(-model.log_likelihood(new) / 4000, rel=1e-12)
+        assert each["brier_score"] == pytest.approx(model.brier_score(new), rel=1e-12)
+        assert each["base_rate_log_loss"] == pytest.approx(-blind.score(new), rel=1e-12)
+    following = document["next_event"]
+    assert following["log_likelihood"] == pytest.approx(graph.log_likelihood(new), rel=1e-12)
+    assert following["brier_score"] == pytest.approx(graph.brier_score(new), rel=1e-12)
+    assert following["log_loss"] < following["base_rate_log_loss"]
+
+
+def test_evaluate_prints_a_line_a_target(run: Run, shop: Path) -> None:
+    model, new = sm.load(shop / "one.json"), sm.read_events(shop / "new.jsonl")
+    lines = run("evaluate", shop / "graph.json", shop / "new.jsonl").stdout.splitlines()
+    (row,) = [line for line in lines if line.startswith("purchase")]
+    assert row.split()[1:3] == [f"{model.log_likelihood(new):,.2f}", f"{-model.score(new):.4f}"]
+    assert sum(line.startswith("next event") for line in lines) == 1
+    some = run("evaluate", shop / "some.json", shop / "new.jsonl").stdout
+    assert "next event" not in some
+    one = run("evaluate", shop / "one.json", shop / "new.jsonl").stdout.splitlines()
+    assert [line.split() for line in one if line.startswith("purchase")] == [row.split()]
+
+
+def test_evaluate_with_unknown_labels(run: Run, shop: Path) -> None:
+    Path("new.jsonl").write_text('["purchase", "never heard of", "browse"]\n')
+    found = the_only_document(
+        run("evaluate", shop / "graph.json", "new.jsonl", "--unknown", "ignore", "--json")
+    )
+    graph = sm.load(shop / "graph.json")
+    new = sm.read_events("new.jsonl")
+    assert found["next_event"]["n_events"] == 2
+    assert found["next_event"]["brier_score"] == pytest.approx(graph.brier_score(new, unknown="ignore"))
+    assert {each["n_events"] for each in found["targets"]} == {3}
+
+
+# ------------------------------------------------------------------ simulate and describe
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_simulate_draws_what_the_library_draws(run: Run, shop: Path, suffix: str) -> None:
+    given = ("-n", "7", "--length", "9", "--seed", "5", "-o", f"drawn.{suffix}")
+    result = run("simulate", shop / "graph.json", *given)
+    assert result.stdout == f"Saved 7 sequences with 63 events as drawn.{suffix}\n"
+    expected = sm.load(shop / "graph.json").simulate(7, 9, seed=5)
+    assert sm.read_events(f"drawn.{suffix}").to_lists() == expected.to_lists()
+    run("simulate", shop / "truth.json", *given)
+    assert sm.read_events(f"drawn.{suffix}").to_lists() == web_shop().simulate(7, 9, seed=5).to_lists()
+
+
+def test_simulate_to_the_terminal_and_for_programs(run: Run, shop: Path) -> None:
+    expected = web_shop().simulate(3, 2, seed=0).to_lists()
+    lines = run("simulate", shop / "truth.json", "-n", "3", "--length", "2").stdout.splitlines()
+    assert [json.loads(line)["events"] for line in lines] == expected
+    document = the_only_document(run("simulate", shop / "truth.json", "-n", "3", "--length", "2", "--json"))
+    assert [each["events"] for each in document["data"]] == expected
+    saved = run("simulate", shop / "truth.json", "-n", "3", "--length", "2", "--json", "-o", "x.csv")
+    assert the_only_document(saved) == {
+        "saved": "x.csv",
+        "sequences": 3,
+        "events": 6,
+        "labels": 10,
+        "seed": 0,
+    }
+
+
+def test_describe(run: Run, shop: Path) -> None:
+    found = sm.read_events(shop / "events.jsonl").describe()
+    lines = run("describe", shop / "events.jsonl", "--rows", "3").stdout.splitlines()
+    assert lines[:2] == ["200 sequences, 4,000 events, 10 labels", "Events a sequence: 20 to 20, median 20"]
+    most, n = max(found.label_counts.items(), key=lambda item: item[1])
+    assert lines[4].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
+    assert lines[-1] == "... and 7 labels more; --rows 0 prints all"
+    document = the_only_document(run("describe", shop / "events.jsonl", "--json"))
+    assert document["label_counts"] == found.label_counts
+
+
+def test_describe_tells_of_ties_and_empty_sequences(run: Run) -> None:
+    Path("log.csv").write_text("case,event,time\nx,A,1\nx,B,1\n")
+    assert "1 event with the same place in the order column" in run("describe", "log.csv").stdout
+    Path("log.jsonl").write_text('["A"]\n[]\n')
+    assert "Empty sequences: 1" in run("describe", "log.jsonl").stdout
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").stdout == f"summarkov {sm.__version__}\n"
+
+
+def test_no_command_prints_the_help(run: Run) -> None:
+    assert run().stdout.strip() == run("--help").stdout.strip()
+    assert "Learn which events make which others more or less likely" in run("-h").stdout

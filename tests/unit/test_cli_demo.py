@@ -1,0 +1,122 @@
+"""The demo finds the truth, says so, and what it tells people to try works."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import summarkov as sm
+from summarkov.cli.demo import truth_words
+from summarkov.cli.main import app
+from summarkov.simulate.example import REST, SHOP, web_shop
+
+
+def invoke(*arguments: str) -> Result:
+    result = CliRunner().invoke(app, list(arguments))
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder that a demo was run in, and what it printed."""
+    folder = tmp_path_factory.mktemp("a demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "80")
+        return folder, invoke("demo").stdout
+
+
+def test_what_it_saves(told: tuple[Path, str]) -> None:
+    folder, output = told
+    assert sorted(path.name for path in (folder / "demo").iterdir()) == [
+        "events.jsonl",
+        "model.json",
+        "truth.json",
+    ]
+    for name in ("events.jsonl", "truth.json", "model.json"):
+        assert f"demo/{name}\n" in output
+    assert len(sm.read_events(folder / "demo" / "events.jsonl")) == 1000
+    truth = sm.Dynamics.from_dict(json.loads((folder / "demo" / "truth.json").read_text()))
+    assert truth.rules == web_shop().rules
+
+
+def test_it_finds_the_truth(told: tuple[Path, str]) -> None:
+    folder, output = told
+    graph = sm.load(folder / "demo" / "model.json")
+    for label, (_, factors) in SHOP.items():
+        assert graph.influencers_[label] == tuple(sorted(factors))
+    for edge in graph.edges_:
+        if edge.target != REST:
+            assert edge.ratio == pytest.approx(SHOP[edge.target][1][edge.influencer], rel=0.15)
+    assert "Truth: all 11 influences found, each with the right direction; none made up." in output
+
+
+def test_it_fits_a_screen(told: tuple[Path, str]) -> None:
+    lines = told[1].splitlines()
+    assert max(len(line) for line in lines if " -m summarkov" not in line) <= 80
+    assert len(lines) <= 60
+
+
+def test_what_to_try_next_works(told: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, output = told
+    monkeypatch.chdir(folder)
+    commands = [shlex.split(line) for line in output.split("Try next:\n")[1].splitlines()]
+    arguments = [words[words.index(next(w for w in words if w in COMMANDS)) :] for words in commands]
+    assert [words[0] for words in arguments] == ["show", "predict", "simulate", "evaluate"]
+    outputs = [invoke(*words).stdout for words in arguments]
+    assert "add to cart + get coupon" in outputs[0]
+    assert outputs[1].startswith("After: add to cart, page error\n")
+    assert outputs[2] == "Saved 100 sequences with 2,000 events as demo/new.jsonl\n"
+    assert "next event" in outputs[3]
+
+
+COMMANDS = ("show", "predict", "simulate", "evaluate")
+
+
+def test_twice_into_a_folder_with_a_space_in_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = invoke("demo", "--output", "my folder/demo").stdout
+    kept = Path("my folder/demo/model.json").read_bytes()
+    assert invoke("demo", "--output", "my folder/demo").stdout == first
+    assert Path("my folder/demo/model.json").read_bytes() == kept
+    assert 'show "my folder/demo/model.json" --target purchase' in first
+
+
+def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = json.loads(invoke("demo", "--json").stdout)
+    assert document["truth"] == {"influences": 11, "found": 11, "right_direction": 11, "made_up": 0}
+    assert document["saved"]["model"] == str(Path("demo/model.json"))
+    assert len(document["targets"]) == 10
+
+
+@pytest.mark.parametrize(
+    ("argv", "on_path", "expected"),
+    [
+        (".venv/bin/summarkov", None, ".venv/bin/summarkov"),
+        (".venv/bin/summarkov", "/usr/bin/summarkov", ".venv/bin/summarkov"),
+        ("my env/bin/summarkov", None, '"my env/bin/summarkov"'),
+        ("/usr/bin/summarkov", "/usr/bin/summarkov", "summarkov"),
+        ("/x/cli/__main__.py", "/usr/bin/summarkov", "summarkov"),
+        ("/x/cli/__main__.py", None, "/a/python -m summarkov.cli"),
+    ],
+)
+def test_how_it_can_be_called_again(
+    monkeypatch: pytest.MonkeyPatch, argv: str, on_path: str | None, expected: str
+) -> None:
+    from summarkov.cli import demo
+
+    monkeypatch.setattr("sys.argv", [argv])
+    monkeypatch.setattr("sys.executable", "/a/python")
+    monkeypatch.setattr("shutil.which", lambda name: on_path if name == "summarkov" else None)
+    assert demo._program() == expected
+
+
+def test_a_truth_that_is_missed_is_told() -> None:
+    found = {"influences": 11, "found": 9, "right_direction": 8, "made_up": 2}
+    assert truth_words(found) == "Truth: 9 of 11 influences found, 8 with the right direction; 2 made up."

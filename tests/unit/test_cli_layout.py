@@ -1,0 +1,227 @@
+"""What people see: 80 columns, no colours where there is no terminal, labels of any kind as text."""
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.cli.text import clean, shorten
+
+Run = Callable[..., str]
+SEED = 11
+
+LABELS = (
+    "[bold]x[/]",
+    "[/nothing to close]",
+    "esc \x1b[31mred\x07",
+    "tab\tand\nnew line",
+    "C1 \x9b31m",
+    "right to left \u202eabc",
+    "👩‍⚕️ nurse",
+    "日本語のとても長いラベル" * 6,
+    "L" * 200,
+    "a label of many short words " * 7,
+    ":smile:",
+    "comma, quote \" ' and \\",
+    "",
+    " ",
+    "OTHER",
+)
+MODELS = ("graph", "some", "one", "joint", "all", "ordinal", "count", "chain", "chains", "nothing")
+
+
+@pytest.fixture(scope="module")
+def strange(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Events with strange labels and ids, each label mostly followed by the next; models of all kinds."""
+    folder = tmp_path_factory.mktemp("strange")
+    draw = random.Random(SEED)
+    lines = []
+    for k in range(150):
+        codes = [draw.randrange(len(LABELS))]
+        for _ in range(12):
+            follows = (codes[-1] + 1) % len(LABELS)
+            codes.append(follows if draw.random() < 0.6 else draw.randrange(len(LABELS)))
+        lines.append(json.dumps({"id": f"id \x1b[1m{k}" * 3, "events": [LABELS[c] for c in codes]}))
+    (folder / "events.jsonl").write_text("\n".join(lines))
+    events = sm.read_events(folder / "events.jsonl")
+    a, b, c = LABELS[2], LABELS[7], LABELS[8]
+    sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events).save(folder / "graph.json")
+    sm.InfluenceGraph(sm.BSuMM(lookback=2), targets=[a, b, c, ""]).fit(events).save(folder / "some.json")
+    sm.BSuMM(b, lookback=2, required=LABELS[7:10]).fit(events).save(folder / "one.json")
+    sm.BSuMM((a, b), lookback=2).fit(events).save(folder / "joint.json")
+    sm.BSuMM(LABELS, lookback=1).fit(events).save(folder / "all.json")
+    sm.OSuMM(c, lookback=3, required=LABELS[6:9]).fit(events).save(folder / "ordinal.json")
+    sm.CSuMM(a, lookback=4, required=LABELS[:2]).fit(events).save(folder / "count.json")
+    sm.MarkovChain(b, order=2).fit(events).save(folder / "chain.json")
+    sm.InfluenceGraph(sm.MarkovChain()).fit(events).save(folder / "chains.json")
+    sm.BSuMM(a, candidates=()).fit(events).save(folder / "nothing.json")
+    return folder
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, columns: int = 80) -> str:
+        monkeypatch.setenv("COLUMNS", str(columns))
+        result = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert (result.exit_code, result.stderr) == (0, "")
+        check(result.stdout, columns)
+        return result.stdout
+
+    return run
+
+
+def check(output: str, columns: int) -> None:
+    assert output.strip()
+    for line in output.split("\n"):
+        assert cell_len(line) <= columns, line
+        assert clean(line) == line
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("name", MODELS)
+def test_show_fits(run: Run, strange: Path, name: str, columns: int) -> None:
+    output = run("show", strange / f"{name}.json", columns=columns)
+    model = sm.load(strange / f"{name}.json")
+    n = (
+        next(iter(model.models_.values())).fitted.n_events
+        if hasattr(model, "models_")
+        else model.fitted.n_events
+    )
+    assert f"{n:,.0f} events" in " ".join(output.split())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predict_and_evaluate_fit(run: Run, strange: Path, name: str) -> None:
+    assert "more; -o FILE saves all" in run("predict", strange / f"{name}.json", strange / "events.jsonl")
+    assert "150 sequences" in run("evaluate", strange / f"{name}.json", strange / "events.jsonl")
+    history = [word for label in LABELS for word in ("-a", label)]
+    assert run("predict", strange / f"{name}.json", *history).startswith("After: ...")
+    assert run("predict", strange / f"{name}.json", "-a", "[bold]x[/]").startswith("After: [bold]x[/]\n")
+
+
+def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
+    assert "15 labels" in run("describe", strange / "events.jsonl")
+    assert "Saved the model as m.json" in run("learn", strange / "events.jsonl", "-k", "2", "-o", "m.json")
+    one = run("learn", strange / "events.jsonl", "-t", LABELS[9], "-k", "2")
+    assert one.startswith("a label of many short words a l")
+
+
+@pytest.mark.parametrize("target", LABELS)
+def test_every_label_can_be_shown(run: Run, strange: Path, target: str) -> None:
+    assert run("show", strange / "graph.json", "--target", target).startswith(shorten(target, 32))
+
+
+def test_labels_are_text_not_markup(run: Run, strange: Path) -> None:
+    output = run("show", strange / "graph.json")
+    for expected in (
+        "[bold]x[/]",
+        "[/nothing to close]",
+        ":smile:",
+        "esc \\x1b[31mred\\x07",
+        "C1 \\x9b31m",
+        '""',
+    ):
+        assert expected in output
+    assert "LLLLLLL…" in output
+
+
+def test_dot_cannot_steer_the_terminal(strange: Path) -> None:
+    result = CliRunner().invoke(app, ["show", str(strange / "graph.json"), "--dot"])
+    assert result.exit_code == 0
+    assert '"esc \\\\x1b[31mred\\\\x07"' in result.stdout
+    assert all(clean(line) == line for line in result.stdout.split("\n"))
+
+
+@pytest.mark.parametrize("command", ["show", "evaluate", "predict"])
+@pytest.mark.parametrize("name", MODELS)
+def test_documents_hold_the_labels_as_they_are(strange: Path, command: str, name: str) -> None:
+    files = [str(strange / f"{name}.json")] + ([] if command == "show" else [str(strange / "events.jsonl")])
+    result = CliRunner().invoke(app, [command, *files, "--json"])
+    assert result.stdout.isascii()
+    document = json.loads(result.stdout)
+    if command == "predict":
+        assert [row["event"] for row in document["rows"][:13]] == sm.read_events(files[1]).to_lists()[0]
+    elif command == "evaluate":
+        assert {x for each in document["targets"] for x in each["target"]} <= set(LABELS)
+        assert document["targets"][0]["log_loss"] > 0
+    else:
+        assert set(document["data"]["labels"]) == set(LABELS)
+
+
+def test_predictions_of_strange_labels_can_be_read_again(run: Run, strange: Path) -> None:
+    run("predict", strange / "graph.json", strange / "events.jsonl", "-o", "p.csv")
+    assert sm.read_events("p.csv").to_lists() == sm.read_events(strange / "events.jsonl").to_lists()
+
+
+@pytest.mark.parametrize(
+    "command", ["", "learn", "show", "predict", "evaluate", "simulate", "describe", "demo"]
+)
+def test_help_fits(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    result = CliRunner().invoke(app, [*([command] if command else []), "--help"])
+    assert result.exit_code == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
+    assert f"Usage: summarkov {command}".strip() in plain
+    assert max(cell_len(line) for line in plain.split("\n")) <= 80
+    if command not in ("", "demo"):
+        assert "--json" in plain
+
+
+def test_a_terminal_without_block_characters(strange: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, "-m", "summarkov.cli", "show", str(strange / "graph.json")],
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+    assert b"##########" in done.stdout
+    assert done.stdout.isascii()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_progress_is_shown_on_a_terminal_only(strange: Path, tmp_path: Path) -> None:
+    import pty
+
+    command = [sys.executable, "-m", "summarkov.cli", "learn", str(strange / "events.jsonl"), "--json"]
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
+    silent = subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert silent.stderr == b""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        assert process.stdout is not None
+        output = process.stdout.read()
+        shown = read_all(ours)
+    os.close(ours)
+    assert output == silent.stdout
+    assert "Learning" in shown
+    assert "/15 labels" in re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+
+def read_all(descriptor: int) -> str:
+    """Everything written to a pseudo terminal whose other end is closed."""
+    parts = []
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # Linux: the other end is closed
+            break
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts).decode()

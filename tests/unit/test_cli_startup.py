@@ -1,0 +1,55 @@
+"""The command line starts without what it does not need."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import summarkov as sm
+
+#: Run a command, then tell which of the heavy modules were imported.
+PROBE = """
+import json, sys
+from summarkov.cli.main import main
+sys.argv = ["summarkov", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+heavy = ["numpy", "pyarrow", "pandas", "sklearn", "networkx", "matplotlib"]
+heavy += ["summarkov.models", "summarkov.readers"]
+print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
+"""
+
+
+def imported(*arguments: object) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, *map(str, arguments)], capture_output=True, check=True, text=True
+    )
+    assert done.stdout
+    modules: list[str] = json.loads(done.stderr)
+    return modules
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "learn --help", "demo --help"])
+def test_help_needs_nothing(arguments: str) -> None:
+    assert imported(*arguments.split()) == []
+
+
+@pytest.mark.parametrize("options", ["", "--target B", "--json", "--dot"])
+def test_show_needs_no_arrow(tmp_path: Path, options: str) -> None:
+    events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
+    sm.InfluenceGraph(sm.BSuMM()).fit(events).save(tmp_path / "model.json")
+    assert imported("show", tmp_path / "model.json", *options.split()) == [
+        "numpy",
+        "summarkov.models",
+        "summarkov.readers",
+    ]
+
+
+def test_lines_need_no_arrow(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text('["A", "B"]\n["B", "A", "B"]\n')
+    assert "pyarrow" not in imported("learn", tmp_path / "events.jsonl", "-o", tmp_path / "model.json")
+    assert "pyarrow" not in imported("predict", tmp_path / "model.json", "-a", "A")
