@@ -26,5 +26,4 @@ def credible_intervals(counts: npt.ArrayLike, pseudo: FloatArray, level: float =
     n = np.asarray(counts, dtype=float)
     a = pseudo + n
     b = a.sum(axis=-1, keepdims=True) - a
-    tails = (np.array(0.5 - level / 2), np.array(0.5 + level / 2))
-    return np.stack([beta_quantile(tail, a, b) for tail in tails], axis=-1)
+    return beta_quantile([0.5 - level / 2, 0.5 + level / 2], a[..., None], b[..., None])
