@@ -64,6 +64,7 @@ class Dynamics:
                 raise SettingError(f"labels are text; write {str(label)!r} instead of {label!r}")
         self.labels = tuple(sorted(rules))
         self.summary = BinarySummary(lookback, delay) if summary is None else summary
+        self.summary.window(self.labels)  # refuses a look-back for a label that is not there
         self.rules = {x: self._rule(x, rules[x]) for x in self.labels}
         self._check_sums()
 
@@ -101,7 +102,7 @@ class Dynamics:
             )
         if extra := set(full) - states:
             raise SettingError(
-                f"the rule for {label!r} has a state that cannot be: {min(extra)} of {influencers}"
+                f"the rule for {label!r} has a state that cannot be: {min(extra, key=repr)} of {influencers}"
             )
         return influencers, full
 

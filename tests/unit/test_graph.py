@@ -1,0 +1,397 @@
+"""``InfluenceGraph``: all labels at once."""
+
+import math
+import re
+import threading
+
+import networkx
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.engines import LocalSource
+from summarkov.errors import SettingError, UnknownLabelError
+
+RULES = {
+    "A": (("B", "C"), {(0, 0): 0.3, (0, 1): 0.1, (1, 0): 0.35, (1, 1): 0.2}),
+    "B": (("B", "C"), {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.05, (1, 1): 0.2}),
+    "C": 0.3,
+    "D": 0.2,
+    "E": 0.1,
+}
+#: A, B, C in a circle: each comes after the one before it.
+CIRCLE = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5
+
+
+@pytest.fixture(scope="module")
+def events():
+    return sm.Dynamics(RULES, lookback=3).simulate(600, 10, seed=6)
+
+
+@pytest.fixture(scope="module")
+def graph(events):
+    return sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+
+
+# ---------------------------------------------------------------------------------- what was learned
+
+
+def test_the_truth_is_found(graph):
+    assert graph.influencers_["A"] == ("B", "C")
+    assert graph.influencers_["B"] == ("B", "C")
+    assert list(graph.influencers_) == ["A", "B", "C", "D", "E"]
+    assert graph.labels_ == ("A", "B", "C", "D", "E")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        sm.BSuMM(lookback=3),
+        sm.BSuMM(lookback={"A": 1, "B": None}, required=["E"]),
+        sm.OSuMM(lookback=3, gamma=0.3),
+        sm.CSuMM(lookback=4, cap=2, search="sweep"),
+        sm.MarkovChain(order=2),
+    ],
+    ids=repr,
+)
+def test_each_model_is_the_one_fitted_alone(template, events):
+    graph = sm.InfluenceGraph(template).fit(events)
+    total = 0.0
+    for label, model in graph.models_.items():
+        alone = template.copy(target=label).fit(events)
+        assert model.influencers_ == alone.influencers_
+        assert model.score_ == alone.score_
+        assert model.trace_ == alone.trace_
+        assert list(model.table_) == list(alone.table_)
+        total += alone.log_likelihood_
+    assert graph.log_likelihood_ == pytest.approx(total, rel=1e-12)
+
+
+def test_edges_are_sorted_by_target_then_strength(graph):
+    edges = graph.edges_
+    assert [edge.target for edge in edges] == sorted(edge.target for edge in edges)
+    for target in graph.labels_:
+        strengths = [abs(edge.strength) for edge in edges if edge.target == target]
+        assert strengths == sorted(strengths, reverse=True)
+    assert {(e.influencer, e.target) for e in edges} == {
+        (z, x) for x, found in graph.influencers_.items() for z in found
+    }
+    assert [(e.influencer, e.effect) for e in edges if e.target == "A"] == [
+        ("C", "inhibits"),
+        ("B", "amplifies"),
+    ]
+
+
+def test_edges_of_equal_strength_are_sorted_by_influencer():
+    events = [["W", "Z", "X"]] * 9 + [["Z", "W", "X"]] * 9 + [["Y", "Y", "Y"]] * 9
+    template = sm.BSuMM(lookback=2, required=["W", "Z"], candidates=[])
+    edges = sm.InfluenceGraph(template, targets=["X"]).fit(events).edges_
+    assert [edge.influencer for edge in edges] == ["W", "Z"]
+    assert edges[0].strength == pytest.approx(edges[1].strength, rel=1e-12)
+
+
+def test_networkx(graph, events):
+    found = graph.to_networkx()
+    assert isinstance(found, networkx.DiGraph)
+    assert list(found.nodes) == list("ABCDE")
+    assert [found.nodes[x]["n"] for x in "ABCDE"] == events.label_counts.tolist()
+    assert len(found.edges) == len(graph.edges_)
+    for edge in graph.edges_:
+        assert found.edges[edge.influencer, edge.target] == {
+            "effect": edge.effect,
+            "strength": edge.strength,
+            "n_with": edge.n_with,
+            "n_without": edge.n_without,
+        }
+    assert found.has_edge("B", "B")  # a label may influence itself
+    assert not found.has_edge("A", "C")
+
+
+def test_networkx_of_some_targets_has_all_labels(events):
+    found = sm.InfluenceGraph(sm.BSuMM(lookback=3), targets=["A"]).fit(events).to_networkx()
+    assert list(found.nodes) == list("ABCDE")
+    assert sorted(found.edges) == [("B", "A"), ("C", "A")]
+
+
+# ---------------------------------------------------------------------------------- DOT
+
+#: What DOT calls a quoted string: anything but quotes, except after a backslash.
+QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+
+
+def unquoted(text):
+    """Read a quoted string of DOT, as our labels are escaped."""
+    assert re.fullmatch(QUOTED, text)
+    return re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], text[1:-1])
+
+
+def test_dot():
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(CIRCLE)
+    lines = graph.to_dot().splitlines()
+    assert lines[0] == "digraph influence {"
+    assert lines[-1] == "}"
+    assert lines[3:6] == ['  "A";', '  "B";', '  "C";']
+    assert [line.split(" [")[0].strip() for line in lines[6:-1]] == ['"C" -> "A"', '"A" -> "B"', '"B" -> "C"']
+    for line, edge in zip(lines[6:-1], graph.edges_, strict=True):
+        assert f'tooltip="amplifies x{math.exp(edge.strength):.2f}"' in line
+        assert 'color="#1b7837"' in line
+        assert "dashed" not in line
+
+
+def test_dot_shows_effects(graph):
+    text = graph.to_dot()
+    assert re.search(r'"C" -> "A" \[color="#b2182b".*style=dashed, arrowhead="tee"\];', text)
+    assert re.search(r'"B" -> "A" \[color="#1b7837"[^\n]*\];', text)
+    assert len(re.findall("->", text)) == len(graph.edges_)
+
+
+HOSTILE = [
+    '"',
+    "\\",
+    "\\N",
+    '"]; x [label="y',
+    "a -> b",
+    "<b>bold</b>",
+    "line\nbreak",
+    "}",
+    "",
+    "ü{}|é",
+    "//c",
+    "\\",
+]
+HOSTILE = sorted(set(HOSTILE))
+
+
+def test_dot_quotes_hostile_labels():
+    sequences = [[x, y] for x in HOSTILE for y in HOSTILE if x < y] * 2
+    template = sm.BSuMM(lookback=1, required=HOSTILE[:3], candidates=[])
+    text = sm.InfluenceGraph(template).fit(sequences).to_dot()
+    node = re.compile(rf"  ({QUOTED});")
+    edge = re.compile(rf"  ({QUOTED}) -> ({QUOTED}) \[(?:\w+=(?:{QUOTED}|[\w.]+)(?:, )?)+\];")
+    body = text.splitlines()[3:-1]
+    nodes = [unquoted(found[1]) for line in body if (found := node.fullmatch(line))]
+    edges = [(unquoted(f[1]), unquoted(f[2])) for line in body if (f := edge.fullmatch(line))]
+    assert nodes == HOSTILE
+    assert sorted(edges) == sorted((z, x) for z in HOSTILE[:3] for x in HOSTILE)
+    assert len(nodes) + len(edges) == len(body)  # nothing else got in
+
+
+# ---------------------------------------------------------------------------------- use
+
+
+def test_next_event_distribution(graph, events):
+    p = graph.predict_proba(events)
+    assert p.shape == (events.n_events, 5)
+    assert p.sum(axis=1) == pytest.approx(np.ones(events.n_events), rel=1e-12)
+    assert (p > 0).all()
+    alone = np.column_stack([model.predict_proba(events)[:, 0] for model in graph.models_.values()])
+    assert p == pytest.approx(alone / alone.sum(axis=1, keepdims=True), rel=1e-12)
+
+
+def test_likelihood_score_and_brier_score(graph, events):
+    p = graph.predict_proba(events)
+    hit = p[np.arange(len(p)), events.codes]
+    assert graph.log_likelihood(events) == pytest.approx(np.log(hit).sum(), rel=1e-12)
+    assert graph.score(events) == pytest.approx(np.log(hit).mean(), rel=1e-12)
+    squares = ((p - np.eye(5)[events.codes]) ** 2).sum(axis=1)
+    assert graph.brier_score(events) == pytest.approx(squares.mean(), rel=1e-12)
+    assert graph.score([[]]) == 0
+    assert graph.brier_score([]) == 0
+    assert graph.predict_proba([]).shape == (0, 5)
+
+
+def test_unknown_labels(graph):
+    with pytest.raises(UnknownLabelError, match="unknown label 'Z'"):
+        graph.predict_proba([["A", "Z"]])
+    p = graph.predict_proba([["B", "Z", "A"]], unknown="ignore")
+    assert p.shape == (3, 5)
+    known = graph.log_likelihood([["B", "Z", "A"]], unknown="ignore")
+    assert known == pytest.approx(math.log(p[0, 1]) + math.log(p[2, 0]), rel=1e-12)
+    squares = [((p[0] - np.eye(5)[1]) ** 2).sum(), ((p[2] - np.eye(5)[0]) ** 2).sum()]
+    assert graph.brier_score([["B", "Z", "A"]], unknown="ignore") == pytest.approx(
+        np.mean(squares), rel=1e-12
+    )
+
+
+def test_following(graph):
+    sequence = ["B", "?", "C", "A", "A", "B", "E", "D"]
+    batch = graph.predict_proba([sequence], unknown="ignore")
+    follower = graph.follow(unknown="ignore")
+    for row, event in zip(batch, sequence, strict=True):
+        assert np.array_equal(follower.probabilities(), row)
+        follower.observe(event)
+    with pytest.raises(UnknownLabelError, match=r"unknown label '\?'"):
+        graph.follow().observe("?")
+
+
+def test_explain(graph):
+    explained = graph.explain(["B", "C"], "A")
+    assert explained == graph.models_["A"].explain(["B", "C"])
+    assert explained.words == "B, C"
+    assert explained.probability < explained.base_rate
+    with pytest.raises(UnknownLabelError, match="unknown label 'Z'"):
+        graph.explain(["B"], "Z")
+
+
+def test_some_targets(events):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3), targets={"B", "A"}).fit(events)
+    assert list(graph.models_) == ["A", "B"]
+    assert graph.labels_ == ("A", "B", "C", "D", "E")
+    assert {edge.target for edge in graph.edges_} == {"A", "B"}
+    assert graph.explain(["C"], "A").words == "no B, C"
+    words = "the next-event distribution needs a model for every label; fit the graph without targets="
+    for call in (
+        graph.predict_proba,
+        graph.log_likelihood,
+        graph.score,
+        graph.brier_score,
+        lambda _: graph.simulate(1, 1),
+        lambda _: graph.follow().probabilities(),
+    ):
+        with pytest.raises(SettingError, match=re.escape(words)):
+            call([["A"]])
+    with pytest.raises(UnknownLabelError, match="unknown label 'C'; the labels are 'A', 'B'"):
+        graph.explain([], "C")
+
+
+def test_all_targets_named(events):
+    named = sm.InfluenceGraph(sm.BSuMM(lookback=3), targets=list("EDCBA")).fit(events)
+    assert list(named.models_) == list("ABCDE")
+    assert named.predict_proba(events[:5]).sum(axis=1) == pytest.approx(np.ones(50), rel=1e-12)
+
+
+# ---------------------------------------------------------------------------------- simulate
+
+
+def test_simulated_events_follow_the_next_event_distribution(graph):
+    """In every state of B and C, the share of each label is near what the graph predicts there."""
+    drawn = graph.simulate(4000, 8, seed=12)
+    assert (len(drawn), drawn.n_events, drawn.labels) == (4000, 32_000, graph.labels_)
+    p = graph.predict_proba(drawn)
+    hit = np.eye(5)[drawn.codes]
+    _, states = np.unique(p.round(12), axis=0, return_inverse=True)
+    for state in range(states.max() + 1):
+        at = states.reshape(-1) == state
+        error = 4.5 * np.sqrt(0.25 / at.sum())
+        assert hit[at].mean(axis=0) == pytest.approx(p[at].mean(axis=0), abs=error)
+    assert hit.mean(axis=0) == pytest.approx(p.mean(axis=0), abs=0.01)
+
+
+def test_simulating_again(graph):
+    assert graph.simulate(5, [0, 1, 2, 3, 4], seed=3) == graph.simulate(5, [0, 1, 2, 3, 4], seed=3)
+    assert graph.simulate(5, 9, seed=3) != graph.simulate(5, 9, seed=4)
+    assert len(graph.simulate(0, 9)) == 0
+    with pytest.raises(SettingError, match="n_sequences must be a whole number"):
+        graph.simulate(-1, 9)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        sm.BSuMM(lookback=None),
+        sm.OSuMM(lookback=None, mask="first"),
+        sm.CSuMM(lookback=None, cap=3),
+        sm.BSuMM(lookback={"B": 2}, delay=1),
+        sm.MarkovChain(order=3),
+    ],
+    ids=repr,
+)
+def test_the_next_event_after_a_history_is_that_of_the_batch(template, events):
+    graph = sm.InfluenceGraph(template.copy(gamma=0.1) if hasattr(template, "gamma") else template).fit(
+        events
+    )
+    histories = events[:30].codes.reshape(30, 10)
+    after = graph.next_event(histories)
+    longer = sm.EventSequences(
+        np.column_stack([histories, np.zeros((30, 1), np.int32)]).ravel(), np.arange(31) * 11, events.labels
+    )
+    assert np.array_equal(after, graph.predict_proba(longer)[10::11])
+
+
+def test_learning_from_what_was_simulated(graph):
+    again = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(graph.simulate(1500, 10, seed=1))
+    assert again.influencers_["A"] == ("B", "C")
+    assert again.influencers_["B"] == ("B", "C")
+
+
+# ---------------------------------------------------------------------------------- fitting
+
+
+@pytest.mark.parametrize("targets", [None, ["A", "D"]])
+@pytest.mark.parametrize("template", [sm.BSuMM(lookback=3), sm.MarkovChain()], ids=repr)
+def test_progress(template, targets, events):
+    told = []
+    graph = sm.InfluenceGraph(template, targets=targets)
+    graph.fit(events, progress=lambda done, total: told.append((done, total)))
+    n = 5 if targets is None else 2
+    assert {total for _, total in told} == {n}
+    done = [d for d, _ in told]
+    assert done == sorted(set(done))
+    assert done[-1] == n
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+@pytest.mark.parametrize(
+    "template", [sm.BSuMM(lookback=None), sm.OSuMM(gamma=0.2), sm.CSuMM(), sm.MarkovChain(order=2)], ids=repr
+)
+def test_threads_do_not_matter(template, n_jobs, events):
+    before = threading.active_count()
+    weights = np.linspace(0.1, 2, len(events))
+    one = sm.InfluenceGraph(template).fit(events, sample_weight=weights)
+    many = sm.InfluenceGraph(template, n_jobs=n_jobs).fit(events, sample_weight=weights)
+    assert many.influencers_ == one.influencers_
+    for label in events.labels:
+        assert many.models_[label].score_ == one.models_[label].score_
+        assert many.models_[label].trace_ == one.models_[label].trace_
+        assert list(many.models_[label].table_) == list(one.models_[label].table_)
+    assert threading.active_count() == before  # none is left behind
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.25, 4, 600)], ids=["plain", "weighted"])
+def test_partial_fit(events, weights):
+    first, second = slice(None, 350), slice(350, None)
+    part = (lambda s: None) if weights is None else (lambda s: weights[s])
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events[first], sample_weight=part(first))
+    assert graph.partial_fit(events[second], sample_weight=part(second)) is graph
+    for label, model in graph.models_.items():
+        chosen = {"required": model.influencers_, "candidates": []}
+        whole = sm.BSuMM(label, lookback=3, **chosen).fit(events, sample_weight=weights)
+        assert [row.counts for row in model.table_] == [row.counts for row in whole.table_]
+        assert model.score_ == pytest.approx(whole.score_, rel=1e-12)
+        assert model.fitted.n_sequences == 600
+
+
+def test_partial_fit_of_an_unfitted_graph_fits(graph, events):
+    assert sm.InfluenceGraph(sm.BSuMM(lookback=3)).partial_fit(events).edges_ == graph.edges_
+
+
+def test_passes_over_the_data(events):
+    """All targets share each pass: as many passes as the deepest search has rounds, one to update."""
+
+    class Counting(LocalSource):
+        passes = 0
+
+        def count(self, requests):
+            type(self).passes += bool(requests)
+            return super().count(requests)
+
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(Counting(events))
+    deepest = max(sum(step.action == "add" for step in m.trace_) for m in graph.models_.values())
+    assert Counting.passes == deepest + 2  # one round more that adds nothing, and the states found
+    Counting.passes = 0
+    graph.partial_fit(Counting(events))
+    assert Counting.passes == 1
+
+
+def test_fitting_again_forgets(events):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
+    graph.fit(CIRCLE)
+    assert graph.labels_ == ("A", "B", "C")
+    assert graph.influencers_ == {"A": ("C",), "B": ("A",), "C": ("B",)}
+
+
+def test_the_template_is_left_alone(events):
+    template = sm.BSuMM(lookback=3)
+    sm.InfluenceGraph(template).fit(events)
+    assert template.target is None
+    assert not template.is_fitted
