@@ -4,6 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# pip keeps quiet about an extension that could not be built.
+TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
+    'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
+
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/.core
@@ -29,8 +33,10 @@ $(BIN)/python:
 # A stamp is newer than pyproject.toml once its extra is installed.
 $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e .
+	@$(TELL)
 	touch $@
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[$*]"
+	@$(TELL)
 	touch $@

@@ -1,5 +1,7 @@
 """The native kernels are optional: where they cannot be built, the NumPy ones serve."""
 
+import sys
+
 from pybind11.setup_helpers import Pybind11Extension, build_ext
 from setuptools import setup
 
