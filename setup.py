@@ -22,8 +22,10 @@ class OptionalBuild(build_ext):
             self._go_on(problem)
 
     def _go_on(self, problem: Exception) -> None:
-        self.announce(
-            f"summarkov: native kernels not built ({problem}); the NumPy kernels will serve", level=4
+        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+        print(
+            f"summarkov: native kernels not built ({reason}); the NumPy kernels serve, slower",
+            file=sys.stderr,
         )
 
 
