@@ -22,9 +22,9 @@ class OptionalBuild(build_ext):
             self._go_on(problem)
 
     def _go_on(self, problem: Exception) -> None:
-        reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         print(
-            f"summarkov: native kernels not built ({reason}); the NumPy kernels serve, slower",
+            f"summarkov: native kernels not built ({type(problem).__name__}: no C++17 compiler?); "
+            "the NumPy kernels serve, slower",
             file=sys.stderr,
         )
 
