@@ -1,0 +1,175 @@
+"""Gradient boosting on how long ago each label occurred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from summarkov.baselines.features import recency_features
+from summarkov.baselines.libraries import load_boosting, load_thread_limits
+from summarkov.baselines.rates import FloatArray, base_rate, is_target, logistic, positive, positives
+from summarkov.baselines.remembered import Remembered
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+
+
+class Trees(NamedTuple):
+    """What kind of trees, and how much each one says."""
+
+    leaves: int
+    learning_rate: float
+    l2: float
+
+
+class Stages:
+    """The log-odds of one target on some events, tree by tree; going forward costs one tree a step."""
+
+    def __init__(self, model: Any, matrix: FloatArray, threads: int) -> None:
+        self._model, self._matrix, self._threads = model, matrix, threads
+        self._restart()
+
+    def _restart(self) -> None:
+        self._steps = self._model.staged_decision_function(self._matrix)
+        self._at, self._log_odds = 0, np.zeros(len(self._matrix))
+
+    def log_odds(self, iteration: int) -> FloatArray:
+        """The sum over the first trees; asking for fewer trees than before starts over."""
+        if iteration < self._at:
+            self._restart()
+        with load_thread_limits()(limits=self._threads, user_api="openmp"):
+            while self._at < iteration:
+                self._log_odds = np.asarray(next(self._steps), dtype=np.float64).reshape(-1)
+                self._at += 1
+        return self._log_odds
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """The boosted trees of every target, and what was computed with them."""
+
+    labels: tuple[str, ...]
+    models: Mapping[str, Any]  # a target that is constant in training has its base rate instead
+    threads: int
+    matrices: Remembered[FloatArray] = field(repr=False)
+    stages: Remembered[Stages] = field(repr=False)
+
+    def probability(self, events: EventSequences, target: str, iteration: int) -> FloatArray:
+        """Probability of the target at every position by the first ``iteration`` trees."""
+        model = self.models[target]
+        if isinstance(model, float):
+            return np.full(events.n_events, model)
+        if not events.n_events:
+            return np.empty(0)
+        stages = self.stages.get(
+            events, target, lambda: Stages(model, _features(self.matrices, events, self.labels), self.threads)
+        )
+        return logistic(stages.log_odds(iteration))
+
+
+@dataclass(frozen=True)
+class BoostingPredictor:
+    """Boosted trees, stopped after some iterations."""
+
+    trees: BoostedTrees
+    iteration: int
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """Probability of the target at every position, at least ``TINY`` away from 0 and 1."""
+        return self.trees.probability(events, target, self.iteration)
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """None: trees may look at every label."""
+        return None
+
+
+@dataclass(frozen=True)
+class BoostingContender:
+    """Gradient boosting (scikit-learn's histogram kind) of "the next event is the target".
+
+    The features are the lag to each label's last occurrence, at most 200 (also where it has not occurred),
+    and the position, at most 50. Not in the paper, but what a user would try.
+
+    Parameters
+    ----------
+    grid : sequence of (leaves, learning_rate, l2)
+        The kinds of trees to choose from.
+    iterations : int
+        The most trees. One candidate after the first tree, and one every ``every`` trees, from one fit.
+    min_samples_leaf : int
+        The fewest positions in a leaf.
+    threads : int
+        Threads of scikit-learn while fitting and predicting. With one, results are the same to the last bit.
+    name : str
+        What tables call it.
+
+    A target that never, or always, occurs in training gets its smoothed base rate everywhere.
+
+    >>> BoostingContender(iterations=12, every=5).checkpoints
+    (1, 5, 10, 12)
+    """
+
+    grid: Sequence[tuple[int, float, float]] = (
+        Trees(5, 0.05, 10.0),
+        Trees(8, 0.03, 100.0),
+        Trees(15, 0.05, 10.0),
+    )
+    iterations: int = 300
+    every: int = 5
+    min_samples_leaf: int = 5
+    threads: int = 1
+    name: str = "boosting"
+
+    def __post_init__(self) -> None:
+        for setting in ("iterations", "every", "min_samples_leaf", "threads"):
+            positive(setting, getattr(self, setting))
+        if not len(self.grid):
+            raise SettingError("grid must hold at least one (leaves, learning_rate, l2)")
+        for leaves, learning_rate, l2 in self.grid:
+            if isinstance(leaves, bool) or not isinstance(leaves, int) or leaves < 2:
+                raise SettingError(f"leaves must be a whole number from 2 on, not {leaves!r}")
+            positives("learning_rate", [learning_rate])
+            if l2 != 0:
+                positives("l2", [l2])
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The numbers of trees to choose from."""
+        return tuple(sorted({1, self.iterations, *range(self.every, self.iterations + 1, self.every)}))
+
+    def candidates(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], BoostingPredictor]]:
+        """One a kind of trees and number of them."""
+        matrices: Remembered[FloatArray] = Remembered(most=3)
+        for kind in (Trees(*kind) for kind in self.grid):
+            models = {target: self._fit(train, target, kind, matrices) for target in targets}
+            stages: Remembered[Stages] = Remembered(most=3 * max(len(targets), 1))
+            trees = BoostedTrees(train.labels, models, self.threads, matrices, stages)
+            for iteration in self.checkpoints:
+                yield {**kind._asdict(), "iterations": iteration}, BoostingPredictor(trees, iteration)
+
+    def _fit(self, train: EventSequences, target: str, kind: Trees, matrices: Remembered[FloatArray]) -> Any:
+        outcomes = is_target(train, target)
+        if outcomes.all() or not outcomes.any():
+            return base_rate(outcomes)
+        model = load_boosting()(
+            learning_rate=kind.learning_rate,
+            max_leaf_nodes=kind.leaves,
+            l2_regularization=kind.l2,
+            max_iter=self.iterations,
+            min_samples_leaf=self.min_samples_leaf,
+            early_stopping=False,
+            random_state=0,
+        )
+        with load_thread_limits()(limits=self.threads, user_api="openmp"):
+            return model.fit(_features(matrices, train, train.labels), outcomes)
+
+
+def _features(
+    matrices: Remembered[FloatArray], events: EventSequences, labels: tuple[str, ...]
+) -> FloatArray:
+    """The features of events, written in the vocabulary of training, remembered."""
+    return matrices.get(events, "features", lambda: recency_features(events.recode(labels)))

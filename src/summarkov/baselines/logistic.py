@@ -1,0 +1,149 @@
+"""Logistic regression on the last few events."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from summarkov.baselines.features import FEATURES, window_features
+from summarkov.baselines.libraries import load_logistic_regression
+from summarkov.baselines.rates import FloatArray, base_rate, is_target, logistic, positive, positives
+from summarkov.baselines.remembered import Remembered
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+
+
+@dataclass(frozen=True)
+class Line:
+    """One target's fitted regression: log-odds are ``intercept + features @ coefficients``."""
+
+    intercept: float
+    coefficients: FloatArray | None  # None for a target that is constant in training
+    converged: bool = True
+
+
+@dataclass(frozen=True)
+class LogisticRegressionPredictor:
+    """Fitted regressions, one a target."""
+
+    labels: tuple[str, ...]
+    lookback: int
+    features: str
+    lines: Mapping[str, Line]
+    matrices: Remembered[Any] = field(repr=False)
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        r"""Probability of the target at every position, at least ``TINY`` away from 0 and 1.
+
+        .. math:: 1 / (1 + \exp(-b_0 - b \cdot f(h)))
+        """
+        line = self.lines[target]
+        log_odds = np.full(events.n_events, line.intercept)
+        if line.coefficients is not None:
+            log_odds += _features(self.matrices, events, self) @ line.coefficients
+        return logistic(log_odds)
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """The labels with a coefficient other than zero: with this kind of penalty, nearly all."""
+        coefficients = self.lines[target].coefficients
+        if coefficients is None:
+            return ()
+        used = (coefficients.reshape(-1, len(self.labels)) != 0).any(axis=0)
+        return tuple(label for label, use in zip(self.labels, used, strict=True) if use)
+
+    @property
+    def not_converged(self) -> tuple[str, ...]:
+        """The targets whose regression stopped before it had converged."""
+        return tuple(target for target, line in self.lines.items() if not line.converged)
+
+
+@dataclass(frozen=True)
+class LogisticRegressionContender:
+    """Logistic regression of "the next event is the target" on the last ``lookback`` events.
+
+    Parameters
+    ----------
+    lookback : int
+        How many events back the features look.
+    features : {"presence", "counts", "onehot"}
+        Which labels occurred there, how often, or which label stands at each lag.
+    penalised : bool
+        With a squared penalty on the coefficients (not on the intercept), its weight 1 / C chosen from
+        ``strengths``; or with none.
+    strengths : sequence of float
+        The values of C to choose from; smaller is more penalty.
+    max_iterations, tolerance
+        When the solver (L-BFGS) stops. Not converging is no error and is told by the predictor's
+        ``not_converged``; without a penalty it is common, since separable data have no optimum.
+    name : str
+        What tables call it.
+
+    A target that never, or always, occurs in training gets its smoothed base rate everywhere.
+
+    >>> LogisticRegressionContender(3, "onehot", penalised=False).name
+    '3-LR onehot unpenalised'
+    """
+
+    lookback: int
+    features: str = "presence"
+    penalised: bool = True
+    strengths: Sequence[float] = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+    max_iterations: int = 1000
+    tolerance: float = 1e-5
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        positive("lookback", self.lookback)
+        positive("max_iterations", self.max_iterations)
+        positives("strengths", self.strengths)
+        positives("tolerance", [self.tolerance])
+        if self.features not in FEATURES:
+            raise SettingError(f"features must be one of {', '.join(FEATURES)}, not {self.features!r}")
+        if not self.name:
+            penalty = "" if self.penalised else " unpenalised"
+            object.__setattr__(self, "name", f"{self.lookback}-LR {self.features}{penalty}")
+
+    def candidates(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], LogisticRegressionPredictor]]:
+        """One a value of C; ``{"C": None}`` without a penalty."""
+        matrices: Remembered[Any] = Remembered(most=4)
+        for strength in self.strengths if self.penalised else (None,):
+            predictor = LogisticRegressionPredictor(train.labels, self.lookback, self.features, {}, matrices)
+            matrix = _features(matrices, train, predictor)
+            lines = {target: self._fit(matrix, is_target(train, target), strength) for target in targets}
+            yield (
+                {"C": strength},
+                LogisticRegressionPredictor(train.labels, self.lookback, self.features, lines, matrices),
+            )
+
+    def _fit(self, matrix: Any, outcomes: Any, strength: float | None) -> Line:
+        if outcomes.all() or not outcomes.any():
+            rate = base_rate(outcomes)
+            return Line(float(np.log(rate / (1 - rate))), None)
+        model = load_logistic_regression()(
+            C=np.inf if strength is None else strength, max_iter=self.max_iterations, tol=self.tolerance
+        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.fit(matrix, outcomes)
+        converged = True
+        for warning in caught:
+            if warning.category.__name__ == "ConvergenceWarning":
+                converged = False
+            else:
+                warnings.warn(warning.message, stacklevel=2)
+        return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64), converged)
+
+
+def _features(matrices: Remembered[Any], events: EventSequences, like: LogisticRegressionPredictor) -> Any:
+    """The features of events, written in the vocabulary of training, remembered."""
+    return matrices.get(
+        events,
+        "features",
+        lambda: window_features(events.recode(like.labels), like.lookback, like.features),
+    )

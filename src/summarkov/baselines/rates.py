@@ -1,0 +1,66 @@
+"""Probabilities that a logarithm can be taken of."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+
+FloatArray = npt.NDArray[np.float64]
+
+#: No baseline says less than this or more than one minus this: a certain mistake costs 27.6, not infinity.
+TINY = 1e-12
+
+
+def clip(probability: npt.ArrayLike) -> FloatArray:
+    """Keep probabilities away from 0 and 1 by ``TINY``.
+
+    >>> clip([0.0, 0.5]).tolist()
+    [1e-12, 0.5]
+    """
+    return np.clip(np.asarray(probability, dtype=np.float64), TINY, 1 - TINY)
+
+
+def logistic(log_odds: FloatArray) -> FloatArray:
+    """Probabilities of log-odds, precise at both ends, kept away from 0 and 1 by ``TINY``.
+
+    >>> logistic(np.array([0.0, -1000.0])).tolist()
+    [0.5, 1e-12]
+    """
+    return clip(np.exp(-np.logaddexp(0.0, -log_odds)))
+
+
+def base_rate(outcomes: npt.NDArray[np.bool_]) -> float:
+    r"""Smoothed share of a target's occurrences among all positions.
+
+    .. math:: \frac{N(x) + 1/2}{N + 1}
+
+    It is what a baseline predicts for a target that never, or always, occurs in training.
+
+    >>> base_rate(np.array([False, False, False]))
+    0.125
+    """
+    return float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
+
+
+def is_target(events: EventSequences, target: str) -> npt.NDArray[np.bool_]:
+    """Whether the event at each position is the target."""
+    return np.asarray(events.codes == events.code(target), dtype=np.bool_)
+
+
+def positive(name: str, value: object) -> None:
+    """Refuse a setting that is not a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise SettingError(f"{name} must be a whole number from 1 on, not {value!r}")
+
+
+def positives(name: str, values: object) -> None:
+    """Refuse a grid that is empty or holds anything but finite numbers above 0."""
+    if not isinstance(values, tuple | list | np.ndarray) or not len(values):
+        raise SettingError(f"{name} must be a list of at least one number, not {values!r}")
+    for value in values:
+        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if not number or not 0 < value < float("inf"):
+            raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")

@@ -1,0 +1,149 @@
+"""The feature matrices of the baselines against naive loops, and the small helpers."""
+
+import numpy as np
+import pytest
+
+from summarkov.baselines.libraries import MissingLibraryError, load_torch
+from summarkov.baselines.rates import TINY, base_rate, clip, logistic
+from summarkov.baselines.remembered import Remembered
+from summarkov.events import EventSequences
+
+LABELS = ("A", "B", "C", "never")
+
+
+def random_events(seed: int, n_sequences: int = 12, longest: int = 9) -> EventSequences:
+    """Sequences of A, B and C, two of them empty, over a vocabulary with one more label."""
+    rng = np.random.default_rng(seed)
+    lengths = [0, *rng.integers(0, longest + 1, n_sequences - 2).tolist(), 0]
+    lists = [[str(label) for label in rng.choice(list("ABC"), n)] for n in lengths]
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
+def naive_window(events: EventSequences, lookback: int, features: str) -> list[list[float]]:
+    rows = []
+    for sequence in events.to_lists():
+        for i in range(len(sequence)):
+            seen = [sequence[i - lag] if i - lag >= 0 else None for lag in range(1, lookback + 1)]
+            if features == "onehot":
+                rows.append([float(label == at) for at in seen for label in events.labels])
+            elif features == "counts":
+                rows.append([float(seen.count(label)) for label in events.labels])
+            else:
+                rows.append([float(label in seen) for label in events.labels])
+    return rows
+
+
+def naive_recency(events: EventSequences, longest_lag: int, last_position: int) -> list[list[float]]:
+    rows = []
+    for sequence in events.to_lists():
+        for i in range(len(sequence)):
+            row = []
+            for label in events.labels:
+                lags = [lag for lag in range(1, i + 1) if sequence[i - lag] == label]
+                row.append(float(min([*lags, longest_lag])))
+            rows.append([*row, float(min(i, last_position))])
+    return rows
+
+
+@pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
+@pytest.mark.parametrize("lookback", [1, 2, 5, 50])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_window_features_equal_a_naive_loop(features, lookback, seed):
+    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
+    from summarkov.baselines.features import window_features
+
+    events = random_events(seed)
+    matrix = window_features(events, lookback, features)
+    assert matrix.indices.dtype == np.int32
+    assert matrix.toarray().tolist() == naive_window(events, lookback, features)
+
+
+@pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
+def test_window_features_of_no_events(features):
+    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
+    from summarkov.baselines.features import window_features
+
+    nothing = EventSequences.from_lists([[], []], labels=LABELS)
+    assert window_features(nothing, 3, features).shape == (0, 12 if features == "onehot" else 4)
+
+
+def test_an_unknown_event_keeps_its_place_and_says_nothing():
+    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
+    from summarkov.baselines.features import recency_features, window_features
+
+    events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
+    assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
+    assert window_features(events, 2, "onehot").toarray().tolist() == [[0] * 4, [1, 0, 0, 0], [0, 0, 1, 0]]
+    assert recency_features(events).tolist() == [[200, 200, 0], [1, 200, 1], [2, 200, 2]]
+
+
+@pytest.mark.parametrize(("longest_lag", "last_position"), [(200, 50), (3, 4)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_recency_features_equal_a_naive_loop(longest_lag, last_position, seed):
+    from summarkov.baselines.features import recency_features
+
+    events = random_events(seed)
+    matrix = recency_features(events, longest_lag, last_position)
+    assert matrix.tolist() == naive_recency(events, longest_lag, last_position)
+
+
+def test_recency_features_of_no_events():
+    from summarkov.baselines.features import recency_features
+
+    assert recency_features(EventSequences.from_lists([[], []], labels=LABELS)).shape == (0, 5)
+
+
+def test_probabilities_stay_away_from_0_and_1():
+    assert clip([0.0, 0.3, 1.0]).tolist() == [TINY, 0.3, 1 - TINY]
+    assert logistic(np.array([-800.0, -20.0, 0.0, 800.0])).tolist() == pytest.approx(
+        [TINY, 1 / (1 + np.exp(20.0)), 0.5, 1 - TINY], rel=1e-13
+    )
+
+
+def test_base_rate_is_smoothed():
+    assert base_rate(np.array([True, False, False])) == 0.375
+    assert base_rate(np.array([], dtype=bool)) == 0.5
+
+
+def test_remembered_computes_once_and_forgets_the_oldest():
+    a, b, c = (random_events(0) for _ in range(3))
+    calls = []
+
+    def compute(name):
+        return lambda: calls.append(name) or name
+
+    kept: Remembered[str] = Remembered(most=2)
+    assert [kept.get(a, 0, compute("a")), kept.get(b, 0, compute("b")), kept.get(a, 0, compute("a"))] == list(
+        "aba"
+    )
+    assert calls == ["a", "b"]  # equal events, but not the same
+    kept.get(c, 0, compute("c"))  # b is the oldest now
+    kept.get(a, 0, compute("a"))
+    assert calls == ["a", "b", "c"]
+    kept.get(b, 0, compute("b"))
+    kept.get(b, 1, compute("b1"))
+    assert calls == ["a", "b", "c", "b", "b1"]
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(MissingLibraryError, match=r"^the LSTM needs PyTorch; install summarkov\[lstm\]$"):
+        load_torch()
+    from summarkov.baselines import LstmContender
+
+    with pytest.raises(ImportError, match=r"summarkov\[lstm\]"):
+        next(LstmContender().candidates(random_events(0), ["A"]))
+
+
+@pytest.mark.parametrize(
+    ("module", "contender"),
+    [("sklearn.linear_model", "LogisticRegressionContender"), ("sklearn.ensemble", "BoostingContender")],
+)
+def test_missing_scikit_learn_is_named_with_its_extra(monkeypatch, module, contender):
+    import summarkov.baselines as baselines
+
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    pytest.importorskip("scipy.sparse", reason="without SciPy the features are what is missing")
+    made = getattr(baselines, contender)(**({"lookback": 1} if "Logistic" in contender else {}))
+    with pytest.raises(MissingLibraryError, match=r"needs scikit-learn; install summarkov\[baselines\]"):
+        next(made.candidates(random_events(0), ["A"]))

@@ -1,0 +1,174 @@
+"""The LSTM as a contender."""
+
+import numpy as np
+import pytest
+
+from summarkov.baselines import PAPER_SETTINGS, LstmContender
+from summarkov.baselines.network import N_SPECIAL, padded, shuffled_batches
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+
+torch = pytest.importorskip("torch", reason="the LSTM needs PyTorch")
+
+CYCLE = ["A", "B", "C", "D"]
+
+
+def cycles(n: int = 24) -> EventSequences:
+    """A, B, C, D, A, ... from any start, of several lengths; one sequence is empty."""
+    lists = [[CYCLE[(s + i) % 4] for i in range(3 + s % 5)] for s in range(n)]
+    return EventSequences.from_lists([*lists, []], labels=[*CYCLE, "never"])
+
+
+def small(**settings) -> LstmContender:
+    return LstmContender(
+        **{"embedding": 8, "hidden": 8, "learning_rates": [0.02], "batch_size": 8, **settings}
+    )
+
+
+def test_it_learns_a_cycle():
+    events = cycles()
+    *_, (settings, predictor) = small(checkpoints=[5, 60]).candidates(events, CYCLE)
+    assert settings == {"learning_rate": 0.02, "epoch": 60}
+    new = EventSequences.from_lists([["B", "C", "D", "A", "B"], ["D", "A"]], labels=events.labels)
+    rows = predictor.next_event(new)
+    said = rows[np.arange(new.n_events), new.codes]
+    follows = [1, 2, 3, 4, 6]  # every position but the first of a sequence
+    assert (said[follows] > 0.9).all()
+    assert predictor.probability(new, "C")[1] == rows[1, 2]
+    assert predictor.influencers("C") is None
+
+
+def test_equal_seeds_give_equal_networks_and_others_do_not():
+    events = cycles()
+
+    def run(seed: int) -> list[list[float]]:
+        return [
+            p.probability(events, "A").tolist()
+            for _, p in small(epochs=4, every=2, seed=seed).candidates(events, CYCLE)
+        ]
+
+    torch.manual_seed(1)
+    first = run(0)
+    torch.manual_seed(2)
+    assert run(0) == first
+    assert run(1) != first
+    assert first[0] != first[1]
+
+
+def test_pytorch_is_left_as_it_was():
+    torch.manual_seed(5)
+    expected = torch.rand(3).tolist()
+    torch.manual_seed(5)
+    before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    for _, predictor in small(epochs=1).candidates(cycles(), CYCLE):
+        predictor.probability(cycles(), "A")
+        assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
+    assert torch.rand(3).tolist() == expected
+
+
+def test_a_candidate_stays_as_it_was_when_training_goes_on():
+    events = cycles()
+    found = small(epochs=6, every=3).candidates(events, CYCLE)
+    _, early = next(found)
+    before = early.next_event(events).copy()
+    next(found)
+    assert early.next_event(cycles()).tolist() == before.tolist()
+
+
+def test_rows_sum_to_1_over_labels_alone():
+    events = cycles()
+    for _, predictor in small(epochs=2, every=1).candidates(events, CYCLE):
+        rows = predictor.next_event(events)
+        assert rows.shape == (events.n_events, 5)
+        assert rows.sum(axis=1) == pytest.approx(np.ones(events.n_events), abs=1e-12)
+        with torch.no_grad():  # however much the network would say BOS, EOS or PAD
+            before = predictor.network["linear"].bias.clone()
+            predictor.network["linear"].bias[5:] = 50.0
+        assert predictor.next_event(cycles()) == pytest.approx(rows, abs=1e-12)
+        predictor.network["linear"].bias.copy_(before)
+
+
+def test_the_loss_sees_labels_only():
+    """The gradient for a token that is never an output pushes it down; padding adds nothing."""
+    from summarkov.baselines.network import logits, make_network
+
+    events = EventSequences.from_lists([["A", "B"], ["B", "A", "A", "B"]])
+    network = make_network(2, 4, 4, seed=0)
+
+    def loss(which: list[int]):
+        inputs, outputs = (torch.from_numpy(a) for a in padded(events, np.array(which)))
+        said = logits(network, inputs).flatten(0, 1)
+        return torch.nn.functional.cross_entropy(said, outputs.flatten(), ignore_index=-1, reduction="sum")
+
+    assert loss([0, 1]).item() == pytest.approx(loss([0]).item() + loss([1]).item(), rel=1e-6)
+    loss([0, 1]).backward()
+    assert network["linear"].bias.grad[2:].shape == (N_SPECIAL,)
+    assert (network["linear"].bias.grad[2:] > 0).all()
+    assert network["embedding"].weight.grad[4].tolist() == [0.0] * 4  # PAD
+    assert network["embedding"].weight.grad[3].tolist() == [0.0] * 4  # EOS
+
+
+def test_padded_sequences():
+    events = EventSequences.from_lists([["A", "X", "B"], [], ["B"]]).recode(("A", "B"), unknown="ignore")
+    inputs, outputs = padded(events, np.array([2, 1, 0]))
+    bos, pad = 2, 4
+    assert inputs.tolist() == [[bos, pad, pad], [bos, pad, pad], [bos, 0, pad]]
+    assert outputs.tolist() == [[1, -1, -1], [-1, -1, -1], [0, -1, 1]]
+
+
+def test_batches_hold_every_sequence_once_with_near_lengths():
+    lengths = np.random.default_rng(0).integers(0, 30, 100)
+    batches = shuffled_batches(lengths, 8, np.random.default_rng(1))
+    assert sorted(np.concatenate(batches).tolist()) == np.flatnonzero(lengths).tolist()
+    assert max(np.ptp(lengths[batch]) for batch in batches) <= 4
+    assert sorted(len(batch) for batch in batches)[1:] == [8] * (len(batches) - 1)
+    again = shuffled_batches(lengths, 8, np.random.default_rng(2))
+    assert [b.tolist() for b in again] != [b.tolist() for b in batches]
+
+
+def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch):
+    events = cycles()
+    [(_, predictor)] = small(epochs=1).candidates(events, CYCLE)
+    rows = predictor.next_event(events)
+    monkeypatch.setattr("summarkov.baselines.network._TOKENS_AT_ONCE", 7)
+    assert predictor.next_event(cycles()) == pytest.approx(rows, rel=1e-5)
+    for s in range(len(events)):
+        start, stop = events.offsets[s], events.offsets[s + 1]
+        assert predictor.next_event(events[s]) == pytest.approx(rows[start:stop], rel=1e-5)
+
+
+def test_long_empty_and_unknown():
+    events = EventSequences.from_lists([CYCLE * 150, ["A"], []], labels=[*CYCLE, "never"])
+    [(_, predictor)] = small(epochs=1).candidates(events, [*CYCLE, "never"])
+    nothing = EventSequences.from_lists([[], []], labels=events.labels)
+    strange = EventSequences.from_lists([["A", "X", "B"]]).recode(events.labels, unknown="ignore")
+    for new in (events, nothing, strange, EventSequences.from_lists([["B", "A"]])):
+        for target in events.labels:
+            probability = predictor.probability(new, target)
+            assert probability.shape == (new.n_events,)
+            assert ((probability > 0) & (probability < 1)).all()
+
+
+def test_training_without_events():
+    nothing = EventSequences.from_lists([[], []], labels=CYCLE)
+    [(_, predictor)] = small(epochs=1).candidates(nothing, CYCLE)
+    assert predictor.next_event(cycles().restrict(CYCLE)).sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_settings():
+    assert LstmContender().epochs_to_try == tuple(range(10, 2001, 10))
+    assert LstmContender(checkpoints=[30, 10, 30]).epochs_to_try == (10, 30)
+    assert (max(LstmContender().learning_rates), min(LstmContender().learning_rates)) == (1e-2, 1e-6)
+    published = LstmContender.as_published("timelines", seed=3)
+    assert (published.learning_rates, published.epochs_to_try, published.seed) == ((1e-4,), (340,), 3)
+    assert PAPER_SETTINGS["stackoverflow"] == (5e-4, 90)
+    with pytest.raises(SettingError, match=r"data_set must be one of beigebooks, .*, not 'weather'"):
+        LstmContender.as_published("weather")
+    with pytest.raises(SettingError, match="seed must be a whole number from 0 on, not -1"):
+        LstmContender(seed=-1)
+    with pytest.raises(SettingError, match="checkpoints must hold at least one epoch"):
+        LstmContender(checkpoints=[])
+    with pytest.raises(SettingError, match="checkpoints must be a whole number from 1 on, not 0"):
+        LstmContender(checkpoints=[0, 5])
+    with pytest.raises(SettingError, match="learning_rates must be finite numbers above 0, not inf"):
+        LstmContender(learning_rates=[float("inf")])
