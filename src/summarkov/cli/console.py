@@ -48,6 +48,9 @@ def print_line(console: Console, line: str, style: str = "") -> None:
 @contextmanager
 def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     """Show a bar on stderr while something runs, if that is a terminal."""
+    if not _terminal():
+        yield lambda done, total: None
+        return
     columns = (
         SpinnerColumn("line"),
         TextColumn("{task.description}", markup=False),
@@ -56,7 +59,7 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
         TextColumn(unit, markup=False),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=errors(), transient=True, disable=not _terminal()) as shown:
+    with Progress(*columns, console=errors(), transient=True) as shown:
         task = shown.add_task(clean(what), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
@@ -64,8 +67,11 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on stderr that something is going on whose end cannot be told, if that is a terminal."""
+    if not _terminal():
+        yield
+        return
     columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=errors(), transient=True, disable=not _terminal()) as shown:
+    with Progress(*columns, console=errors(), transient=True) as shown:
         shown.add_task(clean(what), total=None)
         yield
 
