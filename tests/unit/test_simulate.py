@@ -274,6 +274,16 @@ def test_labels_of_no_probability_never_come():
     assert dynamics.simulate(50, 20, seed=0).label_counts.tolist() == [0, 1000, 0]
 
 
+def test_not_even_if_chance_is_exactly_nought(monkeypatch):
+    class Nought:
+        def random(self, n):
+            return np.zeros(n)
+
+    monkeypatch.setattr("summarkov.simulate.draw.np.random.default_rng", lambda seed: Nought())
+    dynamics = sm.Dynamics({"A": 0.0, "B": 0.5, "C": 0.5})
+    assert dynamics.simulate(2, 3, seed=0).to_lists() == [["B", "B", "B"]] * 2
+
+
 def test_rules_are_followed_exactly():
     """After an A always B, after a B always A: nothing is left to chance but the first event."""
     rules = {
