@@ -12,7 +12,10 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Description:
-    """Sizes of a data set, how long its sequences are and how often its labels occur."""
+    """Sizes of a data set, how long its sequences are and how often its labels occur.
+
+    ``tied_order`` counts the events with the same place in the order column as the one before.
+    """
 
     n_sequences: int
     n_events: int

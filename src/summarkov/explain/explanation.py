@@ -9,7 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Explanation:
-    """The state a history is in, how often it was seen, and what that makes of the target's probability."""
+    """The state a history is in, how often it was seen, and what that makes of the target's probability.
+
+    ``support`` is how often the state was seen, ``interval`` a 95% credible interval of ``probability``, and
+    ``base_rate`` the target's share of all events. Printed, it is a sentence.
+    """
 
     target: str
     state: Hashable

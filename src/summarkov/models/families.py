@@ -24,36 +24,7 @@ from summarkov.summaries import (
 
 @dataclass(eq=False, repr=False)
 class SearchedModel(SummaryModel):
-    """A model whose influencers are searched for.
-
-    Parameters
-    ----------
-    target : str or labels, optional
-        The label of interest; or several, which makes a variable with one outcome each and a residual one;
-        or all. Without a target the model is a template for :class:`InfluenceGraph`.
-    alpha : float
-        Pseudo-count of the prior for each outcome in each state.
-    prior : {"uniform", "base-rate"}
-        What the estimates are drawn towards: even odds, as in the paper, or the target's base rate, which is
-        far better for rare labels.
-    gamma : float
-        Weight of the penalty for parameters; larger means fewer influencers.
-    criterion : {"bic", "aic", "extended-bic", "marginal"}
-        What the search maximises, see :class:`summarkov.scores.Scorer`.
-    xi : float
-        Weight of the extended part of "extended-bic".
-    parameters : {"all", "reachable"}
-        Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
-        can reach at this look-back.
-    search : {"greedy", "sweep"}
-        How influencers are searched for.
-    required, forbidden, candidates : labels
-        Influencers that must be there, that may not, and the only ones to consider beside the required.
-    max_influencers : int, optional
-        The most influencers, required ones included.
-    n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
-    """
+    """A model whose influencers are searched for; its parameters are described at :class:`BSuMM`."""
 
     _: KW_ONLY
     gamma: float = 1.0
@@ -109,9 +80,42 @@ class SearchedModel(SummaryModel):
 class BSuMM(SearchedModel):
     """Binary summary Markov model: did each influencer occur in its window?
 
-    ``lookback`` is how many events back to look: a number, None for the whole past, or one a label as a
-    mapping. ``delay`` leaves out that many of the most recent ones.
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest; or several, which makes a variable with one outcome each and a residual one;
+        or all. Without a target the model is a template for :class:`InfluenceGraph`.
+    lookback : int, None or mapping
+        How many events back to look; None for the whole past. A mapping gives labels a look-back each; a
+        label that it does not name is looked for in the whole past.
+    delay : int
+        Leave out that many of the most recent events; less than the look-back.
+    alpha : float
+        Pseudo-count of the prior for each outcome in each state.
+    prior : {"uniform", "base-rate"}
+        What the estimates are drawn towards: even odds, as in the paper, or the target's base rate, which is
+        far better for rare labels where ``alpha`` is large, say 5 or 10.
+    gamma : float
+        Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
+    criterion : {"bic", "aic", "extended-bic", "marginal"}
+        What the search maximises, see :class:`summarkov.scores.Scorer`.
+    xi : float
+        Weight of the extended part of "extended-bic".
+    parameters : {"all", "reachable"}
+        Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
+        can reach at this look-back.
+    search : {"greedy", "sweep"}
+        How influencers are searched for: the best label in each round, then the best to leave out; or
+        Algorithm 1 of the paper as it is printed, one sweep over the labels in sorted order.
+    required, forbidden, candidates : labels
+        Influencers that must be there, that may not, and the only ones to consider beside the required.
+    max_influencers : int, optional
+        The most influencers, required ones included.
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
 
+    Examples
+    --------
     >>> model = BSuMM("B", lookback=1).fit([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
     >>> model.influencers_
     ('A',)
@@ -134,7 +138,8 @@ class BSuMM(SearchedModel):
 class OSuMM(SearchedModel):
     """Ordinal summary Markov model: which influencers occurred in the window, and in which order?
 
-    ``mask`` says which occurrence of a label counts, its "last" or its "first" in the window.
+    Parameters are those of :class:`BSuMM`, with one ``lookback`` for all labels, and ``mask``, which says
+    which occurrence of a label counts: its "last" or its "first" in the window.
 
     >>> model = OSuMM("C", lookback=2).fit([["A", "B", "C"], ["B", "A", "D"]] * 20)
     >>> model.influencers_
@@ -156,6 +161,8 @@ class OSuMM(SearchedModel):
 class CSuMM(SearchedModel):
     """Count summary Markov model: how often did each influencer occur in its window, at most ``cap``?
 
+    Parameters are those of :class:`BSuMM`, and ``cap``. With ``cap=1`` it is a BSuMM.
+
     >>> CSuMM("B", lookback=3, cap=2).fit([["A", "A", "B"], ["A", "C", "C"]] * 20).influencers_
     ('A',)
     """
@@ -172,6 +179,10 @@ class CSuMM(SearchedModel):
 @dataclass(eq=False, repr=False)
 class SuMM(SearchedModel):
     """A summary Markov model with your own summary: any function from a history to a hashable state.
+
+    Parameters are those of :class:`BSuMM` but for the look-back and delay, and ``summary``: an object with
+    two methods, ``state(history, influencers)`` and ``n_states(n_influencers)``, and if it likes an attribute
+    ``lookback``. See :func:`register_summary` for saving such a model.
 
     >>> class JustBefore:
     ...     lookback = 1
@@ -198,7 +209,8 @@ class SuMM(SearchedModel):
 class MarkovChain(SummaryModel):
     """Markov chain of order k: the summary is the last k labels themselves (Remark 3 of the paper).
 
-    Contexts cut short by the start of a sequence are contexts of their own.
+    Contexts cut short by the start of a sequence are contexts of their own. Nothing is searched for: the
+    parameters are ``target``, ``order`` (k), ``alpha``, ``prior`` and ``n_jobs``, as of :class:`BSuMM`.
 
     >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
     >>> [(row.words, row.n) for row in chain.table_]

@@ -155,21 +155,26 @@ class InfluenceGraph(Parameters):
         return graph
 
     def to_dot(self) -> str:
-        """Return the graph in Graphviz's DOT language: amplifying edges solid, inhibiting ones dashed."""
-        colours = {"amplifies": "#1b7837", "inhibits": "#b2182b", "mixed": "#7570b3", "unclear": "#777777"}
-        arrows = {"inhibits": ', style=dashed, arrowhead="tee"'}
+        """Return the graph in Graphviz's DOT language.
+
+        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
+        diamond, unclear ones dotted with a ring. They are labelled with ``ratio``, and wider if stronger.
+        """
         lines = [
             "digraph influence {",
             "  rankdir=LR;",
             '  node [shape=box, style=rounded, fontname="sans-serif"];',
+            '  edge [fontname="sans-serif", fontsize=10];',
         ]
         lines += [f"  {_dot(label)};" for label in self.labels_]
         for edge in self.edges_:
-            width = 1 + min(abs(edge.strength), 4)
+            colour, style, head = _DRAWN[edge.effect]
+            times = _times(edge.ratio) if edge.effect != "unclear" else ""
             lines.append(
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-                f'[color="{colours[edge.effect]}", penwidth={width:.2f}, '
-                f'tooltip="{edge.effect} x{edge.ratio:.2f}"{arrows.get(edge.effect, "")}];'
+                f'[color="{colour}", fontcolor="{colour}", style={style}, arrowhead={head}, '
+                f'penwidth={1 + min(abs(edge.strength), 4):.2f}, label="{times}", '
+                f'tooltip="{f"{edge.effect} {times}".strip()}"];'
             )
         return "\n".join([*lines, "}"]) + "\n"
 
@@ -257,6 +262,20 @@ class GraphFollower:
     def probabilities(self) -> FloatArray:
         """Probability of every label (as in ``labels_``) for the event to come."""
         return np.asarray(self._graph._normalised(self._history.next_place(), np.array([0]))[0])
+
+
+#: How the edges of each effect are drawn: colour, line and arrowhead.
+_DRAWN = {
+    "amplifies": ("#1b7837", "solid", "normal"),
+    "inhibits": ("#b2182b", "dashed", "tee"),
+    "mixed": ("#7570b3", "dotted", "diamond"),
+    "unclear": ("#777777", "dotted", "odot"),
+}
+
+
+def _times(ratio: float) -> str:
+    """A factor with about two digits."""
+    return f"x{ratio:.0f}" if ratio >= 10 else f"x{ratio:.1f}" if ratio >= 1 else f"x{ratio:.2g}"
 
 
 def _dot(text: str) -> str:

@@ -126,7 +126,7 @@ class SummaryModel(Parameters):
 
     @property
     def score_(self) -> float:
-        """The score of the influencers found."""
+        """The value of ``criterion`` for the influencers found (``score(events)`` is another thing)."""
         return self.fitted.score
 
     @property
@@ -141,7 +141,7 @@ class SummaryModel(Parameters):
 
     @property
     def trace_(self) -> tuple[Step, ...]:
-        """Why each label entered or left, with the score."""
+        """The moves of the search: why each label entered or left, with the score."""
         return self.fitted.steps
 
     @property

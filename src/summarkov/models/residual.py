@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 class Residual:
-    """A reserved object, so that no label, not even "other", can be taken for it."""
+    """The outcome that stands for every label outside the target.
+
+    A reserved object, so that no label, not even "other", can be taken for it.
+    """
 
     _only: Residual | None = None
 

@@ -10,7 +10,12 @@ from summarkov.models.fitted import Fitted
 
 
 class Row(NamedTuple):
-    """One state: N(s), and N(x; s), the estimate and its interval for each outcome."""
+    """One state of the past, and what follows it.
+
+    ``state`` is a value to compare by and ``words`` the same for people; ``n`` is N(s), how often it was
+    seen. ``counts`` N(x; s), ``probabilities`` and 95% ``intervals`` have one entry an outcome, in the order
+    of ``outcomes_``.
+    """
 
     state: Hashable
     words: str
@@ -21,7 +26,11 @@ class Row(NamedTuple):
 
 
 class StateTable(Sequence[Row]):
-    """The states that were seen, in canonical order; ``outcomes`` names the columns."""
+    """The states that were seen, in canonical order: a sequence of :class:`Row`.
+
+    ``outcomes`` names the entries of a row's counts, probabilities and intervals. Printed, it shows those of
+    the first outcome.
+    """
 
     def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
         self.outcomes = tuple(outcomes)

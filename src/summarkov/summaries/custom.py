@@ -22,9 +22,11 @@ class HistorySummary(Protocol):
     that the model does not know is None.
     """
 
-    def state(self, history: Sequence[str | None], influencers: tuple[str, ...]) -> Hashable: ...
+    def state(self, history: Sequence[str | None], influencers: tuple[str, ...]) -> Hashable:
+        """The state that a history is in; texts, numbers and tuples of them can be saved."""
 
-    def n_states(self, n_influencers: int) -> int: ...
+    def n_states(self, n_influencers: int) -> int:
+        """How many states there can be; the penalty of the score is for so many."""
 
 
 Factory = TypeVar("Factory", bound=Callable[[], Any])
