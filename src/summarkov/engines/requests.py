@@ -53,7 +53,9 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
     """Make one request of those that differ in nothing but the target.
 
     Every event has one label, so one table with an outcome for each label of any target answers them all
-    (N(s, z) is shared). A joint request has at most ``most`` labels, unless one target alone has more.
+    (N(s, z) is shared). A joint request has at most ``most`` labels, unless one target alone has more. If
+    they are all labels, it keeps a residual outcome too: events of no known label are in the residual of
+    each target that has one.
     Returns the joint requests and, for every given one, which of them answers it.
     """
     joint: list[Request] = []
@@ -68,8 +70,10 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
             labels.append(set())
         labels[at] |= set(request.target.codes)
         answered_by.append(at)
-    joined = [
-        request.for_target(Target(tuple(sorted(codes)), request.target.n_labels))
-        for request, codes in zip(joint, labels, strict=True)
-    ]
+    rest = {at for request, at in zip(requests, answered_by, strict=True) if request.target.has_residual}
+    joined = []
+    for at, (request, codes) in enumerate(zip(joint, labels, strict=True)):
+        n_labels = request.target.n_labels
+        keeps_rest = at in rest and len(codes) == n_labels
+        joined.append(request.for_target(Target(tuple(sorted(codes)), n_labels, keeps_rest)))
     return joined, answered_by

@@ -18,11 +18,12 @@ class Target:
 
     codes: tuple[int, ...]
     n_labels: int
+    keeps_rest: bool = False  # a residual outcome for events of no known label, though X is all labels
 
     @property
     def has_residual(self) -> bool:
-        """Whether some labels are not in the target."""
-        return len(self.codes) < self.n_labels
+        """Whether there is an outcome for what is not in the target."""
+        return self.keeps_rest or len(self.codes) < self.n_labels
 
     @property
     def n_outcomes(self) -> int:

@@ -28,6 +28,8 @@ def run_searches(
                 results[i] = end.value
         if on_done is not None and len(answers) > len(asked):
             on_done(len(answers) - len(asked))
+        if not asked:
+            break
         counts = iter(source.count([request for requests in asked.values() for request in requests]))
         answers = {i: [next(counts) for _ in requests] for i, requests in asked.items()}
     return [results[i] for i in range(len(searches))]

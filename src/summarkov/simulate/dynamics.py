@@ -139,7 +139,8 @@ class Dynamics:
     def is_influencing(self, target: str, labels: Iterable[str]) -> bool:
         """Whether the target's probability depends on the history only through these labels (Definition 3).
 
-        That is, whether states of its table that these labels do not tell apart have equal probabilities.
+        That is, whether states of its table that some history reaches and that these labels do not tell
+        apart have equal probabilities.
         """
         chosen = tuple(sorted(set(labels)))
         for label in (target, *chosen):
@@ -147,7 +148,7 @@ class Dynamics:
                 raise UnknownLabelError(label, self.labels)
         given = tuple(sorted({*chosen, *self.rules[target][0]}))
         seen: dict[Key, float] = {}
-        for key in self.summary.keys(given):
+        for key in self.summary.keys(given, reachable=True):
             p = self._probability(target, given, key)
             if abs(seen.setdefault(self._project(key, given, chosen), p) - p) > 1e-12:
                 return False

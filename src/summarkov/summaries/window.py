@@ -15,6 +15,9 @@ from summarkov.summaries.base import IntArray, KeyArray, Summary
 
 Lookback = int | None | Mapping[str, int | None]
 
+#: The kernels tell distances apart up to this.
+_FARTHEST = 2**30
+
 
 @dataclass(frozen=True)
 class WindowSummary(Summary):
@@ -34,6 +37,8 @@ class WindowSummary(Summary):
     def __post_init__(self) -> None:
         if not isinstance(self.delay, int | np.integer) or isinstance(self.delay, bool) or self.delay < 0:
             raise SettingError(f"delay must be a whole number from 0 on, not {self.delay!r}")
+        if self.delay > _FARTHEST:
+            raise SettingError(f"delay {self.delay} is too large; it may be {_FARTHEST} at most")
         lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
         for lookback in lookbacks:
             if lookback is None:
@@ -42,7 +47,7 @@ class WindowSummary(Summary):
                 raise SettingError(f"lookback must be a whole number from 1 on or None, not {lookback!r}")
             if self.delay >= lookback:
                 raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
-            if lookback > 2**31:
+            if lookback > _FARTHEST:
                 raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
 
     def lookbacks(self, labels: Sequence[str]) -> IntArray:
