@@ -1,0 +1,29 @@
+"""Every test of this folder runs once a backend of the kernels."""
+
+import importlib
+
+import pytest
+
+from summarkov import kernels
+
+#: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
+BACKENDS = {
+    "numpy": "summarkov.kernels.numpy_kernels",
+    "native": "summarkov.kernels.native_kernels",
+}
+
+FUNCTIONS = ("chain_states", "count_candidates", "count_states", "merge_keys", "tabulate", "window_states")
+
+
+@pytest.fixture(autouse=True, scope="module", params=BACKENDS)
+def backend(request):
+    """Let this backend serve all kernels; its module."""
+    plain = importlib.import_module(BACKENDS["numpy"])
+    try:
+        chosen = importlib.import_module(BACKENDS[request.param])
+    except ImportError as problem:
+        pytest.skip(f"the {request.param} kernels were not built here ({problem})")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in FUNCTIONS:
+            patch.setattr(kernels, name, getattr(chosen, name, getattr(plain, name)))
+        yield chosen

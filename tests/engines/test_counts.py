@@ -1,0 +1,315 @@
+"""Every count equals the oracle's: all summaries, targets, look-backs, delays, masks, caps and weights."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from strategies import (
+    FAMILIES,
+    KINDS,
+    UNKNOWN,
+    WINDOWS,
+    Data,
+    Spec,
+    assert_same,
+    codes,
+    data,
+    examples,
+    expected,
+    found,
+    found_with,
+    long_data,
+    specs,
+    subsets,
+    target_of,
+    targets,
+    weights_of,
+)
+from summarkov import kernels
+from summarkov.engines import CandidatesRequest, LocalSource, StateCounts, StatesRequest, Target
+from summarkov.engines.requests import join
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.kernels import numpy_kernels
+
+
+@st.composite
+def questions(draw, kinds):
+    """Data, a summary, a target, influencers (the target itself allowed) and weights."""
+    events = draw(data(unknown=None))
+    spec = draw(specs(events.labels, kinds))
+    chosen = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=4))
+    return events, spec, draw(targets(events.labels)), chosen, draw(weights_of(events))
+
+
+def ask(events, request, weights=None, **settings):
+    (answer,) = LocalSource(events.events, sample_weight=weights, **settings).count([request])
+    return answer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@examples(50)
+@given(st.data())
+def test_states_equal_the_oracle(kind, draw):
+    events, spec, target, influencers, weights = draw.draw(questions((kind,)))
+    request = StatesRequest(spec.summary(), codes(events.labels, influencers), target_of(events, target))
+    table = ask(events, request, weights)
+    assert found(table, spec, events.labels) == expected(events, target, spec.state(influencers), weights)
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+@examples(50)
+@given(st.data())
+def test_candidates_equal_the_oracle(kind, draw):
+    events, spec, target, influencers, weights = draw.draw(questions((kind,)))
+    candidates = draw.draw(subsets([z for z in events.labels if z not in influencers]))
+    request = CandidatesRequest(
+        spec.summary(),
+        codes(events.labels, influencers),
+        target_of(events, target),
+        codes(events.labels, candidates),
+    )
+    answer = ask(events, request, weights)
+    without = StateCounts(answer.keys, answer.counts)
+    assert found(without, spec, events.labels) == expected(events, target, spec.state(influencers), weights)
+    assert len(answer.present) == len(answer.tables()) == len(candidates)
+    for number, z in enumerate(candidates):
+        joined = tuple(sorted((*influencers, z)))
+        naive = expected(events, target, spec.state(joined), weights)
+        assert found_with(answer, spec, number, joined.index(z)) == naive
+        rows = [row for row in answer.tables()[number].tolist() if any(row)]  # what a score sees
+        assert sorted(rows) == sorted(naive.values())
+
+
+@examples(70)
+@given(questions(WINDOWS))
+def test_leaving_an_influencer_out_equals_counting_without_it(question):
+    events, spec, target, influencers, weights = question
+    summary, source = spec.summary(), LocalSource(events.events, sample_weight=weights)
+    every = codes(events.labels, influencers)
+    fewer = [tuple(u for u in every if u != z) for z in every]
+    table, *direct = source.count(
+        [StatesRequest(summary, u, target_of(events, target)) for u in (every, *fewer)]
+    )
+    for column, without in enumerate(direct):
+        assert_same(table.regroup(summary.without(table.keys, column)), without)
+
+
+@examples(80)
+@given(questions(KINDS))
+def test_every_position_has_its_state(question):
+    events, spec, _, influencers, _ = question
+    given_ = events.events
+    index = kernels.Index(given_.codes, given_.offsets, len(events.labels))
+    ids, keys = spec.summary().encode(index, codes(events.labels, influencers), events.labels)
+    state = spec.state(influencers)
+    assert ids.dtype == np.int64
+    assert len(ids) == events.n_events
+    assert sorted(set(ids.tolist())) == list(range(len(keys)))
+    assert [spec.read_key(keys[i].tolist(), events.labels) for i in ids] == [
+        state(oracle.history(sequence, position))
+        for sequence in events.sequences
+        for position in range(len(sequence))
+    ]
+
+
+@examples(70)
+@given(st.data())
+def test_requests_answered_together_equal_the_oracle(draw):
+    """One pass serves several summaries, influencers and targets; targets share their tables."""
+    events = draw.draw(data(unknown=None))
+    weights = draw.draw(weights_of(events))
+    two = [draw.draw(specs(events.labels)) for _ in range(2)]
+    summaries = [spec.summary() for spec in two]
+    sets = draw.draw(st.lists(subsets(events.labels, max_size=2), min_size=1, max_size=2))
+    asked = draw.draw(
+        st.lists(
+            st.tuples(st.integers(0, 1), st.sampled_from(sets), targets(events.labels), st.booleans()),
+            max_size=8,
+        )
+    )
+    requests = []
+    for which, influencers, target, join_all in asked:
+        rest = tuple(z for z in events.labels if z not in influencers)
+        common = (summaries[which], codes(events.labels, influencers), target_of(events, target))
+        if join_all and two[which].kind in WINDOWS:
+            requests.append(CandidatesRequest(*common, codes(events.labels, rest)))
+        else:
+            requests.append(StatesRequest(*common))
+    answers = LocalSource(events.events, sample_weight=weights).count(requests)
+    for (which, influencers, target, _), request, answer in zip(asked, requests, answers, strict=True):
+        spec = two[which]
+        naive = expected(events, target, spec.state(influencers), weights)
+        assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
+        if isinstance(request, CandidatesRequest):
+            for number, code in enumerate(request.candidates):
+                joined = tuple(sorted((*influencers, events.labels[code])))
+                naive = expected(events, target, spec.state(joined), weights)
+                at = joined.index(events.labels[code])
+                assert found_with(answer, spec, number, at) == naive
+
+
+@examples(70)
+@given(st.data(), st.integers(1, 6))
+def test_a_joint_table_has_no_more_labels_than_it_may(draw, most):
+    labels = ("A", "B", "C", "D")
+    asked = draw.draw(st.lists(targets(labels), max_size=8))
+    summary = Spec("binary", 1).summary()
+    requests = [StatesRequest(summary, (), Target(codes(labels, target), 4)) for target in asked]
+    joint, answered_by = join(requests, most)
+    assert len(answered_by) == len(requests)
+    for request, at in zip(requests, answered_by, strict=True):
+        assert set(request.target.codes) <= set(joint[at].target.codes)
+    for at, together in enumerate(joint):
+        served = [r.target.codes for r, by in zip(requests, answered_by, strict=True) if by == at]
+        assert set(together.target.codes) == {code for target in served for code in target}
+        assert len(together.target.codes) <= max(most, *(len(target) for target in served))
+
+
+@examples(60)
+@given(questions(("binary",)))
+def test_a_custom_copy_of_the_binary_summary_counts_as_it_does(question):
+    events, spec, target, influencers, weights = question
+    if isinstance(spec.lookback, dict):
+        spec = Spec("binary", max((k for k in spec.lookback.values() if k), default=None), spec.delay)
+    copy = Spec("custom", spec.lookback, spec.delay)
+    request = (codes(events.labels, influencers), target_of(events, target))
+    plain, own = (ask(events, StatesRequest(s.summary(), *request), weights) for s in (spec, copy))
+    assert own.keys[:, 0].tolist() == [tuple(key) for key in plain.keys.tolist()]
+    assert np.array_equal(own.counts, plain.counts)
+
+
+@examples(60)
+@given(questions(("binary",)))
+def test_label_counts_are_weighted(question):
+    events, _, _, _, weights = question
+    source = LocalSource(events.events, sample_weight=weights)
+    naive = expected(events, events.labels, lambda past: (), weights).get((), [0] * len(events.labels))
+    assert source.label_counts.tolist() == naive
+    assert source.label_counts.dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", [*FAMILIES, "chain", "custom"])
+@pytest.mark.parametrize("sequences", [[], [[]], [[], []], [["A"]], [[], ["A"], []], [[UNKNOWN]]])
+def test_hardly_any_data(kind, sequences):
+    events, spec = Data(("A", "B"), sequences), Spec(kind, 2)
+    for target in (("A",), ("A", "B")):
+        request = StatesRequest(spec.summary(), (0, 1), target_of(events, target))
+        naive = expected(events, target, spec.state(("A", "B")))
+        assert found(ask(events, request), spec, events.labels) == naive
+        if kind in FAMILIES:
+            answer = ask(events, CandidatesRequest(spec.summary(), (1,), request.target, (0,)))
+            assert found_with(answer, spec, 0, 0) == naive
+
+
+@examples(60)
+@given(st.integers(1, 7), questions(WINDOWS))
+def test_pairs_listed_in_small_parts_give_the_same(backend, at_once, question):
+    if backend is not numpy_kernels:
+        pytest.skip("the parts are NumPy's own")
+    events, spec, target, influencers, weights = question
+    rest = codes(events.labels, [z for z in events.labels if z not in influencers])
+    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
+    for request in (StatesRequest(*common), CandidatesRequest(*common, rest)):
+        whole = ask(events, request, weights)
+        with mock.patch.object(numpy_kernels, "_PAIRS_AT_ONCE", at_once):
+            assert_same(ask(events, request, weights), whole)
+
+
+@examples(60)
+@given(questions(WINDOWS))
+def test_tables_that_would_not_fit_are_refused(backend, question):
+    """Within the limit they are made; one cell less than needed, and the error says what to do."""
+    events, spec, target, influencers, _ = question
+    rest = codes(events.labels, [z for z in events.labels if z not in influencers])
+    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
+    request = CandidatesRequest(*common, rest)
+    answer = ask(events, request)
+    candidates, states, levels, outcomes = answer.present.shape
+    enough = candidates * (states + 1) * levels * outcomes  # a kernel may keep a state that is left empty
+    with mock.patch.object(backend, "MOST_CELLS", enough):
+        assert_same(ask(events, request), answer)
+    if answer.present.size:
+        with (
+            mock.patch.object(backend, "MOST_CELLS", answer.present.size - 1),
+            pytest.raises(TooLargeError, match="max_influencers"),
+        ):
+            ask(events, request)
+
+
+@pytest.mark.parametrize(
+    ("position", "lookback", "delay", "level"),
+    [
+        (-(2**40), kernels.UNLIMITED, 0, 1),
+        (-(2**40), kernels.UNLIMITED, 2**30, 1),
+        (-(2**30), kernels.UNLIMITED, 2**30, 0),
+        (-(2**30) - 1, kernels.UNLIMITED, 2**30, 1),
+        (-(2**30), 2**30, 0, 1),
+        (-(2**30) - 1, 2**30, 0, 0),
+        (-(2**33), 2**30, 0, 0),
+    ],
+)
+def test_events_very_far_back(position, lookback, delay, level):
+    """Look-back and delay reach 2^30 positions back, and are refused beyond; the whole past is longer."""
+    index = kernels.Index(
+        np.array([1], np.int32), np.array([0, 1]), 2, np.array([position]), np.array([0], np.int32)
+    )
+    for kind in (kernels.BINARY, kernels.COUNT, kernels.ORDINAL_LAST, kernels.ORDINAL_FIRST):
+        window = kernels.Window(kind, np.array([lookback, lookback]), delay, 1)
+        _, keys = kernels.window_states(index, np.array([0], np.int32), window)
+        assert keys.tolist() == [[level]]
+        outcome_of = np.array([0, 1, 1], np.int32)
+        _, counts, present = kernels.count_candidates(
+            index, None, np.empty(0, np.int32), np.array([0], np.int32), outcome_of, 2, window
+        )
+        assert counts.tolist() == [[0, 1]]
+        assert present.tolist() == [[[[0, level]]]]
+
+
+@pytest.mark.parametrize("setting", [{"lookback": 2**30 + 1}, {"lookback": None, "delay": 2**30 + 1}])
+def test_windows_that_reach_too_far_are_refused(setting):
+    with pytest.raises(SettingError, match="too large"):
+        Spec("binary", **setting).summary()
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+@examples(20)
+@given(st.data())
+def test_long_sequences_equal_the_oracle(kind, draw):
+    """Kernels may go another way through long sequences and windows than through short ones."""
+    events = draw.draw(long_data())
+    spec = draw.draw(specs(events.labels, (kind,), longest=60))
+    target = draw.draw(targets(events.labels))
+    influencers = draw.draw(subsets(events.labels, max_size=2))
+    weights = draw.draw(weights_of(events))
+    others = [z for z in events.labels if z not in influencers]
+    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
+    answer = ask(events, CandidatesRequest(*common, codes(events.labels, others)), weights)
+    assert_same(ask(events, StatesRequest(*common), weights), StateCounts(answer.keys, answer.counts))
+    naive = expected(events, target, spec.state(influencers), weights)
+    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
+    for number, z in enumerate(others):
+        joined = tuple(sorted((*influencers, z)))
+        naive = expected(events, target, spec.state(joined), weights)
+        assert found_with(answer, spec, number, joined.index(z)) == naive
+
+
+@pytest.mark.parametrize("kind", [*FAMILIES, "chain"])
+def test_many_labels_and_long_windows(kind):
+    """A case larger than the examples above: 30 labels, 6 influencers, states numbered sparsely."""
+    rng = np.random.default_rng(7)
+    labels = tuple(f"L{i:02}" for i in range(30))
+    events = Data(labels, [[labels[i] for i in rng.integers(0, 30, n)] for n in (150, 0, 1, 90)])
+    spec = Spec(kind, 25, delay=3, cap=3, order=3)
+    influencers = () if kind == "chain" else labels[3:27:4]
+    table = ask(
+        events,
+        StatesRequest(spec.summary(), codes(labels, influencers), target_of(events, labels[:2])),
+        [1, 5, 2, 3],
+    )
+    naive = expected(events, labels[:2], spec.state(influencers), [1, 5, 2, 3])
+    assert found(table, spec, labels) == naive
+    assert len(naive) > 25

@@ -1,0 +1,155 @@
+"""Weights: whole ones repeat a sequence, others are multiples of 2^-20, and none is absence."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import (
+    WINDOWS,
+    Data,
+    assert_same,
+    codes,
+    data,
+    examples,
+    expected,
+    found,
+    found_with,
+    specs,
+    subsets,
+    target_of,
+    targets,
+)
+from summarkov.engines import CandidatesRequest, LocalSource, StateCounts, StatesRequest
+from summarkov.engines.weights import FIXED_POINT, fixed_point
+from summarkov.errors import SettingError
+from summarkov.scores import SCORES, Scorer
+
+
+@st.composite
+def questions(draw, weight):
+    """Data, a weight a sequence, a summary, and a request of either type."""
+    events = draw(data())
+    n = len(events.sequences)
+    weights = draw(st.lists(weight, min_size=n, max_size=n))
+    spec = draw(specs(events.labels))
+    influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
+    target = draw(targets(events.labels))
+    common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
+    request = StatesRequest(*common)
+    if spec.kind in WINDOWS and draw(st.booleans()):
+        others = [z for z in events.labels if z not in influencers]
+        request = CandidatesRequest(*common, codes(events.labels, others))
+    return events, weights, spec, influencers, target, request
+
+
+def ask(events, weights, request):
+    source = LocalSource(events.events, sample_weight=weights)
+    (answer,) = source.count([request])
+    return source, answer
+
+
+def dropped_empty(answer):
+    """Without the states that nothing was counted in."""
+    some = answer.counts.any(axis=1)
+    if isinstance(answer, StateCounts):
+        return StateCounts(answer.keys[some], answer.counts[some])
+    return type(answer)(answer.keys[some], answer.counts[some], answer.present[:, some])
+
+
+@examples(80)
+@given(questions(st.integers(0, 3)))
+def test_whole_weights_repeat_sequences(question):
+    events, weights, *_, request = question
+    repeated = Data(
+        events.labels, [s for s, w in zip(events.sequences, weights, strict=True) for _ in range(w)]
+    )
+    source, answer = ask(events, weights, request)
+    plain, direct = ask(repeated, None, request)
+    assert source.scale == 1
+    assert source.label_counts.tolist() == plain.label_counts.tolist()
+    assert_same(dropped_empty(answer), direct)  # a state that only occurs with weight 0 is kept, empty
+
+
+@examples(60)
+@given(questions(st.integers(0, 3)))
+def test_weights_as_floats_that_are_whole_are_whole(question):
+    events, weights, *_, request = question
+    source, answer = ask(events, np.array(weights, dtype=float), request)
+    assert source.scale == 1
+    assert_same(answer, ask(events, weights, request)[1])
+
+
+@examples(80)
+@given(questions(st.floats(0, 100, allow_subnormal=False)))
+def test_other_weights_are_multiples_of_a_millionth(question):
+    events, weights, spec, influencers, target, request = question
+    source, answer = ask(events, weights, request)
+    scale = 1 if all(w == int(w) for w in weights) else FIXED_POINT
+    assert source.scale == scale
+    stored = [round(Fraction(w) * scale) for w in weights]
+    for given_, kept in zip(weights, stored, strict=True):
+        assert abs(Fraction(given_) - Fraction(kept, scale)) <= Fraction(1, 2 * FIXED_POINT)
+    naive = expected(events, target, spec.state(influencers), stored)
+    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
+    if isinstance(request, CandidatesRequest):
+        for number, code in enumerate(request.candidates):
+            joined = tuple(sorted((*influencers, events.labels[code])))
+            at = joined.index(events.labels[code])
+            naive = expected(events, target, spec.state(joined), stored)
+            assert found_with(answer, spec, number, at) == naive
+    # So no count is further from the exact one than the resolution times the number of events.
+    exact = expected(events, target, spec.state(influencers), weights)
+    for key, row in zip(answer.keys.tolist(), answer.counts.tolist(), strict=True):
+        near = exact.get(spec.read_key(key, events.labels), [0] * len(row))
+        for n, value in zip(row, near, strict=True):
+            assert abs(n / scale - value) <= events.n_events / FIXED_POINT + 1e-9
+
+
+@examples(60)
+@given(questions(st.integers(0, 3 << 20).map(lambda n: n / FIXED_POINT)), st.sampled_from([2, 4, 8]))
+def test_weights_scale(question, factor):
+    """Multiples of 2^-20 are kept exactly, so twice the weight is twice the count."""
+    events, weights, *_, request = question
+    one, answer = ask(events, weights, request)
+    more, larger = ask(events, [w * factor for w in weights], request)
+    by = factor * more.scale // one.scale if more.scale >= one.scale else None
+    if by is None:  # the larger weights have become whole
+        assert (larger.counts * one.scale == factor * answer.counts).all()
+    else:
+        assert (larger.counts == by * answer.counts).all()
+    assert np.array_equal(larger.keys, answer.keys)
+
+
+@examples(80)
+@given(questions(st.integers(0, 2)), st.sampled_from(SCORES), st.sampled_from(["uniform", "base-rate"]))
+def test_weight_0_is_absence(question, kind, prior):
+    """States that only occur with weight 0 stay in the table with no counts; no score sees them."""
+    events, weights, spec, influencers, target, request = question
+    some = Data(events.labels, [s for s, w in zip(events.sequences, weights, strict=True) if w])
+    _, answer = ask(events, weights, request)
+    _, direct = ask(some, [w for w in weights if w], request)
+    assert_same(dropped_empty(answer), direct)
+    naive = expected(events, target, spec.state(influencers), weights)
+    assert found(StateCounts(answer.keys, answer.counts), spec, events.labels) == naive
+    scorer = Scorer(kind, alpha=0.5, prior=prior)
+    settings = {"n_influencers": 1, "n_states": 4, "n_candidates": 3, "n_events": 10}
+    with_empty, without = scorer(answer.counts, **settings), scorer(direct.counts, **settings)
+    assert float(with_empty) == pytest.approx(float(without), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "weights", [[-1, 1], [np.nan, 1], [np.inf, 1], [1], [[1, 1]], ["1", "2"], [2**43, 1]]
+)
+def test_weights_that_make_no_sense_are_refused(weights):
+    with pytest.raises(SettingError, match="sample_weight"):
+        fixed_point(weights, 2)
+
+
+def test_the_scale_is_documented():
+    assert FIXED_POINT == 2**20
+    stored, scale = fixed_point([0.1, 2.0], 2)
+    assert scale == FIXED_POINT
+    assert stored.tolist() == [round(0.1 * 2**20), 2 * 2**20]

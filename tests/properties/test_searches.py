@@ -1,0 +1,173 @@
+"""Searches find what the oracle's searches find, step by step, and ask for nothing they may not use."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+from strategies import WINDOWS, Spec, data, examples, expected, specs, subsets, targets, weights_of
+from summarkov.engines import CandidatesRequest, LocalSource
+from summarkov.scores import SCORES
+
+
+class Recorder:
+    """A source that keeps what it is asked, a list a pass."""
+
+    def __init__(self, events, weights=None):
+        self.source = LocalSource(events.events, sample_weight=weights)
+        self.labels, self.scale = self.source.labels, self.source.scale
+        self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
+        self.passes = []
+
+    def count(self, requests):
+        self.passes.append(list(requests))
+        return self.source.count(requests)
+
+
+@st.composite
+def problems(draw, kinds=(*WINDOWS, "custom")):
+    """Data that has some events, a summary, a target, settings of the score and limits of the search."""
+    events = draw(data(nonempty=True))
+    labels = events.labels
+    weights = draw(weights_of(events, least=0))
+    if weights is not None and not any(w and s for w, s in zip(weights, events.sequences, strict=True)):
+        weights = None
+    required = draw(subsets(labels, max_size=2))
+    forbidden = draw(subsets([z for z in labels if z not in required], max_size=2))
+    limits = {
+        "required": required,
+        "forbidden": forbidden,
+        "candidates": draw(st.none() | subsets(labels)),
+        "max_influencers": draw(st.none() | st.integers(len(required), 5)),
+    }
+    score = {
+        "alpha": draw(st.sampled_from([0.1, 1.0, 5.0])),
+        "gamma": draw(st.sampled_from([0.0, 0.1, 1.0])),
+        "xi": draw(st.sampled_from([0.0, 1.0])),
+        "prior": draw(st.sampled_from(["uniform", "base-rate"])),
+    }
+    spec = draw(specs(labels, kinds=kinds, longest=4))
+    return events, weights, spec, draw(targets(labels)), limits, score
+
+
+def naive_score(events, weights, spec, target, kind, limits, score, n_states=None):
+    """The oracle's function from a tuple of influencers to their score."""
+    n_events = sum(sum(row) for row in expected(events, target, lambda past: (), weights).values())
+    allowed = oracle.allowed_labels(
+        events.labels, limits["required"], limits["forbidden"], limits["candidates"]
+    )
+
+    def score_of(influencers):
+        return oracle.score(
+            kind.replace("-", "_"),
+            expected(events, target, spec.state(influencers), weights),
+            n_states=(n_states or (lambda u: spec.n_states(len(u), len(events.labels))))(influencers),
+            n_events=n_events,
+            n_candidates=len(allowed) + len(limits["required"]),
+            n_influencers=len(influencers),
+            **score,
+        )
+
+    return score_of
+
+
+def check(model, events, weights, search, score_of, limits):
+    """Fit and compare influencers, score and trace; return what was asked for."""
+    naive = {"greedy": oracle.greedy, "sweep": oracle.sweep}[search]
+    if len(events.labels) == 1:  # the one outcome is certain: there is nothing to search for
+        limits = limits | {"max_influencers": len(limits["required"])}
+    influencers, score, trace = naive(events.labels, score_of, **limits)
+    recorder = Recorder(events, weights)
+    model.set_params(search=search).fit(recorder)
+    assert model.influencers_ == influencers
+    assert model.score_ == pytest.approx(score, rel=1e-9, abs=1e-9)
+    assert [(step.action, step.label) for step in model.trace_] == [step[:2] for step in trace]
+    chosen = set(limits["required"])
+    for step, (action, label, value) in zip(model.trace_, trace, strict=True):
+        before = score_of(tuple(sorted(chosen)))
+        chosen ^= {label}
+        assert step.score == pytest.approx(value, rel=1e-9, abs=1e-9)
+        assert step.gain == pytest.approx(value - before, rel=1e-9, abs=1e-9 * max(1, abs(value)))
+        assert (label in chosen) == (action == "add")
+    return recorder
+
+
+@pytest.mark.parametrize("search", ["greedy", "sweep"])
+@pytest.mark.parametrize("kind", SCORES)
+@examples(40)
+@given(problem=problems())
+def test_searches_equal_the_oracle(search, kind, problem):
+    events, weights, spec, target, limits, score = problem
+    model = spec.model(target, criterion=kind, **limits, **score)
+    score_of = naive_score(events, weights, spec, target, kind, limits, score)
+    recorder = check(model, events, weights, search, score_of, limits)
+
+    # A pass an influencer that entered, one more that found nothing better, one for the table.
+    if spec.kind in WINDOWS:
+        assert len(recorder.passes) <= sum(step.action == "add" for step in model.trace_) + 2
+    assert all(recorder.passes)
+
+    # Pruned up front: a label that may not be an influencer is never asked about.
+    allowed = {
+        *limits["required"],
+        *(limits["candidates"] if limits["candidates"] is not None else events.labels),
+    }
+    allowed -= set(limits["forbidden"])
+    most = limits["max_influencers"]
+    for request in (request for requests in recorder.passes for request in requests):
+        asked = {events.labels[z] for z in request.influencers}
+        joining = set()
+        if isinstance(request, CandidatesRequest):
+            joining = {events.labels[z] for z in request.candidates}
+        assert asked | joining <= allowed
+        assert not asked & joining
+        assert most is None or len(asked) + bool(joining) <= most
+
+
+@pytest.mark.parametrize("search", ["greedy", "sweep"])
+@examples(40)
+@given(problem=problems(kinds=WINDOWS))
+def test_reachable_parameters_equal_the_oracle(search, problem):
+    events, weights, spec, target, limits, score = problem
+    spec = Spec(spec.kind, spec.lookback, spec.delay, spec.mask, min(spec.cap, 2))
+    limits = limits | {"max_influencers": max(2, len(limits["required"]))}
+
+    def n_reachable(influencers):
+        lookback = spec.lookback
+        each = [lookback.get(z) if isinstance(lookback, dict) else lookback for z in influencers]
+        return oracle.n_reachable(spec.kind, each, spec.delay, spec.cap)
+
+    model = spec.model(target, parameters="reachable", **limits, **score)
+    score_of = naive_score(events, weights, spec, target, "bic", limits, score, n_reachable)
+    check(model, events, weights, search, score_of, limits)
+
+
+@pytest.mark.parametrize("search", ["greedy", "sweep"])
+@examples(40)
+@given(problem=problems(kinds=("custom",)))
+def test_a_custom_copy_of_the_binary_summary_learns_the_same_model(search, problem):
+    events, weights, spec, target, limits, score = problem
+    plain = Spec("binary", spec.lookback, spec.delay)
+    a, b = (
+        s.model(target, search=search, **limits, **score).fit(events.events, sample_weight=weights)
+        for s in (plain, spec)
+    )
+    assert a.influencers_ == b.influencers_
+    assert a.score_ == b.score_
+    assert [(step.action, step.label) for step in a.trace_] == [
+        (step.action, step.label) for step in b.trace_
+    ]
+    assert a.log_likelihood_ == b.log_likelihood_
+    assert (a.predict_proba(events.events) == b.predict_proba(events.events)).all()
+
+
+@examples(60)
+@given(problem=problems(kinds=("chain",)))
+def test_a_chain_is_scored_by_bic(problem):
+    events, weights, spec, target, limits, score = problem
+    model = spec.model(target, alpha=score["alpha"], prior=score["prior"]).fit(
+        events.events, sample_weight=weights
+    )
+    naive = naive_score(events, weights, spec, target, "bic", limits, score | {"gamma": 1.0})(())
+    assert model.score_ == pytest.approx(naive, rel=1e-9, abs=1e-9)
+    assert model.trace_ == ()

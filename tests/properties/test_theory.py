@@ -1,0 +1,217 @@
+"""The theorems on dynamics that are written down, and that learning finds the truth in them.
+
+Brute force goes over histories themselves and the written tables, by the oracle's summaries.
+"""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import summarkov as sm
+from strategies import WINDOWS, Spec, examples, specs, subsets
+from summarkov.errors import SettingError
+from summarkov.summaries import BinarySummary
+
+LABELS = ("A", "B", "C")
+
+PAPER = {
+    "A": (("B", "C"), {(0, 0): 0.3, (0, 1): 0.1, (1, 0): 0.35, (1, 1): 0.2}),
+    "B": (("B", "C"), {(0, 0): 0.1, (0, 1): 0.3, (1, 0): 0.05, (1, 1): 0.2}),
+    "C": 0.3,
+    "D": 0.2,
+    "E": 0.1,
+}
+
+
+def all_subsets(labels):
+    return [u for n in range(len(labels) + 1) for u in itertools.combinations(labels, n)]
+
+
+@st.composite
+def dynamics(draw):
+    """Tables of multiples of 1/16 for A and B, some of whose columns do not matter; C gets the rest."""
+    kind = draw(st.sampled_from(WINDOWS))
+    spec = draw(specs(LABELS, kinds=(kind,), longest=3))
+    spec = replace(spec, delay=min(spec.delay, 1), cap=min(spec.cap, 2))  # keep histories short
+    if kind == "count":
+        spec = replace(spec, lookback=draw(st.integers(spec.delay + 1, 3)))
+    summary = spec.summary()
+    rules = {}
+    for label in ("A", "B"):
+        influencers = draw(subsets(LABELS, max_size=3 if kind == "binary" else 2))
+        matter = draw(subsets(influencers))
+        chance = {}  # of a state of those that matter
+        table = {}
+        for key in summary.keys(influencers):
+            part = project(spec, key, influencers, matter)
+            if part not in chance:
+                chance[part] = draw(st.integers(0, 4)) / 16
+            table[key] = chance[part]
+        rules[label] = (influencers, table)
+    both = tuple(sorted({*rules["A"][0], *rules["B"][0]}))
+    rules["C"] = (
+        both,
+        {
+            key: 1 - sum(rules[x][1][project(spec, key, both, rules[x][0])] for x in ("A", "B"))
+            for key in summary.keys(both)
+        },
+    )
+    return spec, rules
+
+
+def project(spec, key, influencers, onto):
+    """The state of some of the influencers; in an order, those that are left close ranks."""
+    levels = [level for level, z in zip(key, influencers, strict=True) if z in onto]
+    if spec.kind != "ordinal":
+        return tuple(levels)
+    placed = sorted(level for level in levels if level)
+    return tuple(placed.index(level) + 1 if level else 0 for level in levels)
+
+
+def histories(spec):
+    """All histories as long as any window, or long enough to reach every state of an unlimited one."""
+    lookback = spec.lookback
+    each = [lookback.get(z) if isinstance(lookback, dict) else lookback for z in LABELS]
+    longest = max(3 + spec.delay if k is None else k for k in each)
+    return [list(h) for n in range(longest + 1) for h in itertools.product(LABELS, repeat=n)]
+
+
+def chance_of(spec, rules, label):
+    """The written probability of a label after a history."""
+    influencers, table = rules[label]
+    state = spec.state(influencers)
+    return lambda past: table[state(past)]
+
+
+def is_influencing(states, chances):
+    """Definition 3: histories that have one state have one probability."""
+    seen = {}
+    return all(seen.setdefault(s, p) == p for s, p in zip(states, chances, strict=True))
+
+
+@examples(80)
+@given(dynamics(), st.data())
+def test_the_minimal_influencing_set_is_unique(written, draw):
+    spec, rules = written
+    known = sm.Dynamics(rules, summary=spec.summary())
+    pasts = histories(spec)
+    states = {u: [spec.state(u)(past) for past in pasts] for u in all_subsets(LABELS)}
+    verdicts = {}
+    for target in LABELS:
+        chances = [chance_of(spec, rules, target)(past) for past in pasts]
+        verdict = {u: is_influencing(states[u], chances) for u in all_subsets(LABELS)}
+        influencing = {frozenset(u) for u, yes in verdict.items() if yes}
+        minimal = [u for u in influencing if not any(v < u for v in influencing)]
+        assert len(minimal) == 1
+        assert known.minimal_influencers(target) == tuple(sorted(minimal[0]))
+        assert influencing == {u for u in map(frozenset, all_subsets(LABELS)) if minimal[0] <= u}
+        for u, yes in verdict.items():
+            assert known.is_influencing(target, u) == yes
+        verdicts[target] = verdict
+    graph = {target: draw.draw(subsets(LABELS)) for target in LABELS}
+    assert known.simplifies(graph) == all(verdicts[target][graph[target]] for target in LABELS)
+    assert known.simplifies({target: known.minimal_influencers(target) for target in LABELS})
+    assert known.simplifies(dict.fromkeys(LABELS, LABELS))
+
+
+def test_a_state_that_no_history_reaches_does_not_matter():
+    """At look-back 1, A and B never both occurred: what is written for that state is never used."""
+    table = {(0, 0): 0.5, (0, 1): 0.5, (1, 0): 0.5, (1, 1): 0.25}
+    known = sm.Dynamics({"A": (("A", "B"), table), "B": 0.5}, lookback=1)
+    assert known.minimal_influencers("A") == ()
+    assert known.simplifies({})
+
+
+@examples(60)
+@given(dynamics())
+def test_the_next_event_has_the_written_probability(written):
+    spec, rules = written
+    known = sm.Dynamics(rules, summary=spec.summary())
+    chances = [chance_of(spec, rules, label) for label in LABELS]
+    for length, pasts in itertools.groupby(histories(spec), key=len):
+        pasts = list(pasts)
+        coded = [[LABELS.index(z) for z in past] for past in pasts]
+        rows = known.next_event(np.array(coded, np.int32).reshape(len(pasts), length))
+        for past, row in zip(pasts, rows.tolist(), strict=True):
+            assert row == [chance(past) for chance in chances]
+            assert sum(row) == pytest.approx(1, rel=1e-12)
+
+
+@examples(40)
+@given(dynamics(), st.data())
+def test_probabilities_that_do_not_sum_to_1_are_refused(written, draw):
+    spec, rules = written
+    influencers, table = rules["C"]
+    reached = sorted({spec.state(influencers)(past) for past in histories(spec)})
+    key = draw.draw(st.sampled_from(reached))
+    wrong = rules | {"C": (influencers, table | {key: table[key] - 1 / 64})}
+    with pytest.raises(SettingError, match="sum to"):
+        sm.Dynamics(wrong, summary=spec.summary())
+
+
+def within(share, p, n):
+    """Whether a share of n draws is within five standard errors of p."""
+    return abs(share - p) <= 5 * np.sqrt(p * (1 - p) / n) + 1e-12
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_frequencies_approach_the_tables(seed):
+    drawn = sm.Dynamics(PAPER, lookback=3).simulate(2000, 10, seed=seed)
+    sequences = drawn.to_lists()
+    assert len(sequences) == 2000
+    assert {len(s) for s in sequences} == {10}
+    for target in "ABCDE":
+        influencers, table = PAPER[target] if target in "AB" else ((), {(): PAPER[target]})
+        counts = oracle.counts(
+            sequences, (target,), lambda past, u=influencers: oracle.binary_state(past, u, 3)
+        )
+        assert set(counts) == set(table)
+        for state, (yes, no) in counts.items():
+            assert yes + no > 1000
+            assert within(yes / (yes + no), table[state], yes + no)
+
+
+def test_frequencies_approach_ordinal_tables_with_lengths_and_delay():
+    """Here the order matters: A is likely if B came before C, and unlikely the other way round."""
+    spec = Spec("ordinal", 4, delay=1)
+    table = {(0, 0): 0.25, (0, 1): 0.25, (1, 0): 0.25, (1, 2): 0.6, (2, 1): 0.05}
+    rules = {"A": (("B", "C"), table), "B": (("B", "C"), {k: (1 - p) / 2 for k, p in table.items()})}
+    rules["C"] = rules["B"]
+    known = sm.Dynamics(rules, summary=spec.summary())
+    assert known.minimal_influencers("A") == ("B", "C")
+    drawn = known.simulate(3, [0, 1, 2000], seed=4)
+    assert drawn.lengths.tolist() == [0, 1, 2000]
+    counts = oracle.counts(drawn.to_lists(), ("A",), spec.state(("B", "C")))
+    assert set(counts) == set(table)
+    for state, (yes, no) in counts.items():
+        assert within(yes / (yes + no), table[state], yes + no)
+
+
+def test_the_learned_set_converges_to_the_minimal_one():
+    """The paper's discovery experiment, with enough data: every label's set is found."""
+    known = sm.Dynamics(PAPER, lookback=3)
+    drawn = known.simulate(4000, 10, seed=0)
+    truth = {label: known.minimal_influencers(label) for label in "ABCDE"}
+    assert truth == {"A": ("B", "C"), "B": ("B", "C"), "C": (), "D": (), "E": ()}
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(drawn)
+    assert graph.influencers_ == truth
+    assert known.simplifies(graph.influencers_)
+    few = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(known.simulate(10, 10, seed=0))
+    assert few.influencers_ != truth  # ten sequences do not suffice
+    for label, model in graph.models_.items():
+        for row in model.table_:
+            key = tuple(int(z in row.state) for z in model.influencers_)
+            p = PAPER[label][1][key] if label in "AB" else PAPER[label]
+            assert within(row.probabilities[0], p, row.n)
+
+
+@pytest.mark.parametrize("family", [sm.OSuMM, sm.CSuMM])
+def test_other_families_find_the_same_set(family):
+    """States that tell more apart than the truth does need more data, and lead to the same labels."""
+    drawn = sm.Dynamics(PAPER, summary=BinarySummary(3)).simulate(6000, 10, seed=1)
+    assert family("A", lookback=3).fit(drawn).influencers_ == ("B", "C")
