@@ -42,6 +42,8 @@ LAYOUT = {
         "CSuMM",
         "SuMM",
         "MarkovChain",
+        "VariableOrderChain",
+        "ContextTreeWeighting",
         "summarkov.models.model:SummaryModel",
         "OTHER",
         "summarkov.scores:Scorer",
@@ -74,7 +76,7 @@ LAYOUT = {
 }
 
 #: What families of models decide, and what stands behind a fitted model: not for use from outside.
-HIDDEN = {"make_summary", "make_problem", "make_search", "fitted", "key", "row"}
+HIDDEN = {"make_summary", "make_problem", "make_search", "fitted_type", "fitted", "key", "row"}
 
 #: What is said ahead of some entries.
 NOTES = {

@@ -98,7 +98,7 @@ def fail(folder: Path) -> Fail:
         # settings
         (
             "learn events.jsonl --model bsum",
-            "--model must be one of bsumm, osumm, csumm, chain, not 'bsum'; did you",
+            "--model must be one of bsumm, osumm, csumm, chain, vom, ctw, not 'bsum'; did",
         ),
         ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
         (

@@ -22,7 +22,14 @@ PAST = "What of the past counts"
 SEARCH = "How influencers are chosen"
 
 #: The kinds of models, by the name on the command line.
-FAMILIES = {"bsumm": "BSuMM", "osumm": "OSuMM", "csumm": "CSuMM", "chain": "MarkovChain"}
+FAMILIES = {
+    "bsumm": "BSuMM",
+    "osumm": "OSuMM",
+    "csumm": "CSuMM",
+    "chain": "MarkovChain",
+    "vom": "VariableOrderChain",
+    "ctw": "ContextTreeWeighting",
+}
 #: Print at most so many influences of a graph; ``show`` prints all.
 _MOST_EDGES = 60
 
@@ -56,7 +63,8 @@ def learn(
             "-m",
             metavar="KIND",
             help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-            "chain: the last labels themselves.",
+            "chain: the last labels themselves; vom: as many of them as they are worth; ctw: all such chains "
+            "together.",
             rich_help_panel=WHAT,
         ),
     ] = "bsumm",
@@ -91,11 +99,15 @@ def learn(
         int | None,
         typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
     ] = None,
+    max_order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
+    ] = None,
     alpha: Annotated[
         float | None,
         typer.Option(
             metavar="A",
-            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1.",
+            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -114,6 +126,12 @@ def learn(
             metavar="G",
             help="Penalty for complexity; larger finds fewer influencers. Default 1.",
             rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    split: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P", help="ctw: how likely a context is split. Default 0.5.", rich_help_panel=SEARCH
         ),
     ] = None,
     criterion: Annotated[
@@ -180,9 +198,11 @@ def learn(
         "mask": mask,
         "cap": cap,
         "order": order,
+        "max_order": max_order,
         "alpha": alpha,
         "prior": prior,
         "gamma": gamma,
+        "split": split,
         "criterion": criterion,
         "xi": xi,
         "parameters": parameters,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from summarkov.models import SummaryModel
 
 #: Settings that are told even where they have their default value, in this order.
-_ALWAYS = ("order", "lookback", "mask", "cap", "alpha", "gamma", "criterion")
+_ALWAYS = ("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "split", "criterion")
 _NAMES = {"lookback": "look-back"}
 
 

@@ -1,5 +1,6 @@
 """The estimators that people use."""
 
+from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
@@ -10,10 +11,12 @@ __all__ = [
     "OTHER",
     "BSuMM",
     "CSuMM",
+    "ContextTreeWeighting",
     "InfluenceGraph",
     "MarkovChain",
     "OSuMM",
     "SuMM",
     "SummaryModel",
+    "VariableOrderChain",
     "load",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.confidence import credible_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
 from summarkov.kernels import Index
@@ -59,6 +60,18 @@ class Fitted:
         """Probability of each outcome in each state; one more row for states never seen."""
         unseen = np.zeros((1, self.counts.shape[1]))
         return probabilities(np.concatenate([self.counts, unseen]), self.pseudo)
+
+    @property
+    def observed(self) -> IntArray:
+        """The counts that each state's estimate rests on, in units of ``1 / scale``: N(x; s)."""
+        return self.table.counts
+
+    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
+        """Credible intervals ``[row, x, (low, high)]`` for rows of ``theta``."""
+        unseen = np.zeros((1, self.counts.shape[1]))
+        return credible_intervals(
+            np.concatenate([self.observed / self.scale, unseen])[rows], self.pseudo, level
+        )
 
     @property
     def log_likelihood(self) -> float:

@@ -65,7 +65,9 @@ class Follower:
     @property
     def key(self) -> list[Any]:
         """The key of the state that the history is in."""
-        fitted = self._fitted
+        fitted, row = self._fitted, self.row
+        if row < len(fitted.table.keys):
+            return list(fitted.table.keys[row].tolist())
         _, keys = fitted.summary.encode(self._history.next_place(), fitted.influencers, fitted.labels)
         return list(keys[0].tolist())
 

@@ -7,12 +7,11 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import credible_intervals
 from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
@@ -47,6 +46,9 @@ class SummaryModel(Parameters):
     n_jobs: int | None = None
 
     # ------------------------------------------------------------------ what a family decides
+
+    #: How the family reads its counts.
+    fitted_type: ClassVar[type[Fitted]] = Fitted
 
     @abstractmethod
     def make_summary(self) -> Summary:
@@ -209,15 +211,14 @@ class SummaryModel(Parameters):
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
         outcome = self.target_.index(label)
-        seen = row < len(fitted.counts)
-        counts = fitted.counts[row] if seen else np.zeros(len(self.outcomes_))
-        low, high = credible_intervals(counts, fitted.pseudo)[outcome]
+        support = float(fitted.observed[row].sum() / fitted.scale) if row < len(fitted.observed) else 0.0
+        low, high = fitted.intervals(np.array([row]))[0, outcome]
         key = follower.key
         return Explanation(
             label,
             fitted.summary.state(key, self.influencers_, self.labels_),
             fitted.summary.words(key, self.influencers_, self.labels_),
-            float(counts.sum()),
+            support,
             float(fitted.theta[row, outcome]),
             (float(low), float(high)),
             self.base_rates_[outcome],
@@ -275,7 +276,7 @@ def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary,
     ]
     label_counts = source.label_counts
     for model, target, result in zip(models, targets, run_searches(source, searches, on_done), strict=True):
-        model._fitted = Fitted(
+        model._fitted = model.fitted_type(
             summary=summary,
             labels=tuple(source.labels),
             target=target,

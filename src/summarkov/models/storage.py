@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import StateCounts, Target
+from summarkov.engines import Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
+from summarkov.models.stored_states import plain, read_table, state_document
 from summarkov.search import Problem, Step
+from summarkov.search.contexts import ContextProblem
 from summarkov.store import Node, read_document, write_atomically
-from summarkov.summaries import (
-    ChainSummary,
-    CustomSummary,
-    KeyArray,
-    Summary,
-    WindowSummary,
-    registered_summary,
-)
+from summarkov.summaries import CustomSummary, Summary, WindowSummary, registered_summary
 
 VERSION = 1
-_KINDS: dict[str, type[SummaryModel]] = {c.__name__: c for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain)}
+_KINDS: dict[str, type[SummaryModel]] = {
+    c.__name__: c for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting)
+}
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
@@ -75,7 +72,7 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
                 )
             settings[name] = summary.name
         elif isinstance(value, Mapping):
-            settings[name] = {label: _plain(value[label]) for label in sorted(value)}
+            settings[name] = {label: plain(value[label]) for label in sorted(value)}
         elif isinstance(value, np.number):
             settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
@@ -91,38 +88,16 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
         "states": [
-            {"state": _state_document(fitted, key), "counts": n, "probabilities": p}
+            {"state": state_document(fitted, key), "counts": n, "probabilities": p}
             for key, n, p in zip(
                 fitted.table.keys.tolist(),
-                fitted.table.counts.tolist(),
+                fitted.observed.tolist(),
                 fitted.theta[:-1].tolist(),
                 strict=True,
             )
         ],
         "trace": [dict(vars(step)) for step in fitted.steps],
     }
-
-
-def _state_document(fitted: Fitted, key: list[Any]) -> Any:
-    if isinstance(fitted.summary, WindowSummary):
-        return dict(zip(fitted.influencer_labels, key, strict=True))
-    if isinstance(fitted.summary, ChainSummary):
-        return [fitted.labels[code - 1] if code else None for code in key]
-    return _plain(key[0])
-
-
-def _plain(state: Hashable) -> Any:
-    if isinstance(state, np.generic):
-        return _plain(state.item())
-    if isinstance(state, float) and not math.isfinite(state):
-        raise SettingError(f"a state of {state} cannot be stored; use texts, finite numbers and tuples")
-    if state is None or isinstance(state, str | int | float | bool):
-        return state
-    if isinstance(state, tuple):
-        return [_plain(part) for part in state]
-    raise SettingError(
-        f"a state of type {type(state).__name__} cannot be stored; use texts, numbers and tuples"
-    )
 
 
 # ---------------------------------------------------------------------------------------- load
@@ -202,17 +177,13 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
     model = template.copy(target=names[0] if len(names) == 1 else names)
     problem = _check_settings(model, summary, labels, target, label_counts.sum() / scale, scale, document)
     rows = node["states"].list()
-    counts = np.array(
-        [[n.count() for n in row["counts"].list(target.n_outcomes)] for row in rows], dtype=np.int64
-    ).reshape(len(rows), target.n_outcomes)
-    keys = _read_keys(rows, summary, influencers, labels)
     score = node["score"]
-    fitted = Fitted(
+    fitted = model.fitted_type(
         summary=summary,
         labels=labels,
         target=target,
         influencers=influencers,
-        table=StateCounts(keys, counts),
+        table=read_table(node["states"], summary, influencers, labels, target.n_outcomes),
         scale=scale,
         n_sequences=data["sequences"].count(),
         label_counts=label_counts,
@@ -268,53 +239,6 @@ def _codes(node: Node, labels: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(codes)
 
 
-def _read_keys(
-    rows: list[Node], summary: Summary, influencers: tuple[int, ...], labels: tuple[str, ...]
-) -> KeyArray:
-    """The keys of the states, checked to be possible and in canonical order."""
-    found: list[Any] = []
-    for row in rows:
-        node = row["state"]
-        if isinstance(summary, WindowSummary):
-            names = [labels[z] for z in influencers]
-            if not isinstance(node.value, dict) or sorted(node.value) != names:
-                node.wrong(f"a level for each of {', '.join(names) or 'no influencers'}")
-            key: tuple[Any, ...] = tuple(node[name].count(max(summary.cap, len(names))) for name in names)
-            if not summary.is_key(key):
-                node.wrong("a state that this summary has")
-        elif isinstance(summary, ChainSummary):
-            index = {label: code + 1 for code, label in enumerate(labels)} | {None: 0}
-            context = [item.value for item in node.list(summary.order)]
-            if any(not isinstance(label, str | None) or label not in index for label in context):
-                node.wrong("labels of 'data', or null before the start")
-            key = tuple(index[label] for label in context)
-            if any(nearer == 0 < farther for nearer, farther in itertools.pairwise(key)):
-                node.wrong("nulls only where the sequence had not begun")
-        else:
-            key = (_hashable(node),)
-        found.append(key)
-    if isinstance(summary, CustomSummary):
-        keys = np.empty((len(found), 1), dtype=object)
-        keys[:, 0] = [key[0] for key in found]
-        ordered = [repr(key[0]) for key in found]
-    else:
-        width = summary.order if isinstance(summary, ChainSummary) else len(influencers)
-        keys = np.array(found, dtype=np.int32).reshape(len(found), width)
-        ordered = found
-    for row, (a, b) in zip(rows[1:], itertools.pairwise(ordered), strict=True):
-        if not a < b:
-            row.wrong("states in canonical order, each once")
-    return keys
-
-
-def _hashable(node: Node) -> Hashable:
-    if isinstance(node.value, dict):
-        node.wrong("a text, a number, or a list of them")
-    if isinstance(node.value, list):
-        return tuple(_hashable(part) for part in node.list())
-    return node.value  # type: ignore[no-any-return]
-
-
 def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
     """What can be worked out from the counts must agree with them."""
     of_target = fitted.table.counts.sum(axis=0)
@@ -334,6 +258,8 @@ def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
         node["influencers"].wrong("the required influencers, and none but candidates")
     if len(found) - len(problem.required) > problem.room:
         node["influencers"].wrong(f"at most {problem.max_influencers} influencers")
+    if isinstance(problem, ContextProblem) and fitted.influencers != problem.influencers_of(fitted.table):
+        node["influencers"].wrong("the labels of the contexts")
     if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
         node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
     score = problem.score(fitted.table, fitted.influencers)

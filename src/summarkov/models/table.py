@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from summarkov.confidence import credible_intervals
 from summarkov.models.fitted import Fitted
 
 
@@ -35,7 +34,6 @@ class StateTable(Sequence[Row]):
     def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
         self.outcomes = tuple(outcomes)
         names = fitted.influencer_labels
-        intervals = credible_intervals(fitted.counts, fitted.pseudo, level)
         self._rows = [
             Row(
                 fitted.summary.state(key, names, fitted.labels),
@@ -47,10 +45,10 @@ class StateTable(Sequence[Row]):
             )
             for key, n, theta, bounds in zip(
                 fitted.table.keys.tolist(),
-                fitted.counts.tolist(),
+                (fitted.observed / fitted.scale).tolist(),
                 fitted.theta.tolist(),
-                intervals.tolist(),
-                strict=False,  # theta has one more row, for states never seen
+                fitted.intervals(level=level).tolist(),
+                strict=False,  # the last two have one more row, for states never seen
             )
         ]
 

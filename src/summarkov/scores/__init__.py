@@ -1,6 +1,16 @@
 """Scores: counts in, float out."""
 
 from summarkov.scores.estimates import Prior, log_likelihood, probabilities, pseudo_counts
-from summarkov.scores.scorer import SCORES, Scorer
+from summarkov.scores.scorer import SCORES, Scorer, log_evidence
+from summarkov.scores.trees import Tree
 
-__all__ = ["SCORES", "Prior", "Scorer", "log_likelihood", "probabilities", "pseudo_counts"]
+__all__ = [
+    "SCORES",
+    "Prior",
+    "Scorer",
+    "Tree",
+    "log_evidence",
+    "log_likelihood",
+    "probabilities",
+    "pseudo_counts",
+]

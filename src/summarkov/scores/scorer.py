@@ -69,7 +69,7 @@ class Scorer:
         one = n.reshape(-1, *n.shape[-2:])[0]
         pseudo = pseudo_counts(one.sum(axis=0), self.alpha, self.prior)
         if self.kind == "marginal":
-            return _log_marginal(n, pseudo)
+            return np.asarray(log_evidence(n, pseudo).sum(axis=-1))
         likelihood = log_likelihood(n, pseudo)
         n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
         if self.kind == "aic":
@@ -80,16 +80,22 @@ class Scorer:
         return np.asarray(score)
 
 
-def _log_marginal(n: FloatArray, pseudo: FloatArray) -> FloatArray:
-    r"""Log marginal likelihood under independent Dirichlet priors, a state each.
+def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
+    r"""Log marginal likelihood of each state's outcomes under its Dirichlet prior.
 
-    .. math:: \sum_s \log\frac{\Gamma(A)}{\Gamma(A + N(s))}
+    .. math:: \log\frac{\Gamma(A)}{\Gamma(A + N(s))}
         + \sum_x \log\frac{\Gamma(\alpha_x + N(x;s))}{\Gamma(\alpha_x)}, \quad A = \sum_x \alpha_x
+
+    ``counts[..., s, x]`` is N(x; s), ``pseudo[x]`` is :math:`\alpha_x`. With a pseudo-count of 1/2 it is what
+    the estimator of Krichevsky and Trofimov gives to the whole.
+
+    >>> np.exp(log_evidence([[2, 1], [0, 0]], np.array([0.5, 0.5]))).round(4)
+    array([0.0625, 1.    ])
     """
+    n = np.asarray(counts, dtype=float)
     total = pseudo.sum()
     by_outcome = (_log_gamma(pseudo + n) - _log_gamma(pseudo)).sum(axis=-1)
-    by_state = by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(np.asarray(total))
-    return np.asarray(by_state.sum(axis=-1))
+    return np.asarray(by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(np.asarray(total)))
 
 
 def _log_gamma(x: FloatArray) -> FloatArray:

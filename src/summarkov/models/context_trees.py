@@ -1,0 +1,251 @@
+"""Context trees: chains that remember as much as each context is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence.beta import beta_quantile
+from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.errors import SettingError
+from summarkov.models.fitted import Fitted
+from summarkov.models.model import SummaryModel
+from summarkov.scores import Scorer, Tree, probabilities
+from summarkov.search import Problem
+from summarkov.search.contexts import (
+    PrunedContexts,
+    WeightedContexts,
+    every_context,
+    prune_contexts,
+    tree_of,
+    weigh,
+    weigh_contexts,
+)
+from summarkov.search.problem import Search
+from summarkov.summaries import ContextSummary, KeyArray, Summary
+from summarkov.summaries.contexts import longest
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FittedTree(Fitted):
+    """Counts of contexts, each together with all shorter ones that it ends with.
+
+    The state of a history is the longest of them that it ends with; ``table`` counts that. The estimate of a
+    context rests on all histories that end with it, those of longer contexts included.
+    """
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The contexts as a tree: the parent of one is the next shorter."""
+        return tree_of(self.table.keys)
+
+    @cached_property
+    def observed(self) -> IntArray:
+        """N(x; s) of all histories that end with a context, in units of ``1 / scale``."""
+        return self.tree.totals(self.table.counts)
+
+    @cached_property
+    def theta(self) -> FloatArray:
+        """The estimate of each context; one more row, which holds for none."""
+        unseen = np.zeros((1, self.counts.shape[1]))
+        return probabilities(np.concatenate([self.observed / self.scale, unseen]), self.pseudo)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of the data it was fitted to."""
+        return float((self.counts * np.log(self.theta[:-1])).sum())
+
+    @property
+    def request(self) -> StatesRequest:
+        """Contexts of full length; all targets can share them."""
+        return StatesRequest(self.summary, (), self.target)
+
+    def rows(self, keys: KeyArray) -> IntArray:
+        """The row of the longest context that each key ends with."""
+        return longest(self.table.keys, keys)
+
+    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+        """Add the counts of further data; the contexts stay."""
+        counts = np.zeros_like(self.table.counts)
+        np.add.at(counts, self.rows(table.keys), table.counts)
+        return super().plus(StateCounts(self.table.keys, counts), source)
+
+
+@dataclass(frozen=True)
+class FittedAverage(FittedTree):
+    """The same, where a context predicts with the average over all prunings of the tree."""
+
+    @cached_property
+    def splits(self) -> FloatArray:
+        """The posterior probability that each context is split further if the tree reaches it."""
+        total = self.observed / self.scale
+        return weigh(self.tree, self.counts, total, self.pseudo, self.settings["split"])[1]
+
+    @cached_property
+    def theta(self) -> FloatArray:
+        """The average over prunings at each context; one more row, which holds for none."""
+        plain = probabilities(self.observed / self.scale, self.pseudo)
+        return np.concatenate([self.tree.mix(plain, self.splits), (self.pseudo / self.pseudo.sum())[None]])
+
+    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
+        """Intervals of the beta distributions with the mean and the variance of the posterior mixtures."""
+        a = self.pseudo + np.concatenate([self.observed / self.scale, np.zeros((1, self.counts.shape[1]))])
+        total = a.sum(axis=1, keepdims=True)
+        squares = a * (a + 1) / (total * (total + 1))
+        squares[:-1] = self.tree.mix(squares[:-1], self.splits)
+        mean, square = self.theta[rows], squares[rows]
+        spread = np.maximum(square - mean**2, 0.0)
+        size = np.divide(mean - square, spread, out=np.ones_like(mean), where=spread > 0)
+        quantiles = [0.5 - level / 2, 0.5 + level / 2]
+        return beta_quantile(quantiles, (mean * size)[..., None], ((1 - mean) * size)[..., None])
+
+    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+        """Add the counts of further data, new contexts included."""
+        return Fitted.plus(self, every_context(table), source)
+
+
+@dataclass(eq=False, repr=False)
+class VariableOrderChain(SummaryModel):
+    r"""Markov chain of variable order: as many of the last labels as they are worth (Remark 3 of the paper).
+
+    The contexts of all lengths up to ``max_order`` that occur, most recent label first, make a tree; the
+    start of a sequence is a symbol of its own, at which contexts end. It is pruned from its leaves: a context
+    s is kept if the largest log-likelihood that it gains over the next shorter one p,
+
+    .. math:: \sum_x N(x;s) \left( \log\frac{N(x;s)}{N(s)} - \log\frac{N(x;p)}{N(p)} \right),
+
+    and that its kept descendants gain over theirs, is at least :math:`\gamma (|X| - 1) \log(N) / 2` for each
+    of them. The state of a history is the longest kept context that it ends with. A context's estimate rests
+    on all histories that end with it, so one that leaves the tree early is not left with the prior.
+
+    Parameters
+    ----------
+    target : str or labels, optional
+        As of :class:`BSuMM`.
+    max_order : int
+        The most labels to look back.
+    alpha, prior
+        As of :class:`BSuMM`.
+    gamma : float
+        Weight of the penalty; larger means shorter contexts. 0 keeps every context that was seen, which is a
+        chain of order ``max_order``; very large, and no label matters.
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
+
+    ``influencers_`` are the labels in the kept contexts; ``score_`` is BIC at the estimates, with a parameter
+    set for every kept context; ``partial_fit`` adds counts and keeps the contexts.
+
+    Examples
+    --------
+    >>> events = [["A", "B", "C", "D"], ["D", "B", "D", "D"]] * 20
+    >>> chain = VariableOrderChain("C", max_order=3).fit(events)
+    >>> [(row.words, row.n, round(row.probabilities[0], 2)) for row in chain.table_ if "B" in row.state]
+    [('B', 40.0, 0.5), ('A B', 20.0, 1.0), ('D B', 20.0, 0.0)]
+
+    References: Rissanen, "A universal data compression system", IEEE Transactions on Information Theory 29
+    (1983); Bühlmann, Wyner, "Variable length Markov chains", Annals of Statistics 27 (1999). They prune where
+    the gain of a context alone is too small; here its descendants can make up for it, so that the kept
+    contexts have the largest penalised likelihood of all prunings.
+    """
+
+    fitted_type: ClassVar[type[Fitted]] = FittedTree
+
+    _: KW_ONLY
+    max_order: int = 4
+    gamma: float = 1.0
+
+    def make_summary(self) -> Summary:
+        return ContextSummary(self.max_order)
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        scorer = Scorer(alpha=self.alpha, gamma=self.gamma, prior=self.prior)
+        everyone = tuple(range(len(labels)))
+        return PrunedContexts(summary, target, scorer, labels, n_events, scale, (), everyone)
+
+    def make_search(self, problem: Problem) -> Search:
+        assert isinstance(problem, PrunedContexts)
+        return prune_contexts(problem)
+
+
+@dataclass(eq=False, repr=False)
+class ContextTreeWeighting(SummaryModel):
+    r"""Context tree weighting: all variable-order chains together, each with its posterior probability.
+
+    The tree of contexts is that of :class:`VariableOrderChain`, with every context that occurs. Each of its
+    prunings is a model; a pruning has the prior probability :math:`\sigma` for every context that it splits
+    and :math:`1 - \sigma` for every one that it could split and does not. With P(s) the Dirichlet marginal
+    likelihood of what followed context s, the average over all prunings is
+
+    .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma \prod_{\text{longer } c} P_w(c)
+
+    and the probability of an outcome is the mean of the estimates of the contexts that the history ends
+    with, each weighted by the posterior probability that the tree ends there.
+
+    Parameters
+    ----------
+    target : str or labels, optional
+        As of :class:`BSuMM`.
+    max_order : int
+        The most labels to look back.
+    alpha, prior
+        As of :class:`BSuMM`; 0.5 is the estimator of Krichevsky and Trofimov.
+    split : float
+        :math:`\sigma`, from 0 (no label matters) to 1 (a chain of order ``max_order``).
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
+
+    ``score_`` is :math:`\log P_w` of all data; ``partial_fit`` is the same as fitting to all data at once.
+    The intervals in ``table_`` are those of beta distributions with the posterior's mean and variance.
+
+    Examples
+    --------
+    >>> events = [["A", "B", "C"], ["B", "B", "D"], ["A", "B", "C", "B", "D"]] * 20
+    >>> model = ContextTreeWeighting("C", max_order=2).fit(events)
+    >>> model.predict_proba([["A", "B", "C"]])[:, 0].round(3)
+    array([0.008, 0.012, 0.988])
+
+    References: Willems, Shtarkov, Tjalkens, "The context-tree weighting method: basic properties", IEEE
+    Transactions on Information Theory 41 (1995). There, a context that was never seen predicts with its prior
+    alone; here, where a pruning splits further than the history can be followed, its longest context that was
+    seen predicts, as in a :class:`VariableOrderChain`.
+    """
+
+    fitted_type: ClassVar[type[Fitted]] = FittedAverage
+
+    _: KW_ONLY
+    alpha: float = 0.5
+    max_order: int = 4
+    split: float = 0.5
+
+    def make_summary(self) -> Summary:
+        return ContextSummary(self.max_order)
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
+        everyone = tuple(range(len(labels)))
+        split = _share("split", self.split)
+        return WeightedContexts(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
+
+    def make_search(self, problem: Problem) -> Search:
+        assert isinstance(problem, WeightedContexts)
+        return weigh_contexts(problem)
+
+
+def _share(name: str, value: Any) -> float:
+    """Refuse a setting that is not a number from 0 to 1."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1:
+        raise SettingError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)

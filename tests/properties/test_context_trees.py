@@ -1,0 +1,311 @@
+"""Context trees equal their slow twins, and reduce to chains where they must."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import oracle
+import oracle_trees as trees
+import summarkov as sm
+from strategies import UNKNOWN, assert_same, data, examples, expected, targets, vocabularies, weights_of
+from summarkov.engines import LocalSource
+from summarkov.summaries.contexts import LABEL, START
+
+ALPHAS = st.sampled_from([0.1, 0.5, 1.0, 5.0])
+PRIORS = st.sampled_from(["uniform", "base-rate"])
+GAMMAS = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
+SPLITS = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+BOTH = (sm.VariableOrderChain, sm.ContextTreeWeighting)
+
+
+@st.composite
+def cases(draw, most_labels=4, max_order=3, unknown=True):
+    """Training data with some known label in it, its weights, a target, and settings for a model."""
+    train = draw(data(labels=draw(vocabularies(most_labels)), nonempty=True, unknown=unknown))
+    weights = draw(weights_of(train))
+    target = draw(targets(train.labels))
+    settings = {"max_order": draw(st.integers(0, max_order)), "alpha": draw(ALPHAS), "prior": draw(PRIORS)}
+    case = Case(train, weights, target, settings)
+    assume(case.n_events)
+    return case
+
+
+class Case:
+    """A problem, and the oracle's counts."""
+
+    def __init__(self, train, weights, target, settings):
+        self.train, self.weights, self.target, self.settings = train, weights, target, settings
+        every = [1] * len(train.sequences) if weights is None else weights
+        self.n_events = sum(
+            w
+            for sequence, w in zip(train.sequences, every, strict=True)
+            for z in sequence
+            if z in train.labels
+        )
+        self.counts = expected(train, target, self.context, weights)
+        self.totals = trees.totals(self.counts)
+        if self.counts:
+            self.pseudo = oracle.pseudo_counts(self.counts, settings["alpha"], settings["prior"])
+
+    def __repr__(self):
+        return f"Case({self.train!r}, {self.weights!r}, {self.target!r}, {self.settings!r})"
+
+    def context(self, history):
+        return trees.context(history, self.settings["max_order"], self.train.labels)
+
+    def contexts(self, test):
+        return [self.context(s[:i]) for s in test.sequences for i in range(len(s))]
+
+    def fit(self, family, **settings):
+        model = family(self.target, **self.settings, **settings)
+        return model.fit(self.train.events, sample_weight=self.weights)
+
+
+def contexts_of(model):
+    """The contexts of a fitted model in the oracle's terms."""
+    labels = model.labels_
+    return [
+        tuple(trees.START if s == START else labels[s - LABEL] for s in key if s)
+        for key in model.fitted.table.keys.tolist()
+    ]
+
+
+def assert_rows(found, naive):
+    assert found == pytest.approx(np.array(naive).reshape(found.shape), rel=1e-9)
+
+
+# ------------------------------------------------------------------ the pruned tree
+
+
+@examples(150)
+@given(cases(), GAMMAS, st.data())
+def test_the_kept_contexts_and_predictions_equal_the_oracle(case, gamma, draw):
+    model = case.fit(sm.VariableOrderChain, gamma=gamma)
+    penalty = gamma * (len(model.outcomes_) - 1) * math.log(case.n_events) / 2
+    kept, _ = trees.keep((), case.totals, penalty)
+    if len(model.outcomes_) == 1:
+        kept = {()}  # always the same, whatever came before
+    assert set(contexts_of(model)) == kept
+    assert model.influencers_ == tuple(sorted({z for s in kept for z in s if z is not trees.START}))
+
+    theta = {s: trees.estimate(case.totals[s], case.pseudo) for s in kept}
+    test = draw.draw(data(labels=case.train.labels, unknown=True))
+    rows = model.predict_proba(test.events, unknown="ignore")
+    assert_rows(rows, [theta[trees.longest(s, kept)] for s in case.contexts(test)])
+
+    value = math.fsum(
+        n * math.log(theta[trees.longest(s, kept)][x])
+        for s, row in case.counts.items()
+        for x, n in enumerate(row)
+    )
+    assert model.log_likelihood_ == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert model.score_ == pytest.approx(value - len(kept) * penalty, rel=1e-9, abs=1e-9)
+    for s, row in zip(contexts_of(model), model.table_, strict=True):
+        assert list(row.counts) == case.totals[s]
+        assert row.probabilities == pytest.approx(theta[s], rel=1e-12)
+        assert all(0 <= low <= p <= high <= 1 for p, (low, high) in zip(theta[s], row.intervals, strict=True))
+
+
+@examples(60)
+@given(cases(most_labels=2, max_order=2), GAMMAS)
+def test_no_pruning_has_a_larger_penalised_likelihood(case, gamma):
+    model = case.fit(sm.VariableOrderChain, gamma=gamma)
+    penalty = gamma * (len(model.outcomes_) - 1) * math.log(case.n_events) / 2  # of one outcome: all gain 0
+
+    def worth(kept):
+        return math.fsum(trees.gain(s, case.totals) - penalty for s in kept if s)
+
+    best = max(worth(kept) for kept in trees.all_prunings((), case.totals))
+    assert worth(contexts_of(model)) == pytest.approx(best, rel=1e-9, abs=1e-8)
+
+
+@examples(60)
+@given(cases(unknown=False), st.data())
+def test_without_a_penalty_it_is_a_chain_where_contexts_were_seen(case, draw):
+    model = case.fit(sm.VariableOrderChain, gamma=0.0)
+    settings = dict(case.settings)
+    chain = sm.MarkovChain(case.target, order=settings.pop("max_order"), **settings)
+    chain.fit(case.train.events, sample_weight=case.weights)
+    test = draw.draw(data(labels=case.train.labels))
+    seen = np.array([s in case.totals for s in case.contexts(test)], bool)
+    assert (model.predict_proba(test.events)[seen] == chain.predict_proba(test.events)[seen]).all()
+    assert model.log_likelihood_ == pytest.approx(chain.log_likelihood_, rel=1e-12, abs=1e-12)
+
+
+@examples(60)
+@given(cases(unknown=False), st.data())
+def test_with_a_huge_penalty_it_is_a_chain_of_order_0(case, draw):
+    if case.n_events == 1:
+        return  # log(1) = 0: no penalty
+    model = case.fit(sm.VariableOrderChain, gamma=1e6)
+    settings = {name: case.settings[name] for name in ("alpha", "prior")}
+    chain = sm.MarkovChain(case.target, order=0, **settings).fit(
+        case.train.events, sample_weight=case.weights
+    )
+    test = draw.draw(data(labels=case.train.labels))
+    assert model.influencers_ == ()
+    assert (model.predict_proba(test.events) == chain.predict_proba(test.events)).all()
+    assert [row.counts for row in model.table_] == [row.counts for row in chain.table_]
+    assert [row.intervals for row in model.table_] == [row.intervals for row in chain.table_]
+
+
+# ------------------------------------------------------------------ all prunings
+
+
+@examples(100)
+@given(cases(most_labels=3, max_order=2), SPLITS, st.data())
+def test_the_average_equals_the_sum_over_all_prunings(case, split, draw):
+    model = case.fit(sm.ContextTreeWeighting, split=split)
+    assert set(contexts_of(model)) == set(case.totals)
+    arguments = (case.totals, case.counts, case.pseudo, split)
+    every = [
+        prior * trees.probability(tree, case.totals, case.counts, case.pseudo)
+        for prior, tree in trees.trees((), case.totals, split)
+    ]
+    assert math.fsum(every) == pytest.approx(trees.weighted((), *arguments), rel=1e-9)
+    assert model.score_ == pytest.approx(math.log(math.fsum(every)), rel=1e-9, abs=1e-9)
+
+    test = draw.draw(data(labels=case.train.labels, unknown=True, max_length=6))
+    rows = model.predict_proba(test.events, unknown="ignore")
+    assert_rows(rows, trees.averaged(case.contexts(test), *arguments))
+    assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)), rel=1e-12)
+
+
+@examples(60)
+@given(cases(), SPLITS)
+def test_the_weighted_probability_of_deeper_trees(case, split):
+    model = case.fit(sm.ContextTreeWeighting, split=split)
+    value = trees.weighted((), case.totals, case.counts, case.pseudo, split)
+    assert model.score_ == pytest.approx(math.log(value), rel=1e-9, abs=1e-9)
+    depends = case.settings["max_order"] > 0 and len(model.outcomes_) > 1
+    assert model.influencers_ == (case.train.labels if depends else ())
+    for row in model.table_:
+        for p, (low, high) in zip(row.probabilities, row.intervals, strict=True):
+            assert 0 <= low <= p <= high <= 1
+
+
+@examples(60)
+@given(cases(unknown=False), st.data())
+def test_averages_of_one_tree_are_chains(case, draw):
+    """Never split, or no label to split by: order 0, with alpha 1/2 Krichevsky and Trofimov's estimate."""
+    test = draw.draw(data(labels=case.train.labels))
+    settings = dict(case.settings)
+    most = settings.pop("max_order")
+    for model, order in (
+        (case.fit(sm.ContextTreeWeighting, split=0.0), 0),
+        (sm.ContextTreeWeighting(case.target, max_order=0, **settings), 0),
+        (case.fit(sm.ContextTreeWeighting, split=1.0), most),
+    ):
+        model.fit(case.train.events, sample_weight=case.weights)
+        chain = sm.MarkovChain(case.target, order=order, **settings)
+        chain.fit(case.train.events, sample_weight=case.weights)
+        seen = np.array([s[:order] in case.totals or not order for s in case.contexts(test)], bool)
+        rows = model.predict_proba(test.events)[seen]
+        assert rows == pytest.approx(chain.predict_proba(test.events)[seen], rel=1e-12)
+        if order == 0:
+            found, plain = (np.array(m.table_[0].intervals) for m in (model, chain))
+            assert found == pytest.approx(plain, rel=1e-6, abs=1e-9)
+
+
+# ------------------------------------------------------------------ what all models do
+
+
+@pytest.mark.parametrize("family", BOTH)
+@examples(60)
+@given(cases(), st.data())
+def test_following_equals_predicting_bit_for_bit(family, case, draw):
+    model = case.fit(family)
+    test = draw.draw(data(labels=case.train.labels, unknown=True))
+    rows = model.predict_proba(test.events, unknown="ignore")
+    table = {row.state: row for row in model.table_ if "start" not in row.words}
+    at = 0
+    for sequence in test.sequences:
+        follower = model.follow(unknown="ignore")
+        for i, event in enumerate(sequence):
+            assert (follower.probabilities() == rows[at]).all()
+            why = model.explain(sequence[:i], label=model.target_[0], unknown="ignore")
+            assert why.probability == rows[at][0]
+            if "start" not in why.words:
+                row = table[why.state]
+                assert (why.words, why.support, why.interval) == (row.words, row.n, row.intervals[0])
+            follower.observe(event)
+            at += 1
+
+
+@pytest.mark.parametrize("family", BOTH)
+@examples(60)
+@given(cases(), st.data())
+def test_evaluations_equal_the_sum_over_positions(family, case, draw):
+    model = case.fit(family)
+    test = draw.draw(data(labels=case.train.labels, unknown=True))
+    rows = model.predict_proba(test.events, unknown="ignore")
+    labels = [z for s in test.sequences for z in s]
+    outcomes = [oracle.outcome(z, case.target) for z in labels]
+    value = math.fsum(
+        math.log(row[x]) for row, x in zip(rows, outcomes, strict=True) if x < len(model.outcomes_)
+    )
+    assert model.log_likelihood(test.events, unknown="ignore") == pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("family", BOTH)
+@examples(60)
+@given(cases(unknown=False), st.data())
+def test_partial_fit_adds_counts(family, case, draw):
+    model = case.fit(family)
+    before = contexts_of(model)
+    more = draw.draw(data(labels=case.train.labels))
+    new = draw.draw(weights_of(more))
+    model.partial_fit(more.events, sample_weight=new)
+    every = [1] * len(case.train.sequences) if case.weights is None else case.weights
+    every = every + ([1] * len(more.sequences) if new is None else new)
+    joint = Case(case.train + more, every, case.target, case.settings)
+    if family is sm.ContextTreeWeighting:
+        again = joint.fit(family)
+        assert_same(model.fitted.table, again.fitted.table)
+        assert model.score_ == again.score_
+        assert (model.predict_proba(more.events) == again.predict_proba(more.events)).all()
+    else:
+        assert contexts_of(model) == before
+        totals = trees.totals(
+            expected(joint.train, case.target, lambda h: trees.longest(joint.context(h), before), every)
+        )
+        for s, row in zip(before, model.table_, strict=True):
+            assert list(row.counts) == totals[s]
+            assert row.probabilities == pytest.approx(trees.estimate(totals[s], joint.pseudo), rel=1e-12)
+
+
+@pytest.mark.parametrize("family", BOTH)
+@examples(40)
+@given(cases(), st.integers(2, 4))
+def test_where_the_data_is_cut_does_not_matter(family, case, n_jobs):
+    model = case.fit(family)
+    events = case.train.events
+    source = LocalSource(events, sample_weight=case.weights, n_jobs=n_jobs)
+    again = family(case.target, **case.settings).fit(source)
+    assert_same(model.fitted.table, again.fitted.table)
+    assert (model.predict_proba(events) == again.predict_proba(events)).all()
+
+
+@pytest.mark.parametrize("family", BOTH)
+@examples(40)
+@given(cases(), st.data())
+def test_a_graph_holds_the_models_of_its_labels(family, case, draw):
+    graph = sm.InfluenceGraph(family(**case.settings)).fit(case.train.events, sample_weight=case.weights)
+    test = draw.draw(data(labels=case.train.labels, unknown=True))
+    columns = []
+    for label, model in graph.models_.items():
+        alone = family(label, **case.settings).fit(case.train.events, sample_weight=case.weights)
+        assert_same(model.fitted.table, alone.fitted.table)
+        assert model.score_ == alone.score_
+        columns.append(alone.predict_proba(test.events, unknown="ignore")[:, 0])
+    p = np.column_stack(columns)
+    found = graph.predict_proba(test.events, unknown="ignore")
+    assert found == pytest.approx(p / p.sum(axis=1, keepdims=True), rel=1e-12)
+    follower = graph.follow(unknown="ignore")
+    for event, row in zip(test.sequences[0] if test.sequences else [], found, strict=False):
+        assert (follower.probabilities() == row).all()
+        follower.observe(event)
+    assert UNKNOWN not in graph.labels_

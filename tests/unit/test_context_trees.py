@@ -1,0 +1,372 @@
+"""Context trees as people meet them: settings, tables, files, commands."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import SettingError, StoreError
+from summarkov.scores import Tree
+from summarkov.summaries import ContextSummary
+from summarkov.summaries.contexts import longest, parents, with_shorter
+
+#: C follows B only if A came before that.
+EVENTS = [["A", "B", "C", "D"], ["D", "B", "D", "D"], ["D", "D", "A", "B", "C"], []] * 15
+BOTH = [sm.VariableOrderChain("C", max_order=3), sm.ContextTreeWeighting("C", max_order=3)]
+FAMILIES = [sm.VariableOrderChain, sm.ContextTreeWeighting]
+
+
+@pytest.fixture(params=BOTH, ids=lambda model: type(model).__name__)
+def model(request):
+    return request.param.copy().fit(EVENTS)
+
+
+# ---------------------------------------------------------------------------------- what is learned
+
+
+def test_a_context_is_as_long_as_it_is_worth():
+    chain = sm.VariableOrderChain("C", max_order=3).fit(EVENTS)
+    found = {row.words: (row.n, row.counts[0]) for row in chain.table_ if row.state[-1:] == ("B",)}
+    assert found == {"B": (45, 30), "A B": (30, 30), "D B": (15, 0)}
+    assert chain.influencers_ == ("A", "B", "D")
+    assert chain.influences_ == ()
+    assert chain.trace_ == ()
+    assert chain.table_[0].state == ()
+    assert (chain.table_[0].words, chain.table_[0].n) == ("any history", 195)
+    assert chain.base_rates_ == pytest.approx((30 / 195, 165 / 195), rel=1e-12)
+    only = sm.VariableOrderChain("C", max_order=3, gamma=4).fit(EVENTS)
+    assert [row.words for row in only.table_] == ["any history", "B", "A B", "D B"]
+    assert only.influencers_ == ("A", "B", "D")
+    assert only.explain(["C", "C", "B"]).words == "B"
+
+
+def test_a_history_that_was_never_seen_has_its_longest_suffix(model):
+    after = model.explain(["C", "C", "C", "A", "B"])
+    assert (after.words, after.support) == ("A B", 30)
+    assert after.probability > 0.9
+    nothing = model.explain(["C", "A", "?"], unknown="ignore")
+    assert (nothing.words, nothing.support) == ("any history", 195)
+    assert nothing.probability == model.table_[0].probabilities[0]
+
+
+def test_contexts_start_where_sequences_do():
+    model = sm.ContextTreeWeighting("A", max_order=2).fit([["A", "B"], ["A"]])
+    assert [(row.words, row.state, row.n) for row in model.table_] == [
+        ("any history", (), 3),
+        ("start", (), 2),
+        ("A", ("A",), 1),
+        ("start A", ("A",), 1),
+    ]
+
+
+def test_the_krichevsky_trofimov_estimate():
+    model = sm.ContextTreeWeighting("A", max_order=0).fit([["A", "B", "A"]])
+    assert model.predict_proba([["B"]]).tolist() == [[2.5 / 4, 1.5 / 4]]
+    assert model.score_ == pytest.approx(np.log(1 / 2 * 3 / 4 * 1 / 6), rel=1e-12)
+    assert model.influencers_ == ()
+
+
+def test_a_tree_of_a_textbook():
+    """Two contexts with counts (3, 0) and (0, 2): by hand, P = 5/16 and 3/8, and 3/256 of the root."""
+    tree = Tree(np.array([-1, 0, 0]))
+    here = np.log([3 / 256, 5 / 16, 3 / 8])
+    weighted, splits = tree.weigh(here, np.zeros(3), 0.5)
+    assert np.exp(weighted[0]) == pytest.approx(0.5 * 3 / 256 + 0.5 * 5 / 16 * 3 / 8, rel=1e-12)
+    assert splits == pytest.approx([15 / 128 / (15 / 128 + 3 / 256), 0, 0], rel=1e-12)
+    mixed = tree.mix(np.array([[0.6], [1.0], [0.0]]), splits)
+    assert mixed[:, 0] == pytest.approx([0.6, (0.6 * 1 + 10) / 11, 0.6 / 11], rel=1e-12)
+
+
+def test_a_leaf_can_make_up_for_its_parent():
+    tree = Tree(np.array([-1, 0, 1, 1, 0]))
+    assert tree.prune(np.array([0, -2, 3, -1, -1])).tolist() == [True, True, True, False, False]
+    assert tree.prune(np.array([0, -4, 3, -1, 1])).tolist() == [True, False, False, False, True]
+    assert tree.prune(np.zeros(5)).all()  # ties are kept
+    assert tree.own(tree.totals(np.arange(5))).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_contexts_as_arrays():
+    keys = np.array([[1, 0, 0], [3, 1, 0], [3, 2, 2]], np.int32)
+    every, where = with_shorter(keys)
+    assert every.tolist() == [[0, 0, 0], [1, 0, 0], [3, 0, 0], [3, 1, 0], [3, 2, 0], [3, 2, 2]]
+    assert where.tolist() == [1, 3, 5]
+    assert parents(every).tolist() == [-1, 0, 0, 2, 2, 4]
+    unseen = np.array([[2, 2, 2], [3, 3, 1], [3, 2, 1], [3, 2, 2], [0, 0, 0]], np.int32)
+    assert longest(every, unseen).tolist() == [0, 2, 4, 5, 0]
+    assert ContextSummary(3).n_states(0, 2) == 15 + 7
+
+
+def test_weights_of_zero_are_absence(model):
+    weights = [1, 1, 0, 1] * 15
+    kept = [sequence for sequence, w in zip(EVENTS, weights, strict=True) if w]
+    a = model.copy().fit(sm.read_events(EVENTS), sample_weight=weights)
+    b = model.copy().fit(sm.read_events(kept))
+    assert a.fitted.table.keys.tolist() == b.fitted.table.keys.tolist()
+    assert a.score_ == b.score_
+    assert np.array_equal(a.predict_proba(EVENTS), b.predict_proba(EVENTS))
+
+
+def test_more_data_brings_new_contexts_to_the_average_only(model):
+    n = len(model.table_)
+    model.partial_fit([["D", "C", "B", "B", "A"]])
+    assert model.fitted.n_events == 200
+    assert (len(model.table_) > n) == isinstance(model, sm.ContextTreeWeighting)
+
+
+# ---------------------------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"max_order": -1}, "max_order must be a whole number from 0 to 1000, not -1"),
+        ({"max_order": 2.0}, "max_order must be a whole number from 0 to 1000, not 2.0"),
+        ({"max_order": True}, "max_order must be a whole number from 0 to 1000, not True"),
+        ({"max_order": None}, "max_order must be a whole number from 0 to 1000, not None"),
+        ({"alpha": 0}, "alpha must be a number above 0, not 0"),
+        ({"prior": "flat"}, "prior must be 'uniform' or 'base-rate', not 'flat'"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+    ],
+)
+def test_settings(family, settings, sentence):
+    with pytest.raises(SettingError, match=sentence):
+        family("C", **settings).fit(EVENTS)
+
+
+@pytest.mark.parametrize("split", [-0.1, 1.1, float("nan"), "0.5", True, None])
+def test_split(split):
+    with pytest.raises(SettingError, match=f"split must be a number from 0 to 1, not {split!r}"):
+        sm.ContextTreeWeighting("C", split=split).fit(EVENTS)
+
+
+def test_gamma():
+    with pytest.raises(SettingError, match="gamma must be a number from 0 on, not -1"):
+        sm.VariableOrderChain("C", gamma=-1).fit(EVENTS)
+
+
+def test_defaults():
+    assert repr(sm.VariableOrderChain()) == "VariableOrderChain()"
+    assert (sm.VariableOrderChain().alpha, sm.ContextTreeWeighting().alpha) == (0.1, 0.5)
+    assert sm.ContextTreeWeighting("A", split=0.1).get_params()["split"] == 0.1
+    assert sm.VariableOrderChain("C", max_order=np.int64(1)).fit(EVENTS).influencers_ == ("A", "B", "D")
+
+
+# ---------------------------------------------------------------------------------- files
+
+MODELS = {
+    "pruned": sm.VariableOrderChain("C", max_order=3, gamma=0.5),
+    "root alone": sm.VariableOrderChain("C", gamma=1e6),
+    "whole tree": sm.VariableOrderChain("C", gamma=0, prior="base-rate", alpha=2.0),
+    "order 0": sm.ContextTreeWeighting("C", max_order=0),
+    "average": sm.ContextTreeWeighting("C", split=0.3, prior="base-rate"),
+    "several": sm.ContextTreeWeighting(("A", "C"), max_order=2),
+    "all": sm.VariableOrderChain(("A", "B", "C", "D"), max_order=2, gamma=0.1),
+    "order 0, pruned": sm.VariableOrderChain("C", max_order=0),
+    "numpy": sm.VariableOrderChain("C", max_order=np.int32(2), gamma=np.float64(0.5)),
+}
+
+
+@pytest.mark.parametrize("weights", [None, [0, 0.5, 1.5, 2] * 15], ids=["plain", "weighted"])
+@pytest.mark.parametrize("name", MODELS)
+def test_round_trip(name, weights, tmp_path):
+    model = MODELS[name].copy().fit(sm.read_events(EVENTS), sample_weight=weights)
+    model.save(tmp_path / "a.json")
+    loaded = sm.load(tmp_path / "a.json")
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    for again in (False, True):
+        if again:
+            model.partial_fit(EVENTS[:3])
+            loaded.partial_fit(EVENTS[:3])
+        assert loaded.influencers_ == model.influencers_
+        assert (loaded.score_, loaded.log_likelihood_) == (model.score_, model.log_likelihood_)
+        assert list(loaded.table_) == list(model.table_)
+        assert np.array_equal(loaded.predict_proba(EVENTS), model.predict_proba(EVENTS))
+        model.save(tmp_path / "a.json")
+        loaded.save(tmp_path / "b.json")
+        assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+        assert sm.load(tmp_path / "b.json").score_ == model.score_
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_vocabulary_of_one_label(family, tmp_path):
+    model = family("A").fit([["A", "A", "A"], ["A"]])
+    assert model.influencers_ == ()
+    assert model.predict_proba([["A", "A"]]).tolist() == [[1.0], [1.0]]
+    assert {row.intervals for row in model.table_} == {((1.0, 1.0),)}
+    model.save(tmp_path / "m.json")
+    assert list(sm.load(tmp_path / "m.json").table_) == list(model.table_)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_round_trip_of_a_graph(family, tmp_path):
+    graph = sm.InfluenceGraph(family(max_order=2)).fit(EVENTS)
+    graph.save(tmp_path / "g.json")
+    loaded = sm.load(tmp_path / "g.json")
+    assert loaded.model.get_params() == graph.model.get_params()
+    assert loaded.influencers_ == graph.influencers_
+    assert np.array_equal(loaded.predict_proba(EVENTS), graph.predict_proba(EVENTS))
+    assert loaded.simulate(3, 5, seed=1) == graph.simulate(3, 5, seed=1)
+    assert loaded.partial_fit(EVENTS).log_likelihood_ == graph.partial_fit(EVENTS).log_likelihood_
+
+
+def test_the_file_can_be_read(tmp_path):
+    sm.VariableOrderChain("C", max_order=3, gamma=4).fit(EVENTS).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    assert document["settings"] == {"alpha": 0.1, "prior": "uniform", "max_order": 3, "gamma": 4}
+    (target,) = document["targets"]
+    assert target["influencers"] == ["A", "B", "D"]
+    assert [(row["state"], row["counts"]) for row in target["states"]] == [
+        ([], [30, 165]),
+        (["B"], [30, 15]),
+        (["B", "A"], [30, 0]),  # the most recent first
+        (["B", "D"], [0, 15]),
+    ]
+    assert target["states"][1]["probabilities"] == pytest.approx([30.1 / 45.2, 15.1 / 45.2], rel=1e-12)
+
+
+def swap(rows, i, j):
+    rows[i], rows[j] = rows[j], rows[i]
+
+
+DAMAGE = {
+    "no root": (lambda rows: rows.pop(0), "expected the empty context first"),
+    "no states": (lambda rows: rows.clear(), "expected the empty context first"),
+    "no parent": (lambda rows: rows.pop(1), "a context of which the next shorter one is there too"),
+    "order": (lambda rows: swap(rows, 1, 2), "states in canonical order, each once"),
+    "twice": (lambda rows: rows.insert(1, dict(rows[1])), "states in canonical order, each once"),
+    "unknown label": (lambda rows: rows[2].update(state=["B", "Z"]), "labels of 'data', or null before"),
+    "a list": (lambda rows: rows[2].update(state=["B", ["A"]]), "labels of 'data', or null before"),
+    "a number": (lambda rows: rows[2].update(state=["B", 1]), "labels of 'data', or null before"),
+    "a text": (lambda rows: rows[1].update(state="B"), "expected a list, found"),
+    "too long": (lambda rows: rows[2].update(state=["B", "A", "A", "A"]), "at most 3 labels"),
+    "early start": (lambda rows: rows[2].update(state=["B", None, "A"]), "nothing after a null"),
+    "never seen": (lambda rows: rows[2].update(counts=[0, 0]), "counts of a context that was seen"),
+    "too many": (lambda rows: rows[2].update(counts=[30, 16]), "at least what the longer contexts"),
+    "fewer at the root": (
+        lambda rows: rows[0].update(counts=[30, 100]),
+        "do not add up to those of the labels",
+    ),
+    "another count": (lambda rows: rows[2].update(counts=[29, 0]), "which is what the counts say"),
+    "negative": (lambda rows: rows[2].update(counts=[-1, 0]), "a whole number from 0 on"),
+    "probabilities": (lambda rows: rows[1].update(probabilities=[0.5, 0.5]), "which is what the counts say"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_to_the_contexts_is_refused(damage, tmp_path):
+    sm.VariableOrderChain("C", max_order=3, gamma=4).fit(EVENTS).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    change, sentence = DAMAGE[damage]
+    change(document["targets"][0]["states"])
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=r"m\.json\.targets\[0\]") as caught:
+        sm.load(tmp_path / "m.json")
+    assert sentence in str(caught.value)
+
+
+def test_counts_that_an_integer_cannot_add_are_refused(tmp_path):
+    """Four children of 2^62 each would add up to 0."""
+    sm.VariableOrderChain("C", max_order=1, gamma=0).fit(EVENTS).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    for row in document["targets"][0]["states"][1:]:
+        row["counts"] = [0, 2**62]
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=r"states\[0\]\.counts: expected at least what the longer contexts"):
+        sm.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("influencers", ["A"], "expected the labels of the contexts"),
+        ("influencers", [], "expected the labels of the contexts"),
+        ("score", -1.0, "which is what the counts say"),
+        ("log_likelihood", -1.0, "which is what the counts say"),
+    ],
+)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_damage_to_the_result_is_refused(family, name, value, sentence, tmp_path):
+    family("C", max_order=2).fit(EVENTS).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    document["targets"][0][name] = value
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=rf"targets\[0\]\.{name}: .*{sentence}"):
+        sm.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("split", 2, "split must be a number from 0 to 1, not 2"),
+        ("split", None, "split must be a number from 0 to 1, not None"),
+        ("max_order", 2.5, "max_order must be a whole number"),
+        ("gamma", 1, "ContextTreeWeighting has no such setting"),
+    ],
+)
+def test_damage_to_the_settings_is_refused(name, value, sentence, tmp_path):
+    sm.ContextTreeWeighting("C", max_order=2).fit(EVENTS).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    document["settings"][name] = value
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=rf"settings.*{sentence}"):
+        sm.load(tmp_path / "m.json")
+
+
+# ---------------------------------------------------------------------------------- commands
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [json.dumps({"id": str(i), "events": events}) for i, events in enumerate(EVENTS)]
+    (tmp_path / "events.jsonl").write_text("\n".join(lines) + "\n")
+
+    def run(line, code=0):
+        result = CliRunner().invoke(app, line.split())
+        assert result.exit_code == code, result.output
+        return result.stdout if code == 0 else result.stderr
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("options", "template"),
+    [
+        ("-m vom --max-order 3 --gamma 4", sm.VariableOrderChain(max_order=3, gamma=4)),
+        (
+            "-m ctw --max-order 2 --split 0.2 --alpha 1",
+            sm.ContextTreeWeighting(max_order=2, split=0.2, alpha=1),
+        ),
+        ("-m ctw", sm.ContextTreeWeighting()),
+    ],
+)
+def test_learn_and_show(options, template, run):
+    run(f"learn events.jsonl {options} -t C -o one.json")
+    run(f"learn events.jsonl {options} -o graph.json")
+    one, graph = sm.load("one.json"), sm.load("graph.json")
+    assert one.get_params() == template.copy(target="C").get_params()
+    assert graph.model.get_params() == template.get_params()
+    assert list(one.table_) == list(template.copy(target="C").fit("events.jsonl").table_)
+    shown = run("show one.json --rows 0")
+    assert f"{type(template).__name__}: max order {template.max_order}, alpha" in shown
+    assert "any history" in shown
+    assert shown.count("% to ") == len(one.table_)
+    assert run("show graph.json --target C --rows 0") == shown
+    document = json.loads(run("show one.json --json"))
+    assert document["influencers"] == list(one.influencers_)
+    assert [row["words"] for row in document["states"]] == [row.words for row in one.table_]
+    assert "Most likely after" in run("show graph.json")
+    assert "A B" in run("predict one.json --after A --after B")
+    assert "Log loss" in run("evaluate graph.json events.jsonl")
+
+
+def test_settings_of_other_models_are_refused(run):
+    for options, name in (("-m chain --max-order 2", "max-order"), ("-m vom --split 0.5", "split")):
+        assert f"--{name} is not a setting of --model" in run(f"learn events.jsonl {options}", code=2)
+    assert "--gamma is not a setting of --model ctw" in run("learn events.jsonl -m ctw --gamma 1", code=2)
