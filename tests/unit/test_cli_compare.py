@@ -1,0 +1,307 @@
+"""``summarkov compare``: the table, what is saved, going on, and what is refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+import summarkov as sm
+from summarkov.cli import compare as command
+from summarkov.cli.main import app
+from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
+from summarkov.simulate.example import web_shop
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "evidence.md"
+FAST = ("-m", "chain-0", "-m", "chain-1")
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run ``summarkov compare`` in a folder with events, expecting an exit code."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    events = web_shop().simulate(60, 12, seed=1)
+    for name, part in zip(("all", "train", "dev", "test"), (events, *events.split()), strict=True):
+        lines = (json.dumps(labels) for labels in part.to_lists())
+        Path(f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+
+    def go(*arguments: object, code: int = 0) -> Result:
+        result = CliRunner().invoke(app, ["compare", *(str(a) for a in arguments)])
+        assert (result.exit_code, bool(result.stderr)) == (code, code != 0)
+        return result
+
+    return go
+
+
+def library(**options: Any) -> Comparison:
+    return sm.compare("all.jsonl", models=["chain-0", "chain-1"], **options)
+
+
+def timeless(document: Any) -> Any:
+    for line in document["lines"]:
+        line["seconds"] = 0
+    return document
+
+
+# ------------------------------------------------------------------ the table
+
+
+def test_the_table_says_what_the_library_says(run_command: Run) -> None:
+    lines = run_command("all.jsonl", *FAST).stdout.splitlines()
+    best, other = library().lines
+    events = library().n_test[0]
+    assert lines[0] == f"Tested on {events} events, 10 targets; best first"
+    rows = [line.split() for line in lines if line.startswith("chain-")]
+    low, high = other.interval
+    interval = f"{low:+.2f} to {high:+.2f}{' *' if other.verdict == 'worse' else ''}"
+    assert rows[0] == [best.name, f"{best.log_likelihood:.2f}", "best", f"{best.log_loss:.4f}"]
+    assert rows[1] == [
+        other.name,
+        f"{other.log_likelihood:.2f}",
+        f"{other.difference:+.2f}",
+        *interval.split(),
+        f"{other.log_loss:.4f}",
+    ]
+    error = library().calibration_error(best.name)
+    assert rows[2][:6] == [
+        best.name,
+        f"{best.brier:.4f}",
+        f"{error:.4f}",
+        f"{best.top_1:.1%}",
+        f"{best.top_3:.1%}",
+        f"{best.n_influencers:.1f}",
+    ]
+    assert "the interval, from resampling the test sequences, lies below 0" in " ".join(lines)
+
+
+def test_three_files_are_train_dev_and_test(run_command: Run) -> None:
+    split = run_command("train.jsonl", "dev.jsonl", "test.jsonl", *FAST).stdout
+    whole = run_command("all.jsonl", *FAST).stdout
+    assert re.sub(r" +[\d.]+\n", "\n", split) == re.sub(r" +[\d.]+\n", "\n", whole)
+
+
+def test_accuracy_is_not_shown_where_no_model_has_one(run_command: Run) -> None:
+    assert "Top 1  Top 3" in run_command("all.jsonl", *FAST).stdout
+    some = run_command("all.jsonl", *FAST, "-t", "browse", "-t", "search", "--splits", "2").stdout
+    assert "Top" not in some
+    assert some.startswith(f"Tested on {sum(library(splits=2).n_test)} events in 2 splits, 2 targets;")
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, run_command: Run, scale: float) -> list[str]:
+    """The output for a comparison whose log-likelihoods are multiplied."""
+
+    def larger(*data: Any, **options: Any) -> Comparison:
+        result = real(*data, **options)
+        for line in result.lines:
+            for name in ("log_likelihood", "difference"):
+                object.__setattr__(line, name, getattr(line, name) * scale)
+            object.__setattr__(line, "interval", tuple(end * scale for end in line.interval))
+        return result
+
+    real = run.compare
+    monkeypatch.setattr("summarkov.evaluation.compare", larger)
+    return run_command(
+        "all.jsonl", "-m", "chain-1", "-m", "lr-presence-10", "-t", "search"
+    ).stdout.splitlines()
+
+
+@pytest.mark.parametrize("scale", [1, 1000, 100_000])
+def test_the_table_fits_80_columns_and_no_number_is_cut(
+    run_command: Run, monkeypatch: pytest.MonkeyPatch, scale: float
+) -> None:
+    lines = printed(monkeypatch, run_command, scale)
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    assert "…" not in "".join(lines)
+    assert sum(line.startswith("lr-presence-10 ") for line in lines) == 2
+
+
+def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from summarkov.baselines import contender
+
+    real = contender.GraphPredictor.probability
+    monkeypatch.setattr(contender.GraphPredictor, "probability", lambda *a: real(*a) * 0)
+    lines = run_command("all.jsonl", *FAST).stdout.splitlines()
+    rows = [line for line in lines if line.startswith("chain-")][:2]
+    assert [row.split() for row in rows] == [
+        [name, "-inf", "ruled", "out", "what", "happened", "inf"] for name in ("chain-0", "chain-1")
+    ]
+    document = json.loads(run_command("all.jsonl", *FAST, "--json").stdout)
+    assert [line["log_likelihood"] for line in document["lines"]] == [None, None]
+
+
+# ------------------------------------------------------------------ documents
+
+
+def test_for_programs(run_command: Run) -> None:
+    result = run_command("all.jsonl", *FAST, "--json", "--splits", "2", "--seed", "3", "-j", "2")
+    document = json.loads(result.stdout)
+    assert timeless(document) == timeless(library(splits=2, seed=3).to_dict())
+    assert result.stdout.isascii()
+
+
+def test_save_as_json(run_command: Run) -> None:
+    result = run_command("all.jsonl", *FAST, "-o", "out.json")
+    assert result.stdout.endswith("\n\nSaved out.json\n")
+    assert timeless(json.loads(Path("out.json").read_text())) == timeless(library().to_dict())
+    assert not Path("out.json.partial").exists()
+
+
+def test_save_as_markdown(run_command: Run) -> None:
+    printed = json.loads(run_command("all.jsonl", *FAST, "-o", "out.md", "--json").stdout)
+    seconds = r"\| [\d.]+ \| (best|worse|no difference) \|"
+    saved = Path("out.md").read_text()
+    assert re.sub(seconds, r"| s | \1 |", saved) == re.sub(seconds, r"| s | \1 |", library().to_markdown())
+    assert timeless(printed) == timeless(library().to_dict())
+
+
+def test_the_default_models(run_command: Run) -> None:
+    document = json.loads(run_command("all.jsonl", "--json", "-t", "purchase").stdout)
+    assert {line["name"] for line in document["lines"]} == set(DEFAULT)
+
+
+# ------------------------------------------------------------------ interrupted, and going on
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[str]:
+    """Interrupt the comparison after so many finished pieces; returns the pieces worked on."""
+    worked: list[str] = []
+
+    def tune(contender: Any, *rest: Any) -> Any:
+        if len(worked) == after:
+            raise KeyboardInterrupt
+        worked.append(contender.name)
+        return real(contender, *rest)
+
+    real = run.tune
+    monkeypatch.setattr(run, "tune", tune)
+    return worked
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_does(
+    run_command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = ("all.jsonl", *FAST, "-m", "chain-2", "-o", "out.json")
+    with monkeypatch.context() as patch:
+        assert interrupt(patch, 2) == []
+        result = run_command(*given, code=130)
+    assert "Note: what is done is kept in out.json.partial; run the same command again" in result.stderr
+    assert result.stderr.endswith("Error: interrupted\n")
+    assert result.stdout == ""
+    assert not Path("out.json").exists()
+    assert len(Path("out.json.partial").read_text().splitlines()) == 2
+    worked = interrupt(monkeypatch, 99)
+    run_command(*given)
+    assert worked == ["chain-2"]
+    assert not Path("out.json.partial").exists()
+    again = sm.compare("all.jsonl", models=["chain-0", "chain-1", "chain-2"])
+    assert timeless(json.loads(Path("out.json").read_text())) == timeless(again.to_dict())
+
+
+def test_interrupted_with_nothing_kept(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        interrupt(patch, 1)
+        result = run_command("all.jsonl", *FAST, code=130)
+    assert "Note: nothing is kept; with -o FILE an interrupted run can go on later" in result.stderr
+    interrupt(monkeypatch, 0)
+    result = run_command("all.jsonl", *FAST, "-o", "out.md", code=130)
+    assert "Note: nothing was done yet" in result.stderr
+    assert not Path("out.md.partial").exists()
+
+
+def test_the_bar_counts_models_and_splits(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contextlib import contextmanager
+
+    told: list[Any] = []
+
+    @contextmanager
+    def bar(what: str, total: int, unit: str) -> Any:
+        told.append((what, total, unit))
+        yield lambda done, total: told.append((done, total))
+
+    monkeypatch.setattr(command, "progress_bar", bar)
+    run_command("all.jsonl", *FAST, "--splits", "2")
+    assert told[0] == ("Comparing", 4, "models")
+    assert told[1:] == [(n, 4) for n in (0, 1, 1, 2, 2, 3, 3, 4)]
+
+
+# ------------------------------------------------------------------ help, and what is refused
+
+
+def test_the_help_names_every_model(run_command: Run) -> None:
+    text = " ".join(re.sub(r"[│\n]", " ", run_command("--help").stdout).split())
+    families = {re.sub(r"^(lr-\w+)-\d+$", r"\1-K", name) for name in NAMES}
+    families = {"chain-4" if name.startswith("chain") else name for name in families}
+    assert [name for name in sorted(families) if name not in text] == []
+    assert "K = 3, 5, 10" in text
+    assert f"Default: {', '.join(DEFAULT)}." in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", "missing argument 'FILE'"),
+        ("train.jsonl dev.jsonl", "give one file to have it split, or three: train, dev and test"),
+        ("all.jsonl all.jsonl all.jsonl all.jsonl", "give one file to have it split, or three"),
+        ("train.jsonl dev.jsonl test.jsonl --splits 2", "train, dev and test are already split"),
+        ("nothing.jsonl", "there is no file nothing.jsonl"),
+        ("all.jsonl -m bsum", "there is no model 'bsum'; did you mean 'bsumm'?"),
+        ("all.jsonl -m ctw -m ctw", "two contenders have the same name, 'ctw'"),
+        ("all.jsonl -t purchsae", "unknown label 'purchsae'; did you mean 'purchase'?"),
+        ("all.jsonl --splits 0", "splits must be a whole number from 1 on"),
+        ("all.jsonl -o no/such/out.json", "cannot write no/such/out.json: there is no folder no/such"),
+        ("all.jsonl -o out.csv", "cannot tell the format of out.csv; let its name end in .json or .md"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:
+    before = sorted(Path().iterdir())
+    result = run_command(*arguments.split(), code=2)
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+    assert result.stdout == ""
+    assert sorted(Path().iterdir()) == before
+
+
+def test_the_result_is_printed_even_if_it_cannot_be_saved(
+    run_command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("summarkov.store.write_atomically", full)
+    result = run_command("all.jsonl", *FAST, "-o", "out.json", code=2)
+    assert result.stderr == "Error: cannot write out.json: No space left on device\n"
+    assert result.stdout.startswith("Tested on ")
+
+
+# ------------------------------------------------------------------ the guide
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r" +\d+\.\d$", " s", text, flags=re.MULTILINE)
+
+
+def test_the_guide_shows_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    text = GUIDE.read_text(encoding="utf-8")
+    make, shown = re.findall(r"^```(?:sh|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[:2]
+    command_line, printed = shown.removeprefix("$ ").split("\n", 1)
+    for line in (*make.splitlines(), command_line):
+        result = CliRunner().invoke(app, line.split()[1:])
+        assert (result.exit_code, result.stderr) == (0, "")
+    now = "\n".join(line.rstrip() for line in result.stdout.splitlines()) + "\n"
+    assert without_seconds(now) == without_seconds(printed)
+
+
+def test_the_guide_names_every_model() -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    families = {re.sub(r"^(lr-\w+)-\d+$", r"\1-K", name) for name in NAMES}
+    families = {"chain-4" if name.startswith("chain") else name for name in families}
+    assert [name for name in sorted(families) if f"`{name}`" not in text] == []

@@ -1,0 +1,127 @@
+"""``summarkov reproduce``: on a tiny folder of the paper's layout, and what is refused."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from summarkov.baselines import LogisticRegressionContender
+from summarkov.cli.main import app
+from summarkov.reproduce import report, tables
+from summarkov.reproduce.published import published
+
+pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run ``summarkov reproduce`` beside a folder ``data`` with one tiny data set and few models."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("data").mkdir()
+    for part in ("train", "dev", "test"):
+        Path(f"data/linkedin.{part}.jsonl").write_text('["a", "b", "a", "c"]\n["b", "c", "a"]\n' * 4)
+    Path("data/fomc.jsonl").write_text('{"id": "2001", "events": ["a", "b"]}\n')
+    Path("data/fomc.published.json").write_text(
+        json.dumps({"settings": {"alpha": 0.1, "lookback": 2}, "influencers": {"BSuMM": {}, "OSuMM": {}}})
+    )
+    monkeypatch.setitem(published(), "names", {"linkedin": "LinkedIn"})
+    monkeypatch.setitem(published(), "discovery", {"sequences": [5], "f1": [0.1]})
+    few = (LogisticRegressionContender(3, strengths=(1.0,)), LogisticRegressionContender(5, strengths=(1.0,)))
+    monkeypatch.setattr(report, "REGRESSIONS", few)
+    monkeypatch.setattr(report, "FAMILY", ("vom",))
+
+    def go(*arguments: object, code: int = 0) -> Result:
+        result = CliRunner().invoke(app, ["reproduce", *(str(a) for a in arguments)])
+        assert (result.exit_code, bool(result.stderr)) == (code, code != 0)
+        return result
+
+    return go
+
+
+def timeless(text: str) -> str:
+    return re.sub(r"\| [\d.]+ \|$", "| s |", text, flags=re.MULTILINE)
+
+
+def test_sections_are_printed_and_fit_80_columns(run_command: Run) -> None:
+    lines = run_command("data").stdout.splitlines()
+    titles = ["Influencing-set discovery", "Prediction: Markov chains", "FOMC statements, OSuMM"]
+    assert [title for title in titles if title not in lines] == []
+    assert max(len(line.rstrip()) for line in lines) <= 80
+    (row,) = [line.split() for line in lines if line.split()[:2] == ["LinkedIn", "bsumm"]]
+    assert row[2] == "-114.52"
+    assert float(row[4]) == pytest.approx(float(row[3]) + 114.52, abs=0.011)
+
+
+def test_markdown_and_json(run_command: Run) -> None:
+    printed = run_command("data", "-o", "report.md")
+    assert printed.stdout.endswith("\nSaved report.md\n")
+    assert sorted(path.name for path in Path().iterdir()) == ["data", "report.md"]
+    text = Path("report.md").read_text()
+    assert text.startswith("# Reproduction\n")
+    document = json.loads(run_command("data", "--json", "-o", "report.json").stdout)
+    assert f"## {document['sections'][3]['title']}\n" in text
+    assert document["sections"][3]["rows"][1]["model"] == "5-LR presence"
+    saved = json.loads(Path("report.json").read_text())
+    assert saved == document
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_does(
+    run_command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = run_command("data", "-o", "whole.md")
+    worked: list[str] = []
+
+    def tune(contender: Any, *rest: Any) -> Any:
+        if contender.name == "chain-2" and "stopped" not in worked:
+            worked.append("stopped")
+            raise KeyboardInterrupt
+        worked.append(contender.name)
+        return real(contender, *rest)
+
+    real = tables.tune
+    monkeypatch.setattr(tables, "tune", tune)
+    stopped = run_command("data", "-o", "report.md", code=130)
+    assert "Note: what is done is kept in report.md.partial; run the same command again" in stopped.stderr
+    assert stopped.stdout == ""
+    assert worked == ["bsumm", "osumm", "chain-0", "chain-1", "stopped"]
+    assert len(Path("report.md.partial").read_text().splitlines()) == 4
+    run_command("data", "-o", "report.md")
+    assert worked[5:] == ["chain-2", "chain-3", "chain-4", "3-LR presence", "5-LR presence", "vom"]
+    assert timeless(Path("report.md").read_text()) == timeless(Path("whole.md").read_text())
+    assert not Path("report.md.partial").exists()
+    assert whole.stdout.startswith("Influencing-set discovery\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", "missing argument 'DIR'"),
+        ("nowhere", "nowhere is no folder"),
+        ("data/fomc.jsonl", "data/fomc.jsonl is no folder"),
+        ("empty", "empty/fomc.jsonl is missing; the folder must hold the FOMC topics"),
+        ("data -o no/such.md", "cannot write no/such.md: there is no folder no"),
+        ("data -o report.html", "cannot tell the format of report.html; let its name end in .json or .md"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(run_command: Run, arguments: str, words: str) -> None:
+    Path("empty").mkdir()
+    result = run_command(*arguments.split(), code=2)
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_missing_data_set_is_one_sentence(run_command: Run) -> None:
+    Path("data/linkedin.test.jsonl").unlink()
+    result = run_command("data", code=2)
+    assert result.stderr == (
+        "Error: data/linkedin.test.jsonl is missing; the folder must hold the paper's data sets, split\n"
+    )

@@ -1,0 +1,238 @@
+"""The parts of the reproduction, on a folder of the paper's layout with made-up data."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import summarkov as sm
+from summarkov.baselines import LogisticRegressionContender
+from summarkov.errors import DataError
+from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.tuning import tune
+from summarkov.reproduce import report, reproduce, tables
+from summarkov.reproduce.bombing import bombing, planted
+from summarkov.reproduce.discovery import appendix_dynamics, discovery, f1
+from summarkov.reproduce.fomc import fomc, read_fomc
+from summarkov.reproduce.published import published
+from summarkov.reproduce.section import Section
+from summarkov.reproduce.tables import Tables, read_split, targets_of
+from summarkov.simulate.example import web_shop
+
+pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
+
+REGRESSIONS = (
+    LogisticRegressionContender(3, "presence", strengths=(1.0,)),
+    LogisticRegressionContender(3, "presence", penalised=False, max_iterations=20),
+)
+#: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies
+PIECES = 2 + 2 * 10 + 2
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two data sets and the FOMC topics, and little to do with them."""
+    for seed, name in enumerate(("linkedin", "beigebooks")):
+        events = web_shop().simulate(30, 9, seed=seed).restrict(["browse", "search", "view product"])
+        for part, some in zip(("train", "dev", "test"), events.split(), strict=True):
+            lines = [json.dumps(each) for each in some.to_lists()]
+            (tmp_path / f"{name}.{part}.jsonl").write_text("\n".join(lines) + "\n")
+    documents = [("2001-02", ["b", "c"]), ("2001-01", ["a", "b"]), ("2002-01", ["c", "a"])] * 4
+    lines = [
+        json.dumps({"id": f"{date}-{n}", "events": topics}) for n, (date, topics) in enumerate(documents)
+    ]
+    (tmp_path / "fomc.jsonl").write_text("\n".join(lines) + "\n")
+    given = {
+        "settings": {"alpha": 0.1, "lookback": 2, "gamma": 0.3},
+        "influencers": {"BSuMM": {"a": ["b"]}, "OSuMM": {"a": ["a", "c"], "b": []}},
+    }
+    (tmp_path / "fomc.published.json").write_text(json.dumps(given))
+    monkeypatch.setitem(published(), "names", {"beigebooks": "Beige Books", "linkedin": "LinkedIn"})
+    monkeypatch.setitem(published(), "discovery", {"sequences": [5, 10], "f1": [0.1, 0.2]})
+    monkeypatch.setattr(report, "REGRESSIONS", REGRESSIONS)
+    monkeypatch.setattr(report, "FAMILY", ("vom",))
+    return tmp_path
+
+
+# ------------------------------------------------------------------ the published figures
+
+
+def test_every_published_figure_has_its_place():
+    figures = published()["prediction"]
+    assert set(figures) == set(published()["names"])
+    columns = {"bsumm", "osumm", "lstm", "lr-3", "lr-5", "lr-10", *(f"chain-{k}" for k in range(5))}
+    assert all(set(row) == columns for row in figures.values())
+    assert all(-2000 < figure < -30 for row in figures.values() for figure in row.values())
+    assert len(published()["targets"]["timelines"]) == 15
+    assert published()["discovery"] == {
+        "sequences": [10, 50, 100, 500, 1000],
+        "f1": [0.23, 0.59, 0.69, 0.93, 1.0],
+    }
+
+
+# ------------------------------------------------------------------ sections
+
+
+def test_a_section_as_markdown_and_for_programs():
+    section = Section("T", "about", ["a", "b"], [["1", "x|y"]], ["note"])
+    assert section.to_markdown() == "## T\n\nabout\n\n| a | b |\n|---|---|\n| 1 | x\\|y |\n\n- note\n"
+    assert section.to_dict() == {
+        "title": "T",
+        "about": "about",
+        "rows": [{"a": "1", "b": "x|y"}],
+        "notes": ["note"],
+    }
+
+
+def test_f1():
+    found = [f1(found, "BC") for found in ("", "B", "AD", "BC", "BCDE")]
+    assert found == pytest.approx([0, 2 / 3, 0, 1, 2 / 3], rel=1e-12)
+
+
+def test_the_dynamics_of_the_appendix():
+    events = appendix_dynamics().simulate(4000, 10, 0)
+    model = sm.BSuMM("A", lookback=3).fit(events)
+    rates = {row.state: row.probabilities[0] for row in model.table_}
+    assert model.influencers_ == ("B", "C")
+    assert rates == pytest.approx({(): 0.3, ("C",): 0.1, ("B",): 0.35, ("B", "C"): 0.2}, abs=0.02)
+
+
+def test_discovery_counts_its_sizes(folder):
+    steps = []
+    section = discovery(seeds=3, on_done=lambda: steps.append(1))
+    assert len(steps) == 2
+    assert [row[:2] for row in section.rows] == [["5", "0.10"], ["10", "0.20"]]
+    for row in section.rows:
+        mean, theirs, difference = float(row[2].split()[0]), float(row[1]), float(row[3])
+        assert difference == pytest.approx(mean - theirs, abs=0.001)
+
+
+def test_the_planted_corpus_has_the_published_size_and_an_or():
+    events = planted().simulate(15, 4, 0)
+    assert (len(events), events.n_events, len(planted().labels)) == (15, 60, 12)
+    theirs, ours = bombing()
+    assert [row[0] for row in theirs.rows] == ["denouncement", "purchase", "sentencing"]
+    assert "never published" in theirs.about
+    assert ours.rows[1][:2] == ["300", "failure-bomb, investigation"]
+
+
+def test_documents_are_joined_by_date(folder):
+    data = read_fomc(folder)
+    assert data.events.to_lists() == [list("abababab" + "bcbcbcbc" + "cacacaca")]
+    binary, ordinal = fomc(data)
+    graph = sm.InfluenceGraph(sm.BSuMM(alpha=0.1, lookback=2, gamma=0.3)).fit(data.events)
+    assert [row[2] for row in binary.rows] == [", ".join(graph.influencers_[x]) for x in "abc"]
+    assert [row[1] for row in ordinal.rows] == ["a, c", "", ""]
+    equal = sum(row[3] == "yes" for row in binary.rows)
+    assert binary.notes[0].startswith(f"{equal} of 3 sets are equal; of 1 published edges ")
+
+
+# ------------------------------------------------------------------ tables
+
+
+def test_a_table_stands_beside_the_published_figures(folder):
+    contender = REGRESSIONS[0]
+    section = Tables(folder).table(
+        "T", "about", [("lr-3", lambda data: contender), ("x", lambda data: contender)]
+    )
+    split = read_split(folder, "linkedin")
+    ours = tune(contender, split, targets_of("linkedin", split)).log_likelihood
+    assert section.headings == ["data set", "model", "published", "ours", "difference", "relative", "seconds"]
+    assert section.rows[2][:6] == [
+        "LinkedIn",
+        "3-LR presence",
+        "-92.23",
+        f"{ours:.2f}",
+        f"{ours + 92.23:+.2f}",
+        f"{(ours + 92.23) / 92.23:+.2%}",
+    ]
+    assert [row[0] for row in section.rows] == ["Beige Books"] * 2 + ["LinkedIn"] * 2
+    assert section.rows[3][2:6] == ["", f"{ours:.2f}", "", ""]
+
+
+def test_targets_are_the_published_ones_or_all(folder, monkeypatch):
+    split = read_split(folder, "linkedin")
+    assert targets_of("linkedin", split) == split.train.labels
+    assert len(targets_of("timelines", split)) == 15
+
+
+@pytest.mark.parametrize("missing", ["beigebooks.dev.jsonl", "fomc.jsonl", "fomc.published.json"])
+def test_a_missing_file_is_told_before_any_work(folder, monkeypatch, missing):
+    (folder / missing).unlink()
+    monkeypatch.setattr(tables, "tune", None)
+    monkeypatch.setattr(report, "discovery", None)
+    with pytest.raises(DataError) as problem:
+        reproduce(folder)
+    assert str(problem.value).startswith(f"{folder / missing} is missing; the folder must hold ")
+
+
+def test_a_damaged_file_is_told(folder):
+    (folder / "fomc.published.json").write_text('{"settings": {}}')
+    with pytest.raises(DataError) as problem:
+        reproduce(folder)
+    assert str(problem.value).endswith("fomc.published.json does not hold settings and influencers as JSON")
+
+
+# ------------------------------------------------------------------ all of it
+
+
+def test_all_of_it(folder, tmp_path):
+    told = []
+    result = reproduce(folder, progress=lambda done, total: told.append((done, total)))
+    assert told == [(n, PIECES) for n in range(1, PIECES + 1)]
+    assert [section.title for section in result.sections] == [
+        "Influencing-set discovery",
+        "Prediction: summary Markov models",
+        "Prediction: Markov chains",
+        "Prediction: logistic regression",
+        "Prediction: other members of the family",
+        "FOMC statements, BSuMM",
+        "FOMC statements, OSuMM",
+        "Bombing reports (as published)",
+        "Bombing reports (planted in their place)",
+    ]
+    assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 3, 2]
+    document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert document["paper"] == published()["paper"]
+    assert document["sections"][1]["rows"][0]["model"] == "bsumm"
+    text = result.to_markdown()
+    assert text.startswith("# Reproduction\n\n" + published()["paper"])
+    assert text.count("\n## ") == 9
+    ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
+    assert all(math.isfinite(figure) and figure < 0 for figure in ours)
+
+
+def test_going_on_after_an_interruption(folder, tmp_path, monkeypatch):
+    path = tmp_path / "kept"
+    worked = []
+
+    def stop(done, total):
+        if done == 9:
+            raise KeyboardInterrupt
+
+    real = tables.tune
+    monkeypatch.setattr(tables, "tune", lambda *given: worked.append(1) or real(*given))
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(folder, checkpoint=path, progress=stop)
+    assert len(worked) == len(path.read_text().splitlines()) == 9 - 2
+    result = reproduce(folder, checkpoint=path)
+    assert len(worked) == 2 * 10
+    assert not path.exists()
+
+    def timeless(report):
+        sections = report.to_dict()["sections"]
+        return [[{**row, "seconds": ""} for row in section["rows"]] for section in sections]
+
+    assert timeless(result) == timeless(reproduce(folder))
+
+
+def test_pieces_are_found_again_by_their_content(folder, tmp_path):
+    path = tmp_path / "kept"
+    first = Tables(folder, path).result("linkedin", REGRESSIONS[0])
+    assert Checkpoint(path).get(json.loads(path.read_text())["name"]).to_dict() == first.to_dict()
+    again = Tables(folder, path)
+    assert again.result("linkedin", REGRESSIONS[0]).seconds == first.seconds
+    assert again.result("linkedin", REGRESSIONS[1]).name == "3-LR presence unpenalised"
+    again.finish()
+    assert not path.exists()
