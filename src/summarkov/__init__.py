@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.kernels import backend
     from summarkov.models import (
@@ -47,6 +48,7 @@ _WHERE = {
     "SuMM": "models",
     "VariableOrderChain": "models",
     "backend": "kernels",
+    "compare": "evaluation",
     "load": "models",
     "read_events": "readers",
     "register_summary": "summaries",
@@ -65,6 +67,7 @@ __all__ = [
     "SuMM",
     "VariableOrderChain",
     "backend",
+    "compare",
     "load",
     "read_events",
     "register_summary",

@@ -17,7 +17,7 @@ PACKAGE = Path(summarkov.__file__).parent
 FLOORS = (
     ("cli",),
     ("report", "plot"),
-    ("compare", "evaluation", "reproduce", "baselines"),
+    ("reproduce", "evaluation", "baselines"),
     ("models",),
     ("explain", "confidence", "simulate", "store"),
     ("search",),
@@ -34,10 +34,8 @@ SIDEWAYS = {
     ("readers", "events"),
     ("explain", "confidence"),
     ("report", "plot"),
-    ("compare", "baselines"),
     ("evaluation", "baselines"),
     ("reproduce", "baselines"),
-    ("reproduce", "compare"),
     ("reproduce", "evaluation"),
 }
 

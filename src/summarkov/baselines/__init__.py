@@ -1,11 +1,12 @@
 """What a user would try instead: logistic regression, gradient boosting, an LSTM.
 
-Each is a contender of :mod:`summarkov.compare`: it has a ``name``, and ``candidates(train, targets)`` fits it
-with each of the settings to choose from. None of them is learned from counts, so none of them is a model of
-this library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]``) load when first used.
+Each is a contender of :func:`summarkov.compare`: it has a ``name``, and ``candidates(train, targets)`` fits
+it with each of the settings to choose from. None of them is learned from counts, so none is a model of this
+library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]``) load when first used.
 """
 
 from summarkov.baselines.boosting import BoostingContender, Trees
+from summarkov.baselines.contender import Contender, ModelContender, Predictor
 from summarkov.baselines.libraries import MissingLibraryError
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
@@ -13,9 +14,12 @@ from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
 __all__ = [
     "PAPER_SETTINGS",
     "BoostingContender",
+    "Contender",
     "LogisticRegressionContender",
     "LstmContender",
     "LstmSettings",
     "MissingLibraryError",
+    "ModelContender",
+    "Predictor",
     "Trees",
 ]

@@ -115,8 +115,8 @@ def learn(
         str | None,
         typer.Option(
             metavar="uniform|base-rate",
-            help="What rarely seen states are drawn to; base-rate is better for rare labels. "
-            "Default uniform.",
+            help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
+            "about 5 on. Default uniform.",
             rich_help_panel=SEARCH,
         ),
     ] = None,

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from summarkov import __version__
+from summarkov.cli.compare import compare
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
 from summarkov.cli.failures import Commands
 from summarkov.cli.learn import learn
 from summarkov.cli.predict import predict
+from summarkov.cli.reproduce import reproduce
 from summarkov.cli.show import show
 from summarkov.cli.simulate import simulate
 
@@ -32,6 +34,8 @@ for _command, _panel in (
     (predict, "Use a model"),
     (evaluate, "Use a model"),
     (simulate, "Use a model"),
+    (compare, "Evidence"),
+    (reproduce, "Evidence"),
 ):
     app.command(rich_help_panel=_panel)(_command)
 

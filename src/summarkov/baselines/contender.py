@@ -1,0 +1,77 @@
+"""What takes part in a comparison: anything that gives a target's probability at every position."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.events import EventSequences
+from summarkov.models import InfluenceGraph, SummaryModel
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Predictor(Protocol):
+    """Something fitted."""
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """Probability of the target at every position of events over the training vocabulary."""
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """The labels that the target's probability depends on; None where that means nothing."""
+
+
+class Contender(Protocol):
+    """Something to be tuned and compared."""
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+
+    def candidates(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+        """Fit to ``train`` with each of the settings to choose from; yield settings and what was fitted.
+
+        A predictor is asked before the next one is made, so one object may be trained on and yielded again.
+        """
+
+
+@dataclass(frozen=True)
+class GraphPredictor:
+    """A fitted graph as a predictor."""
+
+    graph: InfluenceGraph
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """The target's own model, before the graph normalises."""
+        return np.asarray(self.graph.models_[target].predict_proba(events)[:, 0])
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """As learned."""
+        return self.graph.models_[target].influencers_
+
+
+@dataclass(frozen=True)
+class ModelContender:
+    """One of our models with a grid of settings, fitted to all targets together."""
+
+    name: str
+    template: SummaryModel
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+
+    def candidates(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+        """Every combination of the grid."""
+        for values in itertools.product(*self.grid.values()):
+            settings = dict(zip(self.grid, values, strict=True))
+            model = self.template.copy(**settings)
+            graph = InfluenceGraph(model, targets=tuple(targets), n_jobs=self.n_jobs).fit(train)
+            yield settings, GraphPredictor(graph)

@@ -1,0 +1,8 @@
+"""A fair comparison of models on anyone's data."""
+
+from summarkov.baselines import Contender, ModelContender, Predictor
+from summarkov.evaluation.comparison import Comparison
+from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
+from summarkov.evaluation.run import compare
+
+__all__ = ["DEFAULT", "NAMES", "Comparison", "Contender", "ModelContender", "Predictor", "compare", "lineup"]

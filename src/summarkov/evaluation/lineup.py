@@ -1,0 +1,96 @@
+"""Contenders by name, with the grids of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from summarkov.baselines import (
+    BoostingContender,
+    Contender,
+    LogisticRegressionContender,
+    LstmContender,
+    ModelContender,
+)
+from summarkov.baselines.libraries import load_boosting, load_logistic_regression, load_torch
+from summarkov.errors import SettingError, nearest
+from summarkov.models import BSuMM, ContextTreeWeighting, CSuMM, MarkovChain, OSuMM, VariableOrderChain
+
+ALPHAS = (0.1, 1, 5, 10)
+LOOKBACKS = (1, 5, 10)
+GAMMAS = (0.1, 0.5, 1)
+SUMM_GRID = {"alpha": ALPHAS, "lookback": LOOKBACKS, "gamma": GAMMAS}
+
+Make = Callable[[int | None], Contender]
+
+_MAKE: dict[str, Make] = {
+    "bsumm": lambda jobs: ModelContender("bsumm", BSuMM(), SUMM_GRID, jobs),
+    "osumm": lambda jobs: ModelContender("osumm", OSuMM(), SUMM_GRID, jobs),
+    "csumm": lambda jobs: ModelContender("csumm", CSuMM(), {**SUMM_GRID, "cap": (2, 3)}, jobs),
+}
+for _order in range(5):
+    _MAKE[f"chain-{_order}"] = lambda jobs, order=_order: ModelContender(  # type: ignore[misc]
+        f"chain-{order}", MarkovChain(order=order), {"alpha": ALPHAS}, jobs
+    )
+
+_MAKE["vom"] = lambda jobs: ModelContender(
+    "vom", VariableOrderChain(max_order=4), {"alpha": ALPHAS, "gamma": GAMMAS}, jobs
+)
+_MAKE["ctw"] = lambda jobs: ModelContender(
+    "ctw", ContextTreeWeighting(max_order=4), {"alpha": (0.1, 0.5, 1)}, jobs
+)
+for _features in ("presence", "counts", "onehot"):
+    for _k in (3, 5, 10):
+        _MAKE[f"lr-{_features}-{_k}"] = lambda jobs, features=_features, k=_k: LogisticRegressionContender(  # type: ignore[misc]
+            k, features, name=f"lr-{features}-{k}"
+        )
+_MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
+_MAKE["lstm"] = lambda jobs: LstmContender(
+    learning_rates=(1e-2, 1e-3, 1e-4), checkpoints=(10, 20, 50, 100, 200, 400), name="lstm"
+)
+
+#: What a library of its own is needed for.
+_NEEDS: tuple[tuple[type, Callable[[], object]], ...] = (
+    (LogisticRegressionContender, load_logistic_regression),
+    (BoostingContender, load_boosting),
+    (LstmContender, load_torch),
+)
+
+#: Every name that ``compare`` knows.
+NAMES = tuple(_MAKE)
+#: What is compared if nothing is said: quick, and needs nothing but the core.
+DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
+
+
+def lineup(models: Iterable[str | Contender], *, n_jobs: int | None = None) -> list[Contender]:
+    """Make the contenders that are named, and pass on those that are given.
+
+    A library that one of them needs and that is not there is told now, not after hours of work.
+
+    >>> [contender.name for contender in lineup(["bsumm", "chain-1"])]
+    ['bsumm', 'chain-1']
+    """
+    if isinstance(models, str):
+        raise SettingError(f"models must be a list; write [{models!r}]")
+    contenders: list[Contender] = []
+    for model in models:
+        if not isinstance(model, str):
+            if not (hasattr(model, "name") and hasattr(model, "candidates")):
+                raise SettingError(
+                    f"{model!r} is no contender, which has a name and candidates; a model becomes one as "
+                    "ModelContender(name, model, grid)"
+                )
+            contenders.append(model)
+        elif model.lower() in _MAKE:
+            contenders.append(_MAKE[model.lower()](n_jobs))
+        else:
+            hint = nearest(model.lower(), NAMES) or f"; the models are {', '.join(NAMES)}"
+            raise SettingError(f"there is no model {model!r}{hint}")
+    names = [contender.name for contender in contenders]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SettingError(f"two contenders have the same name, {twice[0]!r}; every name may occur once")
+    for contender in contenders:
+        for kind, load in _NEEDS:
+            if isinstance(contender, kind):
+                load()
+    return contenders

@@ -1,0 +1,147 @@
+"""``compare``: tune several models on the same data and say which predicts best."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from summarkov.baselines import Contender
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.evaluation.checkpoint import Checkpoint, fingerprint
+from summarkov.evaluation.comparison import Comparison
+from summarkov.evaluation.lineup import DEFAULT, lineup
+from summarkov.evaluation.tuning import Split, Tuned, tune
+from summarkov.events import EventSequences
+from summarkov.readers import read_events
+
+#: Told the pieces done, the pieces in all, and what is being worked on.
+Progress = Callable[[int, int, str], None]
+
+
+def compare(
+    train: Any,
+    dev: Any = None,
+    test: Any = None,
+    *,
+    models: Iterable[str | Contender] = DEFAULT,
+    targets: Iterable[str] | None = None,
+    splits: int = 1,
+    fractions: Sequence[float] = (0.7, 0.15, 0.15),
+    seed: int = 0,
+    n_bootstrap: int = 2000,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    """Fit on train, choose settings on dev for each target, report on test.
+
+    Parameters
+    ----------
+    train, dev, test : events
+        The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
+        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``.
+    models : names or contenders
+        Names as in :data:`summarkov.evaluation.NAMES`, or anything with ``name`` and ``candidates``.
+    targets : labels, optional
+        Average over these labels only. By default all that occur in train: a label that does not cannot be
+        learned, and where it occurs in dev or test it is an event like any other, only no target. A label
+        that is asked for here is a target in any case.
+    n_bootstrap : int
+        Resamples of the test sequences behind the intervals.
+    checkpoint : path, optional
+        Finished pieces, a contender on a split each, are kept there, so that an interrupted comparison goes
+        on where it stopped. Removed at the end. A contender of your own is kept if its ``repr`` tells its
+        settings, as that of a dataclass does.
+    progress : function, optional
+        Called with pieces done, pieces in all, and what is being worked on.
+
+    Examples
+    --------
+    >>> from summarkov import read_events, compare
+    >>> events = read_events([["A", "B", "C"] * 5, ["B", "C", "A"] * 4, ["C", "A", "B"] * 3] * 9)
+    >>> result = compare(events, models=["chain-0", "chain-1"], splits=2)
+    >>> [(line.name, line.verdict) for line in result.lines]
+    [('chain-1', 'best'), ('chain-0', 'worse')]
+    """
+    if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int) or n_bootstrap < 1:
+        raise SettingError(f"n_bootstrap must be a whole number from 1 on, not {n_bootstrap!r}")
+    if targets is not None and not isinstance(targets, str):
+        targets = sorted(set(targets))
+    contenders = lineup(models, n_jobs=n_jobs)
+    if not contenders:
+        raise SettingError("there is nothing to compare; name at least one model")
+    pieces = _splits(train, dev, test, splits, fractions, seed)
+    kept = Checkpoint(checkpoint)
+    results: list[list[Tuned]] = [[] for _ in contenders]
+    total, done = len(pieces) * len(contenders), 0
+    for number, split in enumerate(pieces):
+        chosen = _targets(targets, split)
+        for c, contender in enumerate(contenders):
+            what = contender.name if len(pieces) == 1 else f"{contender.name}, split {number + 1}"
+            if progress is not None:
+                progress(done, total, what)
+            name = fingerprint(split, chosen, contender)
+            tuned = kept.get(name)
+            if tuned is None:
+                tuned = tune(contender, split, chosen)
+                kept.put(name, tuned)
+            results[c].append(tuned)
+            done += 1
+            if progress is not None:
+                progress(done, total, what)
+    comparison = Comparison(
+        results,
+        [split.test.n_events for split in pieces],
+        sequences=[[int(number) for number in split.test.ids] for split in pieces],
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+    )
+    kept.clear()
+    return comparison
+
+
+def _splits(
+    train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
+) -> list[Split]:
+    if (dev is None) != (test is None):
+        raise SettingError("give train, dev and test, or train alone to have it split")
+    if dev is not None:
+        if splits != 1:
+            raise SettingError("splits= is for one data set; train, dev and test are already split")
+        parts = [_numbered(read_events(part)) for part in (train, dev, test)]
+        labels = sorted({label for part in parts for label in part.labels})
+        return [_checked(Split(*(part.recode(labels) for part in parts)))]
+    if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
+        raise SettingError(f"splits must be a whole number from 1 on, not {splits!r}")
+    if len(fractions) != 3:
+        raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
+    events = _numbered(read_events(train))
+    return [_checked(Split(*events.split(fractions, seed + s))) for s in range(splits)]
+
+
+def _numbered(events: EventSequences) -> EventSequences:
+    """Sequences with their numbers for names, to know them again in another split."""
+    return EventSequences(events.codes, events.offsets, events.labels)
+
+
+def _checked(split: Split) -> Split:
+    for name, part in vars(split).items():
+        if not part.n_events:
+            raise DataError(f"the {name} part has no events; give more sequences or other fractions")
+    return split
+
+
+def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
+    labels: EventSequences = split.train
+    if targets is None:
+        return tuple(x for x, n in zip(labels.labels, labels.label_counts.tolist(), strict=True) if n)
+    if isinstance(targets, str):
+        raise SettingError(f"targets must be a list of labels; write [{targets!r}]")
+    chosen = tuple(targets)
+    if not chosen:
+        raise SettingError("targets must hold at least one label; leave it out for all of them")
+    for target in chosen:
+        if target not in labels.labels:
+            raise UnknownLabelError(target, labels.labels)
+    return chosen
