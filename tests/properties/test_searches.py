@@ -1,11 +1,14 @@
 """Searches find what the oracle's searches find, step by step, and ask for nothing they may not use."""
 
+from functools import cache
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from strategies import WINDOWS, Spec, data, examples, expected, specs, subsets, targets, weights_of
+from strategies import WINDOWS, Data, Spec, data, examples, expected, specs, subsets, targets, weights_of
 from summarkov.engines import CandidatesRequest, LocalSource
 from summarkov.scores import SCORES
 
@@ -171,3 +174,25 @@ def test_a_chain_is_scored_by_bic(problem):
     naive = naive_score(events, weights, spec, target, "bic", limits, score | {"gamma": 1.0})(())
     assert model.score_ == pytest.approx(naive, rel=1e-9, abs=1e-9)
     assert model.trace_ == ()
+
+
+def test_a_sweep_does_not_come_back():
+    """X depends on B and C together, so B may help only once C is there; a sweep has passed it by then."""
+    limits = {"required": (), "forbidden": (), "candidates": ("A", "B", "C"), "max_influencers": None}
+    score = {"alpha": 0.1, "gamma": 1.0, "xi": 1.0, "prior": "uniform"}
+    chance = {(0, 0): 0.3, (0, 1): 0.5, (1, 0): 0.1, (1, 1): 0.7}
+    spec, passed_by = Spec("binary", 2), 0
+    for seed in range(4):
+        rng, sequence = np.random.default_rng(seed), []
+        for _ in range(250):
+            likely = chance[oracle.binary_state(sequence, ("B", "C"), 2)]
+            sequence.append("X" if rng.random() < likely else str(rng.choice(["A", "B", "C"])))
+        events = Data(("A", "B", "C", "X"), [sequence])
+        score_of = cache(naive_score(events, None, spec, ("X",), "bic", limits, score))
+        for search in ("greedy", "sweep"):
+            model = spec.model(("X",), criterion="bic", **limits, **score)
+            check(model, events, None, search, score_of, limits)
+        kept = {step.label for step in model.trace_ if step.action == "add"}
+        now = score_of(tuple(sorted(kept)))
+        passed_by += any(score_of(tuple(sorted({*kept, z}))) > now + 1e-6 for z in {"A", "B", "C"} - kept)
+    assert passed_by > 0

@@ -83,7 +83,7 @@ def fail(folder: Path) -> Fail:
         ),
         ("learn empty.jsonl", "there are no events to learn from"),
         ("show nothing.json", "nothing.json: there is no such file"),
-        ("show events.jsonl", "events.jsonl: not valid JSON at line 2, column 1"),
+        ("show events.jsonl", "events.jsonl: more than one JSON value; this is no model"),
         ("show broken.json", "broken.json: not valid JSON at line 1, column 34"),
         ("show dynamics.json", "dynamics.json: not a summarkov model"),
         ("simulate wrong.json", "wrong.json: dynamics need 'lookback' and 'rules'"),

@@ -335,7 +335,7 @@ TEXTS = [
     ("a list", "[]", "not a summarkov model"),
     ("null", "null", "not a summarkov model"),
     ("foreign", '{"format": "ONNX"}', "not a summarkov model"),
-    ("rest", text() + "{}", "(Extra data); was the file cut short?"),
+    ("rest", text() + "{}", "more than one JSON value; this is no model"),
     ("binary", b"\x80\x04\x95pickle", ": not a JSON text ("),
     ("utf-16", text().encode("utf-16"), ": not a JSON text ("),
     ("mark", text().encode("utf-8-sig"), "BOM"),

@@ -33,7 +33,14 @@ class Description:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.n_sequences} sequences, {self.n_events} events, {self.n_labels} labels",
+            ", ".join(
+                f"{n} {thing}{'' if n == 1 else 's'}"
+                for n, thing in (
+                    (self.n_sequences, "sequence"),
+                    (self.n_events, "event"),
+                    (self.n_labels, "label"),
+                )
+            ),
             f"events a sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
         ]
         if self.n_empty:

@@ -249,6 +249,8 @@ class SummaryModel(Parameters):
     def _source(self, data: Any, unknown: str = "error", sample_weight: Any = None) -> CountSource:
         """New data in the vocabulary of the model."""
         if isinstance(data, CountSource):
+            if sample_weight is not None:
+                raise SettingError("sample_weight needs events in memory; this source has weights of its own")
             if tuple(data.labels) != self.labels_:
                 raise DataError(
                     "this source has another vocabulary than the model; give it the model's labels_"

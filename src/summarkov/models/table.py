@@ -77,10 +77,13 @@ class StateTable(Sequence[Row]):
 
     def __repr__(self) -> str:
         widest = max([len(row.words) for row in self._rows] + [5])
-        lines = [f"{'state':<{widest}}  {'n':>8}  {self.outcomes[0]!s:>12}  95% interval"]
+        shown = self.outcomes if len(self.outcomes) > 2 else self.outcomes[:1]  # one tells the other
+        head = "".join(f"  {outcome!s:>12}  {'95% interval':<16}" for outcome in shown)
+        lines = [f"{'state':<{widest}}  {'n':>8}{head}".rstrip()]
         for row in self._rows:
-            low, high = row.intervals[0]
-            lines.append(
-                f"{row.words:<{widest}}  {row.n:>8g}  {row.probabilities[0]:>12.4f}  {low:.4f} to {high:.4f}"
+            cells = (
+                f"  {p:>12.4f}  {low:.4f} to {high:.4f}"
+                for p, (low, high), _ in zip(row.probabilities, row.intervals, shown, strict=False)
             )
+            lines.append(f"{row.words:<{widest}}  {row.n:>8g}{''.join(cells)}")
         return "\n".join(lines)

@@ -66,7 +66,7 @@ class Scorer:
         np.float64(-11.502)
         """
         n = np.asarray(counts, dtype=float)
-        one = n.reshape(-1, *n.shape[-2:])[0]
+        one = n[(0,) * (n.ndim - 2)]
         pseudo = pseudo_counts(one.sum(axis=0), self.alpha, self.prior)
         if self.kind == "marginal":
             return np.asarray(log_evidence(n, pseudo).sum(axis=-1))

@@ -55,7 +55,9 @@ class Problem:
 
     @property
     def room(self) -> int:
-        """How many optional influencers there may be."""
+        """How many optional influencers there may be; none where the target is always the same."""
+        if self.target.n_outcomes == 1:
+            return 0
         if self.max_influencers is None:
             return len(self.optional)
         return min(len(self.optional), self.max_influencers - len(self.required))

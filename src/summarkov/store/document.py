@@ -87,6 +87,10 @@ def read_document(path: str | os.PathLike[str]) -> Node:
     except OSError as problem:
         raise StoreError(f"{name}: cannot be read ({problem.strerror or problem})") from None
     except json.JSONDecodeError as problem:
+        if problem.msg == "Extra data":
+            raise StoreError(
+                f"{name}: more than one JSON value; this is no model, is it a file of events?"
+            ) from None
         raise StoreError(
             f"{name}: not valid JSON at line {problem.lineno}, column {problem.colno} ({problem.msg}); "
             "was the file cut short?"

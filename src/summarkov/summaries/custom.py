@@ -71,6 +71,9 @@ class CustomSummary(Summary):
     function: HistorySummary
 
     def __post_init__(self) -> None:
+        if isinstance(self.function, type):
+            name = self.function.__name__
+            raise SettingError(f"summary must be an object, not a class; write summary={name}()")
         for method in ("state", "n_states"):
             if not callable(getattr(self.function, method, None)):
                 raise SettingError(
