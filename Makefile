@@ -1,4 +1,4 @@
-# demo, test, lint, bench: each works from a fresh clone and installs what it needs into .venv.
+# demo, test, lint, bench, reproduce, fuzz: each works from a fresh clone and installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench reproduce fuzz clean
 
 demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
@@ -23,6 +23,15 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# The paper's tables; DATA is the folder of its data sets. Add ARGS="--lstm --boosting" for the slow ones.
+DATA ?= ../shared/data
+reproduce: $(VENV)/.baselines
+	$(BIN)/summarkov reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
+
+# Properties with 20 times as many examples, new ones each time.
+fuzz: $(VENV)/.test
+	SUMMARKOV_EXPLORE=20 $(BIN)/python -m pytest tests/properties tests/engines
 
 clean:
 	rm -rf $(VENV) build demo src/*.egg-info
