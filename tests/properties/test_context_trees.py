@@ -22,9 +22,9 @@ BOTH = (sm.VariableOrderChain, sm.ContextTreeWeighting)
 
 
 @st.composite
-def cases(draw, most_labels=4, max_order=3, unknown=True):
+def cases(draw, most_labels=4, max_order=3):
     """Training data with some known label in it, its weights, a target, and settings for a model."""
-    train = draw(data(labels=draw(vocabularies(most_labels)), nonempty=True, unknown=unknown))
+    train = draw(data(labels=draw(vocabularies(most_labels)), nonempty=True))
     weights = draw(weights_of(train))
     target = draw(targets(train.labels))
     settings = {"max_order": draw(st.integers(0, max_order)), "alpha": draw(ALPHAS), "prior": draw(PRIORS)}
@@ -106,7 +106,8 @@ def test_the_kept_contexts_and_predictions_equal_the_oracle(case, gamma, draw):
     for s, row in zip(contexts_of(model), model.table_, strict=True):
         assert list(row.counts) == case.totals[s]
         assert row.probabilities == pytest.approx(theta[s], rel=1e-12)
-        assert all(0 <= low <= p <= high <= 1 for p, (low, high) in zip(theta[s], row.intervals, strict=True))
+        # The mean of a very skew posterior can lie outside an interval with equal tails.
+        assert all(0 <= low <= high <= 1 for low, high in row.intervals)
 
 
 @examples(60)
@@ -123,7 +124,7 @@ def test_no_pruning_has_a_larger_penalised_likelihood(case, gamma):
 
 
 @examples(60)
-@given(cases(unknown=False), st.data())
+@given(cases(), st.data())
 def test_without_a_penalty_it_is_a_chain_where_contexts_were_seen(case, draw):
     model = case.fit(sm.VariableOrderChain, gamma=0.0)
     settings = dict(case.settings)
@@ -136,7 +137,7 @@ def test_without_a_penalty_it_is_a_chain_where_contexts_were_seen(case, draw):
 
 
 @examples(60)
-@given(cases(unknown=False), st.data())
+@given(cases(), st.data())
 def test_with_a_huge_penalty_it_is_a_chain_of_order_0(case, draw):
     if case.n_events == 1:
         return  # log(1) = 0: no penalty
@@ -188,7 +189,7 @@ def test_the_weighted_probability_of_deeper_trees(case, split):
 
 
 @examples(60)
-@given(cases(unknown=False), st.data())
+@given(cases(), st.data())
 def test_averages_of_one_tree_are_chains(case, draw):
     """Never split, or no label to split by: order 0, with alpha 1/2 Krichevsky and Trofimov's estimate."""
     test = draw.draw(data(labels=case.train.labels))
@@ -252,7 +253,7 @@ def test_evaluations_equal_the_sum_over_positions(family, case, draw):
 
 @pytest.mark.parametrize("family", BOTH)
 @examples(60)
-@given(cases(unknown=False), st.data())
+@given(cases(), st.data())
 def test_partial_fit_adds_counts(family, case, draw):
     model = case.fit(family)
     before = contexts_of(model)

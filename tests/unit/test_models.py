@@ -441,3 +441,13 @@ def test_data_of_another_vocabulary(model):
     with pytest.raises(SettingError, match="sample_weight needs events in memory"):
         sm.BSuMM("B").fit(source, sample_weight=[1] * 20)
     assert sm.BSuMM("B", lookback=1).fit(source).score_ == model.score_
+
+
+def test_events_of_no_known_label_are_not_learned_from():
+    events = sm.read_events([["A", "B", "C"]] * 5).recode(["A", "B"], unknown="ignore")
+    with pytest.raises(DataError, match="outside the vocabulary"):
+        sm.BSuMM("B").fit(events)
+    model = sm.BSuMM("B", lookback=1).fit([["A", "B"]] * 5)
+    with pytest.raises(DataError, match="outside the vocabulary"):
+        model.predict_proba(events)
+    assert model.predict_proba(events, unknown="ignore").shape == (15, 2)

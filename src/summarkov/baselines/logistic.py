@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.baselines.features import FEATURES, window_features
-from summarkov.baselines.libraries import load_logistic_regression
+from summarkov.baselines.libraries import load_logistic_regression, load_thread_limits
 from summarkov.baselines.rates import FloatArray, base_rate, is_target, logistic, positive, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
@@ -128,7 +128,8 @@ class LogisticRegressionContender:
         model = load_logistic_regression()(
             C=np.inf if strength is None else strength, max_iter=self.max_iterations, tol=self.tolerance
         )
-        with warnings.catch_warnings(record=True) as caught:
+        # Steps this small are many times slower on several BLAS threads than on one.
+        with warnings.catch_warnings(record=True) as caught, load_thread_limits()(limits=1):
             warnings.simplefilter("always")
             model.fit(matrix, outcomes)
         converged = True

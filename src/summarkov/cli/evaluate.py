@@ -100,8 +100,8 @@ def evaluate_next(graph: InfluenceGraph, data: EventSequences) -> Figures:
     done, n = 0, sum(counts)
     with progress("Evaluating the next event", data.n_events, "events") as advance:
         for part in pieces(data, len(graph.labels_)):
-            log_likelihood += graph.log_likelihood(part)
-            squares += graph.brier_score(part) * int((part.codes >= 0).sum())
+            log_likelihood += graph.log_likelihood(part, unknown="ignore")
+            squares += graph.brier_score(part, unknown="ignore") * int((part.codes >= 0).sum())
             done += part.n_events
             advance(done, data.n_events)
     shares = [_overall(model)[0] for model in graph.models_.values()]

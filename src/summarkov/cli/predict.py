@@ -138,10 +138,12 @@ def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
 
     data = events.recode(fitted.labels_, unknown=unknown)
     if not isinstance(fitted, InfluenceGraph):
-        return fitted.predict_proba(data)
+        return fitted.predict_proba(data, unknown="ignore")
     if len(fitted.models_) == len(fitted.labels_):
-        return fitted.predict_proba(data)
-    return np.column_stack([model.predict_proba(data)[:, 0] for model in fitted.models_.values()])
+        return fitted.predict_proba(data, unknown="ignore")
+    return np.column_stack(
+        [model.predict_proba(data, unknown="ignore")[:, 0] for model in fitted.models_.values()]
+    )
 
 
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:

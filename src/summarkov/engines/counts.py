@@ -45,11 +45,15 @@ class StateCounts:
         return StateCounts(keys, counts)
 
     def regroup(self, keys: KeyArray) -> StateCounts:
-        """Merge the states that have become equal under new keys, one a state."""
-        merged, (where,) = merge_keys([keys])
-        counts = np.zeros((len(merged), self.counts.shape[1]), np.int64)
-        np.add.at(counts, where, self.counts)
-        return StateCounts(merged, counts)
+        """Merge the states that have become equal under new keys (rows of levels), one a state."""
+        if not keys.shape[1]:
+            return StateCounts(keys[:1], self.counts.sum(axis=0, keepdims=True)[: len(keys)])
+        order = np.lexsort(keys.T[::-1])
+        keys = keys[order]
+        first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(keys)])
+        if not len(first):
+            return StateCounts(keys, self.counts)
+        return StateCounts(keys[first], np.add.reduceat(self.counts[order], first, axis=0))
 
 
 @dataclass(frozen=True)
@@ -64,13 +68,15 @@ class CandidateCounts:
     counts: IntArray
     present: IntArray
 
-    def tables(self) -> IntArray:
-        """One table a candidate, ``[c, s * (levels) + level, x]``, absence first."""
-        seen = self.present[:, :, 0] if self.present.shape[2] == 1 else self.present.sum(axis=2)
-        absent = self.counts - seen
-        full = np.concatenate([absent[:, :, None, :], self.present], axis=2)
-        c, s, levels, x = full.shape
-        return full.reshape(c, s * levels, x)
+    def tables(self) -> npt.NDArray[np.float64]:
+        """One table a candidate, ``[c, level * (states) + s, x]``, absence first; as floats, for scores."""
+        c, s, deep, x = self.present.shape
+        full = np.empty((c, deep + 1, s, x))
+        full[:, 1:] = self.present.transpose(0, 2, 1, 3)
+        full[:, 0] = self.counts
+        for level in range(deep):
+            full[:, 0] -= self.present[:, :, level]
+        return full.reshape(c, (deep + 1) * s, x)
 
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""

@@ -49,4 +49,6 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
         if sample_weight is not None:
             raise SettingError("sample_weight needs events in memory; this source has weights of its own")
         return data
-    return LocalSource(read_events(data), sample_weight=sample_weight, n_jobs=n_jobs)
+    events = read_events(data)
+    events.refuse_unknown()
+    return LocalSource(events, sample_weight=sample_weight, n_jobs=n_jobs)

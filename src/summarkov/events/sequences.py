@@ -202,6 +202,8 @@ class EventSequences:
         """
         labels = tuple(labels)
         if labels == self.labels:
+            if unknown == "error":
+                self.refuse_unknown()
             return self
         index = {label: code for code, label in enumerate(labels)}
         translate = np.array([index.get(label, UNKNOWN) for label in self.labels] + [UNKNOWN], dtype=np.int32)
@@ -214,6 +216,14 @@ class EventSequences:
         return EventSequences(
             translate[self.codes], self.offsets, labels, self._ids, tied_order=self.tied_order
         )
+
+    def refuse_unknown(self) -> None:
+        """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
+        if self.n_events and self.codes.min() < 0:
+            raise DataError(
+                "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
+                "use the original events, or unknown='ignore' here too"
+            )
 
     def restrict(self, labels: Iterable[str]) -> EventSequences:
         """Delete the events of all other labels and close the gaps (the paper's preprocessing).

@@ -44,9 +44,9 @@ class SearchedModel(SummaryModel):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
         required = set(codes_of(label_list("required", self.required), labels))
         forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
-        allowed = set(range(len(labels)))
+        allowed: Iterable[int] = range(len(labels))
         if self.candidates is not None:
-            allowed = set(codes_of(label_list("candidates", self.candidates), labels))
+            allowed = sorted(set(codes_of(label_list("candidates", self.candidates), labels)))
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers
@@ -64,7 +64,7 @@ class SearchedModel(SummaryModel):
             n_events=n_events,
             scale=scale,
             required=tuple(sorted(required)),
-            optional=tuple(sorted(allowed - required - forbidden)),
+            optional=tuple(z for z in allowed if z not in required and z not in forbidden),
             max_influencers=most,
             reachable_only=self.parameters == "reachable",
         )

@@ -189,7 +189,7 @@ class InfluenceGraph(Parameters):
     def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
         data = read_events(events).recode(self.labels_, unknown=unknown)
-        p = self.predict_proba(data)
+        p = self.predict_proba(data, unknown="ignore")
         known = np.flatnonzero(data.codes >= 0)
         return float(np.log(p[known, data.codes[known]]).sum())
 
@@ -201,7 +201,7 @@ class InfluenceGraph(Parameters):
     def brier_score(self, events: Any, *, unknown: str = "error") -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
         data = read_events(events).recode(self.labels_, unknown=unknown)
-        p = self.predict_proba(data)
+        p = self.predict_proba(data, unknown="ignore")
         known = np.flatnonzero(data.codes >= 0)
         hit = p[known, data.codes[known]]
         return float(((p[known] ** 2).sum(axis=1) - 2 * hit + 1).mean()) if len(known) else 0.0

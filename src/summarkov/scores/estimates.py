@@ -41,8 +41,12 @@ def probabilities(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
            [0.5 , 0.5 ]])
     """
     n = np.asarray(counts, dtype=float)
-    per_state = n @ np.ones(len(pseudo))  # faster than a sum over so short an axis
-    return np.asarray((pseudo + n) / (pseudo.sum() + per_state[..., None]))
+    # There are many states and few outcomes, so one outcome at a time is much faster than broadcasting.
+    per_state = n @ np.ones(len(pseudo)) + pseudo.sum()
+    theta = np.empty(n.shape)
+    for x, alpha in enumerate(pseudo.tolist()):
+        np.divide(n[..., x] + alpha, per_state, out=theta[..., x])
+    return theta
 
 
 def log_likelihood(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
@@ -56,4 +60,6 @@ def log_likelihood(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     -8.507
     """
     n = np.asarray(counts, dtype=float)
-    return np.asarray(np.einsum("...sx,...sx->...", n, np.log(probabilities(n, pseudo))))
+    log_theta = probabilities(n, pseudo)
+    np.log(log_theta, out=log_theta)
+    return np.asarray(np.einsum("...sx,...sx->...", n, log_theta))

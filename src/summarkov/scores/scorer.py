@@ -66,8 +66,8 @@ class Scorer:
         np.float64(-11.502)
         """
         n = np.asarray(counts, dtype=float)
-        one = n[(0,) * (n.ndim - 2)]
-        pseudo = pseudo_counts(one.sum(axis=0), self.alpha, self.prior)
+        totals = n.shape[-1] * [0.0] if self.prior == "uniform" else n[(0,) * (n.ndim - 2)].sum(axis=0)
+        pseudo = pseudo_counts(totals, self.alpha, self.prior)
         if self.kind == "marginal":
             return np.asarray(log_evidence(n, pseudo).sum(axis=-1))
         likelihood = log_likelihood(n, pseudo)

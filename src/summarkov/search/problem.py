@@ -75,7 +75,7 @@ class Problem:
         return float(self._score(table.counts, len(influencers), self.n_states(influencers)))
 
     def _score(
-        self, counts: npt.NDArray[np.int64], n_influencers: int, n_states: float | FloatArray
+        self, counts: npt.NDArray[np.int64] | FloatArray, n_influencers: int, n_states: float | FloatArray
     ) -> FloatArray:
         return self.scorer(
             counts if self.scale == 1 else counts / self.scale,
@@ -138,8 +138,5 @@ def improves(new: float, old: float) -> bool:
 def first_best(scores: Sequence[float] | FloatArray) -> int:
     """The first of those that tie with the best."""
     each = np.asarray(scores, dtype=float)
-    best = each.max()
-    if best == -np.inf:
-        return 0
-    finite = np.where(each == -np.inf, -np.finfo(float).max, each)
-    return int(np.argmax(best - finite <= 1e-9 * np.maximum(1.0, np.maximum(np.abs(finite), abs(best)))))
+    best = float(each.max())
+    return int((each >= best - 1e-9 * max(1.0, abs(best))).argmax())

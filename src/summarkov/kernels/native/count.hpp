@@ -25,27 +25,29 @@ struct Weights {
 inline std::vector<Count> count_totals(const Index& index, const Weights& weights, const Window& window) {
     const std::int64_t deep = window.kind == COUNT ? window.cap : 1;
     std::vector<Count> totals(index.n_labels * deep, 0);
-    for (std::int64_t z = 0; z < index.n_labels; ++z) {
-        std::int64_t sequence = 0;
-        for (std::int64_t e = index.starts[z]; e < index.starts[z + 1]; ++e) {
-            const Position j = index.order[e];
-            sequence = index.sequence_of(j, sequence);
-            const Position stop = index.offsets[sequence + 1];
-            Position first = j;
-            for (std::int64_t l = 1; l <= deep; ++l) {  // as in present.hpp
-                const bool more = e + l < index.starts[z + 1] && index.order[e + l] < stop;
-                Position last = std::min(j + window.lookback[z], stop - 1);
-                if (more) last = std::min(last, index.order[e + l] + window.delay);
-                const Position n = last - std::max<Position>(first + window.delay + 1, 0) + 1;
-                if (n > 0) {
-                    totals[z * deep + l - 1] += n * weights[sequence];
-                    if (l > 1) totals[z * deep + l - 2] -= n * weights[sequence];
-                }
-                if (!more) break;
-                first = index.order[e + l];
+    std::vector<std::int64_t> next(index.starts.begin(), index.starts.end() - 1);  // each label's place in its list
+    auto event = [&](std::int32_t z, Position j, std::int64_t sequence) {
+        const std::int64_t e = next[z]++;
+        const Position stop = index.offsets[sequence + 1];
+        Position first = j;
+        for (std::int64_t l = 1; l <= deep; ++l) {  // as in present.hpp
+            const bool more = e + l < index.starts[z + 1] && index.order[e + l] < stop;
+            Position last = std::min(j + window.lookback[z], stop - 1);
+            if (more) last = std::min(last, index.order[e + l] + window.delay);
+            const Position n = last - std::max<Position>(first + window.delay + 1, 0) + 1;
+            if (n > 0) {
+                totals[z * deep + l - 1] += n * weights[sequence];
+                if (l > 1) totals[z * deep + l - 2] -= n * weights[sequence];
             }
+            if (!more) break;
+            first = index.order[e + l];
         }
-    }
+    };
+    for (std::int64_t e = 0; e < index.past_codes.size; ++e)
+        if (index.past_codes[e] >= 0) event(index.past_codes[e], index.past_positions[e], 0);
+    for (std::int64_t sequence = 0; sequence < index.n_sequences(); ++sequence)
+        for (Position i = index.offsets[sequence]; i < index.offsets[sequence + 1]; ++i)
+            if (index.codes[i] >= 0) event(index.codes[i], i, sequence);
     return totals;
 }
 
