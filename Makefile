@@ -39,13 +39,15 @@ clean:
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# A stamp is newer than pyproject.toml once its extra is installed.
-$(VENV)/.core: pyproject.toml | $(BIN)/python
+# A stamp is newer than what an installation depends on once its extra is installed.
+SOURCES := pyproject.toml setup.py $(wildcard src/summarkov/kernels/native/*)
+
+$(VENV)/.core: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e .
 	@$(TELL)
 	touch $@
 
-$(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.%: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[$*]"
 	@$(TELL)
 	touch $@
