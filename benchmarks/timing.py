@@ -23,12 +23,16 @@ class Row(NamedTuple):
 def best_of(repeats: int, *tasks: Callable[[], object]) -> list[float]:
     """Seconds of each task, the best of ``repeats`` rounds in which they take turns."""
     times = [float("inf")] * len(tasks)
-    for _ in range(repeats):
-        for i, task in enumerate(tasks):
-            gc.collect()
-            start = time.perf_counter()
-            task()
-            times[i] = min(times[i], time.perf_counter() - start)
+    gc.collect()
+    gc.disable()  # as timeit does: what lies on the heap of one peer must not slow down another
+    try:
+        for _ in range(repeats):
+            for i, task in enumerate(tasks):
+                start = time.perf_counter()
+                task()
+                times[i] = min(times[i], time.perf_counter() - start)
+    finally:
+        gc.enable()
     return times
 
 
