@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
 from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.requests import CandidatesRequest, Request, join
@@ -22,8 +23,8 @@ from summarkov.events import EventSequences
 
 IntArray = npt.NDArray[np.int64]
 
-#: Events a shard: bounds what the kernels need beside the data itself.
-SHARD_EVENTS = 1 << 20
+#: Events a shard: bounds what the kernels need beside the data itself, which is more in NumPy.
+SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: Requests whose parts are in memory at once.
 _AT_ONCE = 32
 #: Bytes that the tables of one request may take.
