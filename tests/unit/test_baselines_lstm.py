@@ -5,7 +5,7 @@ import pytest
 
 from summarkov.baselines import PAPER_SETTINGS, LstmContender
 from summarkov.baselines.network import N_SPECIAL, padded, shuffled_batches
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 
 torch = pytest.importorskip("torch", reason="the LSTM needs PyTorch")
@@ -142,7 +142,9 @@ def test_long_empty_and_unknown():
     [(_, predictor)] = small(epochs=1).candidates(events, [*CYCLE, "never"])
     nothing = EventSequences.from_lists([[], []], labels=events.labels)
     strange = EventSequences.from_lists([["A", "X", "B"]]).recode(events.labels, unknown="ignore")
-    for new in (events, nothing, strange, EventSequences.from_lists([["B", "A"]])):
+    with pytest.raises(DataError, match="outside the vocabulary"):  # as the models themselves refuse it
+        predictor.probability(strange, "A")
+    for new in (events, nothing, EventSequences.from_lists([["B", "A"]])):
         for target in events.labels:
             probability = predictor.probability(new, target)
             assert probability.shape == (new.n_events,)
