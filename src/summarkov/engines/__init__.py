@@ -2,7 +2,7 @@
 
 from summarkov.engines.counts import CandidateCounts, StateCounts
 from summarkov.engines.local import LocalSource
-from summarkov.engines.past import Past
+from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.requests import CandidatesRequest, Request, StatesRequest
 from summarkov.engines.source import CountSource, as_source
 from summarkov.engines.target import Target
@@ -18,4 +18,5 @@ __all__ = [
     "StatesRequest",
     "Target",
     "as_source",
+    "joint_memory",
 ]

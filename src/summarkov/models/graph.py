@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import as_source
+from summarkov.engines import as_source, joint_memory
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Explanation, Influence
@@ -132,6 +132,11 @@ class InfluenceGraph(Parameters):
         return float(sum(model.log_likelihood_ for model in self.models_.values()))
 
     @property
+    def _memory(self) -> tuple[int, int | None]:
+        """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
+        return joint_memory(model.fitted.summary for model in self.models_.values())
+
+    @property
     def _first(self) -> SummaryModel:
         return next(iter(self.models_.values()))
 
@@ -225,7 +230,7 @@ class InfluenceGraph(Parameters):
 
     def next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        recent, first = self._first.fitted.summary.memory()
+        recent, first = self._memory
         codes, offsets, ends = after_histories(histories, recent if first is None else histories.shape[1])
         return self._normalised(Index(codes, offsets, len(self.labels_)), ends)
 
@@ -253,7 +258,7 @@ class GraphFollower:
 
     def __init__(self, graph: InfluenceGraph, unknown: str) -> None:
         self._graph = graph
-        self._history = History(graph.labels_, graph._first.fitted.summary.memory(), unknown)
+        self._history = History(graph.labels_, graph._memory, unknown)
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""

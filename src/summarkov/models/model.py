@@ -279,7 +279,7 @@ def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary,
     label_counts = source.label_counts
     for model, target, result in zip(models, targets, run_searches(source, searches, on_done), strict=True):
         model._fitted = model.fitted_type(
-            summary=summary,
+            summary=result.summary,
             labels=tuple(source.labels),
             target=target,
             influencers=result.influencers,

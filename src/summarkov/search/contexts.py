@@ -141,13 +141,13 @@ def prune_contexts(problem: PrunedContexts) -> Search:
         kept[1:] = False
     table = merge_contexts(every, kept)
     influencers = problem.influencers_of(table)
-    return SearchResult(influencers, problem.score(table), table, ())
+    return SearchResult(problem.summary, influencers, problem.score(table), table, ())
 
 
 def weigh_contexts(problem: WeightedContexts) -> Search:
     """Take the tree of all contexts that were seen."""
     table = every_context((yield from problem.states(())))
-    return SearchResult(problem.influencers_of(table), problem.score(table), table, ())
+    return SearchResult(problem.summary, problem.influencers_of(table), problem.score(table), table, ())
 
 
 def merge_contexts(table: StateCounts, kept: npt.NDArray[np.bool_]) -> StateCounts:

@@ -8,4 +8,4 @@ from summarkov.search.problem import Problem, Search, SearchResult
 def fixed(problem: Problem) -> Search:
     """Count the states of the required influencers and score them."""
     table = yield from problem.states(problem.required)
-    return SearchResult(problem.required, problem.score(table, problem.required), table, ())
+    return SearchResult(problem.summary, problem.required, problem.score(table, problem.required), table, ())

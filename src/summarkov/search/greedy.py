@@ -40,4 +40,4 @@ def greedy(problem: Problem) -> Search:
         steps.append(Step("remove", problem.labels[leaving[best]], left[best][0], left[best][0] - score))
         score, table = left[best]
         influencers = tuple(z for z in influencers if z != leaving[best])
-    return SearchResult(influencers, score, table, tuple(steps))
+    return SearchResult(problem.summary, influencers, score, table, tuple(steps))

@@ -30,8 +30,9 @@ class Step:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The influencers found (sorted codes), their score and counts, and how they were found."""
+    """What was found: the summary, which may itself be learned, the influencers (sorted codes), and how."""
 
+    summary: Summary
     influencers: tuple[int, ...]
     score: float
     table: StateCounts

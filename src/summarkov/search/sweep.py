@@ -35,4 +35,4 @@ def sweep(problem: Problem) -> Search:
             steps.append(Step("remove", problem.labels[z], left, left - score))
             score, table = left, without
             influencers = tuple(u for u in influencers if u != z)
-    return SearchResult(influencers, score, table, tuple(steps))
+    return SearchResult(problem.summary, influencers, score, table, tuple(steps))
