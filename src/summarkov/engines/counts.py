@@ -69,14 +69,18 @@ class CandidateCounts:
     present: IntArray
 
     def tables(self) -> npt.NDArray[np.float64]:
-        """One table a candidate, ``[c, level * (states) + s, x]``, absence first; as floats, for scores."""
+        """One table a candidate, ``[c, level * (states) + s, x]``, absence first; as floats, for scores.
+
+        In memory candidates stand side by side: there are many of them and few states and outcomes, so
+        that scores are worked out in long rows.
+        """
         c, s, deep, x = self.present.shape
-        full = np.empty((c, deep + 1, s, x))
-        full[:, 1:] = self.present.transpose(0, 2, 1, 3)
-        full[:, 0] = self.counts
+        full = np.empty((x, deep + 1, s, c))
+        full[:, 1:] = self.present.transpose(3, 2, 1, 0)
+        full[:, 0] = self.counts.T[:, :, None]
         for level in range(deep):
-            full[:, 0] -= self.present[:, :, level]
-        return full.reshape(c, (deep + 1) * s, x)
+            full[:, 0] -= full[:, level + 1]
+        return full.reshape(x, (deep + 1) * s, c).transpose(2, 1, 0)
 
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
@@ -112,14 +116,14 @@ def _narrow(counts: IntArray, n: IntArray, joint: Target, target: Target) -> Int
     if joint == target:
         return counts
     columns = [bisect.bisect_left(joint.codes, code) for code in target.codes]
-    narrowed = np.empty((*n.shape, target.n_outcomes), np.int64)
+    narrowed = np.empty((target.n_outcomes, *n.shape), np.int64)  # one outcome at a time is faster
     for outcome, column in enumerate(columns):
-        narrowed[..., outcome] = counts[..., column]
+        narrowed[outcome] = counts[..., column]
     if target.has_residual:
-        narrowed[..., -1] = n
+        narrowed[-1] = n
         for outcome in range(len(columns)):
-            narrowed[..., -1] -= narrowed[..., outcome]
-    return narrowed
+            narrowed[-1] -= narrowed[outcome]
+    return narrowed.transpose((*range(1, narrowed.ndim), 0))
 
 
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:

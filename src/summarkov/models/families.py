@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import filterfalse
 from typing import Any
 
 from summarkov.engines import Target
@@ -64,7 +65,7 @@ class SearchedModel(SummaryModel):
             n_events=n_events,
             scale=scale,
             required=tuple(sorted(required)),
-            optional=tuple(z for z in allowed if z not in required and z not in forbidden),
+            optional=tuple(filterfalse((required | forbidden).__contains__, allowed)),
             max_influencers=most,
             reachable_only=self.parameters == "reachable",
         )

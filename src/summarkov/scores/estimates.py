@@ -42,10 +42,14 @@ def probabilities(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     """
     n = np.asarray(counts, dtype=float)
     # There are many states and few outcomes, so one outcome at a time is much faster than broadcasting.
-    per_state = n @ np.ones(len(pseudo)) + pseudo.sum()
-    theta = np.empty(n.shape)
+    per_state = n[..., 0] + pseudo.sum()
+    for x in range(1, len(pseudo)):
+        per_state += n[..., x]
+    theta = np.empty_like(n)  # in memory as the counts are: see CandidateCounts.tables
     for x, alpha in enumerate(pseudo.tolist()):
-        np.divide(n[..., x] + alpha, per_state, out=theta[..., x])
+        of_outcome = theta[..., x]
+        np.add(n[..., x], alpha, out=of_outcome)
+        of_outcome /= per_state
     return theta
 
 
@@ -60,6 +64,7 @@ def log_likelihood(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     -8.507
     """
     n = np.asarray(counts, dtype=float)
-    log_theta = probabilities(n, pseudo)
-    np.log(log_theta, out=log_theta)
-    return np.asarray(np.einsum("...sx,...sx->...", n, log_theta))
+    terms = probabilities(n, pseudo)
+    np.log(terms, out=terms)
+    terms *= n
+    return np.asarray(terms.sum(axis=(-2, -1)))
