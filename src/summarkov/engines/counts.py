@@ -26,7 +26,8 @@ class StateCounts:
 
     def narrow(self, joint: Target, target: Target) -> StateCounts:
         """The counts for one target out of those for several."""
-        return StateCounts(self.keys, _narrow(self.counts, self._n, joint, target))
+        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
+        return StateCounts(self.keys, np.ascontiguousarray(_narrow(self.counts, self._n, joint, target)))
 
     @cached_property
     def _n(self) -> IntArray:
@@ -85,7 +86,7 @@ class CandidateCounts:
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
         n, n_present = self._n
-        counts = _narrow(self.counts, n, joint, target)
+        counts = np.ascontiguousarray(_narrow(self.counts, n, joint, target))
         return CandidateCounts(self.keys, counts, _narrow(self.present, n_present, joint, target))
 
     @cached_property

@@ -82,15 +82,13 @@ class LocalSource:
 
     def shards(self, requests: Sequence[Request]) -> list[Shard]:
         """Cut the data evenly, inside sequences too."""
-        n = self.events.n_events
-        pieces = max(1, self.n_jobs, -(-n // SHARD_EVENTS))
-        cuts = np.unique(np.linspace(0, n, pieces + 1).astype(np.int64))
-        if len(cuts) < 2:
-            cuts = np.array([0, n])
-        memory = joint_memory(request.summary for request in requests)
+        memory = joint_memory({id(request.summary): request.summary for request in requests}.values())
         if self._shards is None or self._shards[0] != memory:  # what kernels look up is worth keeping
+            n = self.events.n_events
+            pieces = max(1, self.n_jobs, -(-n // SHARD_EVENTS))
+            cuts = np.unique(np.linspace(0, n, pieces + 1).astype(np.int64)).tolist()
             past, shards = Past(), []
-            for start, stop in pairwise(cuts.tolist()):
+            for start, stop in pairwise(cuts if len(cuts) > 1 else [0, n]):
                 shards.append(self._shard(start, stop, past))
                 begin = self.events.offsets[np.searchsorted(self.events.offsets, stop, side="right") - 1]
                 if begin <= start:  # the sequence cut at `stop` was cut at `start` too, or begins there
