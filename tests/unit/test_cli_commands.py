@@ -88,6 +88,8 @@ def test_learn_jointly(run: Run, shop: Path) -> None:
     ("options", "family", "expected"),
     [
         ("-k none --gamma 0.5 --alpha 2", sm.BSuMM, {"lookback": None, "gamma": 0.5, "alpha": 2.0}),
+        ("-k auto", sm.BSuMM, {"lookback": "auto"}),
+        ("-m csumm -k 2,5,None", sm.CSuMM, {"lookback": (2, 5, None)}),
         ("-k 4 --delay 2 --parameters reachable", sm.BSuMM, {"delay": 2, "parameters": "reachable"}),
         ("--prior base-rate --search sweep", sm.BSuMM, {"prior": "base-rate", "search": "sweep"}),
         ("--criterion extended-bic --xi 2", sm.BSuMM, {"criterion": "extended-bic", "xi": 2.0}),
@@ -113,6 +115,28 @@ def test_learn_passes_its_options_on(
     model = sm.load("model.json")
     assert type(model) is family
     assert expected.items() <= model.get_params().items()
+
+
+def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
+    printed = run("learn", shop / "events.jsonl", "-t", "purchase", "-k", "1,5,none", "-o", "m.json").stdout
+    model = sm.load("m.json")
+    assert model.lookbacks_["add to cart"] == 5
+    assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
+    assert "  + add to cart within 5" in printed
+    assert "Read: with 'add to cart' within the last 5 events, 'purchase' is" in printed
+    assert "Within its look-back" in printed
+    (step,) = [line for line in printed.splitlines() if line.startswith("1. added")]
+    assert step.split()[:5] == ["1.", "added", "add", "to", "cart"]
+    assert step.endswith(" 5")
+    document = the_only_document(run("show", "m.json", "--json"))
+    assert document["lookbacks"] == model.lookbacks_
+    assert document["settings"]["lookback"] == [1, 5, None]
+    assert document["trace"][0]["lookback"] == 5
+    run("learn", shop / "events.jsonl", "-k", "auto", "-o", "g.json")
+    assert "+ purchase within" in run("show", "g.json").stdout
+    assert "within its look-back" in run("predict", "g.json", "-a", "add to cart").stdout
+    after = run("predict", "m.json", "-a", "add to cart", "-a", "browse").stdout
+    assert "Within its look-back: add to cart within 5 (seen" in after
 
 
 def test_learn_for_programs(run: Run, shop: Path) -> None:

@@ -163,7 +163,12 @@ def test_chosen_targets():
         ((TRAIN,), {"models": []}, SettingError, "there is nothing to compare; name at least one model"),
         ((TRAIN,), {"models": "bsumm"}, SettingError, "models must be a list; write ['bsumm']"),
         ((TRAIN,), {"models": ["bsum"]}, SettingError, "there is no model 'bsum'; did you mean 'bsumm'?"),
-        ((TRAIN,), {"models": ["xyz"]}, SettingError, "there is no model 'xyz'; the models are bsumm, osumm"),
+        (
+            (TRAIN,),
+            {"models": ["xyz"]},
+            SettingError,
+            "there is no model 'xyz'; the models are bsumm, bsumm-auto",
+        ),
         ((TRAIN,), {"models": ["ctw", "CTW"]}, SettingError, "two contenders have the same name, 'ctw'"),
         ((TRAIN,), {"models": [Guess(), Guess(0.1)]}, SettingError, "the same name, 'guess'"),
         ((TRAIN,), {"models": [sm.BSuMM()]}, SettingError, "BSuMM() is no contender, which has a name"),
@@ -187,7 +192,7 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 def test_every_name_makes_a_contender_of_that_name():
     names = [name for name in NAMES if name != "lstm"]
     assert [contender.name for contender in lineup(names)] == names
-    assert len(NAMES) == 21
+    assert len(NAMES) == 22
     assert repr(lineup(["BSuMM"])) == repr(lineup(["bsumm"]))
 
 

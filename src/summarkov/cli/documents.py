@@ -25,6 +25,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
             {
                 "target": x,
                 "influencers": list(model.influencers_),
+                **_lookbacks(model),
                 "base_rate": model.base_rates_[0],
                 "score": _finite(model.score_),
                 "log_likelihood": model.log_likelihood_,
@@ -45,6 +46,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         **_origin(model),
         "target": list(model.target_),
         "influencers": list(model.influencers_),
+        **_lookbacks(model),
         "base_rates": list(model.base_rates_),
         "score": _finite(model.score_),
         "log_likelihood": model.log_likelihood_,
@@ -65,6 +67,12 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         ],
         "trace": [dict(vars(step)) for step in model.trace_],
     }
+
+
+def _lookbacks(model: SummaryModel) -> dict[str, Any]:
+    """The look-back of each influencer, where each may have its own; null is the whole past."""
+    found = getattr(model, "lookbacks_", None)
+    return {} if found is None else {"lookbacks": found}
 
 
 def _origin(model: SummaryModel) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from summarkov.cli.text import (
     shorten,
     widest,
 )
-from summarkov.cli.windows import settings_words, window_words
+from summarkov.cli.windows import place_of, settings_words, window_words
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -55,11 +55,11 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         print_contexts(console, graph)
         return
     if shown:
-        print_influences(console, shown, counts, n)
+        print_influences(console, shown, counts, models)
     if len(shown) < len(edges):
         console.print(f"... and {len(edges) - len(shown)} weaker ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
-    print_reading(console, shown, first)
+    print_reading(console, shown, models)
 
 
 def print_settings(console: Console, model: SummaryModel) -> None:
@@ -74,12 +74,19 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 
 
 def print_influences(
-    console: Console, edges: Sequence[Influence], counts: Mapping[str, float], n_events: float
+    console: Console,
+    edges: Sequence[Influence],
+    counts: Mapping[str, float],
+    models: Mapping[str, SummaryModel],
 ) -> None:
     """Print influences under their targets: effect, strength, and on how many observations it rests."""
+    n_events = next(iter(models.values())).fitted.n_events
+    where = {edge: place_of(models[edge.target], edge.influencer) for edge in edges}
     bars = 10 if page_width(console) >= 72 else 0
     room = max(12, page_width(console) - _BESIDE - bars)
-    width = min(room, max(widest([e.influencer for e in edges]) + 4, widest([e.target for e in edges])))
+    width = min(
+        room, max(widest([e.influencer + where[e] for e in edges]) + 4, widest([e.target for e in edges]))
+    )
     table = new_table()
     table.add_column("Label", no_wrap=True, width=width)
     table.add_column("", no_wrap=True, width=9)
@@ -96,7 +103,11 @@ def print_influences(
         style = _STYLES[edge.effect]
         sure = edge.effect != "unclear"
         table.add_row(
-            Text.assemble((f"  {_SIGNS[edge.effect]} ", style), shorten(edge.influencer, width - 4)),
+            Text.assemble(
+                (f"  {_SIGNS[edge.effect]} ", style),
+                shorten(edge.influencer, width - 4 - len(where[edge])),
+                (where[edge], "dim"),
+            ),
             Text(edge.effect, style=style),
             factor(_ratio(edge)) if sure else "",
             Text(bar(abs(edge.strength) / strongest, bars, plain=is_plain(console)), style=style),
@@ -105,7 +116,7 @@ def print_influences(
     console.print(table)
 
 
-def print_reading(console: Console, edges: Sequence[Influence], model: SummaryModel) -> None:
+def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
     """Say in words what one of the influences means, and what none of them means."""
     clear = [e for e in edges if e.effect in ("amplifies", "inhibits")]
     if not clear:
@@ -115,7 +126,8 @@ def print_reading(console: Console, edges: Sequence[Influence], model: SummaryMo
     console.print()
     console.print(
         Text(
-            f"Read: with '{shorten(edge.influencer, 30)}' {window_words(model)}, "
+            f"Read: with '{shorten(edge.influencer, 30)}' "
+            f"{window_words(models[edge.target], edge.influencer)}, "
             f"'{shorten(edge.target, 30)}' is {factor(_ratio(edge))[1:]} times as likely as without; "
             f"observed {plural(edge.n_with, 'time')}. "
             "Influence here is statistical: no proof of cause.",

@@ -73,8 +73,9 @@ def learn(
         typer.Option(
             "--lookback",
             "-k",
-            metavar="N|none",
-            help="How many events back to look; none: the whole past. Default 5.",
+            metavar="N|none|auto",
+            help="How many events back to look; none: the whole past; auto: learned for each influencer; "
+            "1,4,none: learned out of these. Default 5.",
             rich_help_panel=PAST,
         ),
     ] = None,
@@ -245,13 +246,18 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
     return template
 
 
-def _lookback(text: str) -> int | None:
-    if text.lower() == "none":
-        return None
+def _lookback(text: str) -> Any:
+    """A number, None, "auto", or several numbers to choose from."""
+    if text.lower() in ("none", "auto"):
+        return None if text.lower() == "none" else "auto"
     try:
-        return int(text)
+        each = tuple(None if part.strip().lower() == "none" else int(part) for part in text.split(","))
     except ValueError:
-        raise SettingError(f"--lookback must be a whole number from 1 on, or none, not {text!r}") from None
+        raise SettingError(
+            f"--lookback must be a whole number from 1 on, none, auto, or several such as 1,4,none, "
+            f"not {text!r}"
+        ) from None
+    return each if len(each) > 1 else each[0]
 
 
 def fit(

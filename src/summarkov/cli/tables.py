@@ -20,7 +20,7 @@ from summarkov.cli.text import (
     shorten,
     widest,
 )
-from summarkov.cli.windows import window_words
+from summarkov.cli.windows import place_of, window_words
 
 if TYPE_CHECKING:
     from summarkov.models import SummaryModel
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
 _BESIDE = 9 + 8 + 11 + 16 + 4 * 1
 _LABEL = 32
+_DONE = {"add": "added", "remove": "removed", "change": "changed"}
 
 
 def print_model(
@@ -46,8 +47,9 @@ def print_model(
     )
     if edges:
         counts = {x: rates[x] * fitted.n_events for x in chosen}
-        print_influences(console, edges, counts, fitted.n_events)
-        print_reading(console, edges, model)
+        models = dict.fromkeys(chosen, model)
+        print_influences(console, edges, counts, models)
+        print_reading(console, edges, models)
         console.print()
     elif fitted.summary.by_level:
         console.print("No label was found to influence it.\n")
@@ -120,13 +122,19 @@ def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL)
         return (
             "none of them"
             if len(model.influencers_) > 1
-            else f"no {shorten(model.influencers_[0], width - 5)}"
+            else f"no {_named(model, model.influencers_[0], width - 5)}"
         )
     kind = type(model).__name__
     if kind == "CSuMM":
         cap = model.get_params(deep=False)["cap"]
-        return " + ".join(f"{shorten(z, width - 6)} x{n}{'+' if n == cap else ''}" for z, n in state)
-    return (" then " if kind == "OSuMM" else " + ").join(shorten(z, width - 5) for z in state)
+        return " + ".join(f"{_named(model, z, width - 6)} x{n}{'+' if n == cap else ''}" for z, n in state)
+    return (" then " if kind == "OSuMM" else " + ").join(_named(model, z, width - 5) for z in state)
+
+
+def _named(model: SummaryModel, influencer: str, width: int) -> str:
+    """An influencer, shortened, and where it is looked for."""
+    where = place_of(model, influencer)
+    return shorten(influencer, max(8, width - len(where))) + where
 
 
 def _print_trace(console: Console, model: SummaryModel) -> None:
@@ -142,7 +150,11 @@ def _print_trace(console: Console, model: SummaryModel) -> None:
     table.add_column("Label", no_wrap=True)
     table.add_column("Gain", justify="right", no_wrap=True)
     table.add_column("Score", justify="right", no_wrap=True)
+    own = any(hasattr(step, "lookback") for step in model.trace_)
+    if own:
+        table.add_column("Look-back", justify="right", no_wrap=True)
     for i, step in enumerate(model.trace_, start=1):
-        action = "added" if step.action == "add" else "removed"
-        table.add_row(f"{i}. {action}", label(step.label, width), f"{step.gain:,.1f}", f"{step.score:,.1f}")
+        k = getattr(step, "lookback", None)
+        cells = [f"{step.gain:,.1f}", f"{step.score:,.1f}", "ever" if k is None else str(k)]
+        table.add_row(f"{i}. {_DONE[step.action]}", label(step.label, width), *cells[: 3 if own else 2])
     console.print(table)

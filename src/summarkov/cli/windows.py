@@ -16,8 +16,8 @@ _ALWAYS = ("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "s
 _NAMES = {"lookback": "look-back"}
 
 
-def window_words(model: SummaryModel) -> str:
-    """Where a model looks for influencers, to follow a label.
+def window_words(model: SummaryModel, influencer: str | None = None) -> str:
+    """Where a model looks for its influencers, or for one of them, to follow a label.
 
     >>> from summarkov import BSuMM
     >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
@@ -27,13 +27,21 @@ def window_words(model: SummaryModel) -> str:
     if "lookback" not in settings:
         return "before"
     lookback, delay = settings["lookback"], settings.get("delay", 0)
-    if isinstance(lookback, Mapping):
+    if influencer is not None:
+        lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
+    elif isinstance(lookback, Mapping | tuple | str):
         return "within its look-back"
     if lookback is None:
         return f"more than {delay} events before" if delay else "at any time before"
     if lookback == delay + 1:
         return f"{lookback} events before" if delay else "just before"
     return f"{delay + 1} to {lookback} events before" if delay else f"within the last {lookback} events"
+
+
+def place_of(model: SummaryModel, influencer: str) -> str:
+    """Where an influencer is looked for, to be put behind it; nothing where all have one look-back."""
+    where = model.fitted.summary.where(influencer)
+    return f" {where}" if where else ""
 
 
 def settings_words(model: SummaryModel) -> str:
@@ -64,6 +72,8 @@ def settings(model: SummaryModel) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
+    if isinstance(value, tuple) and not all(isinstance(item, str) for item in value):
+        return list(value)  # look-backs to choose from
     return value if value is None or isinstance(value, str | int | float) else sorted(value)
 
 
@@ -72,6 +82,8 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
+        return " or ".join(_words(item) for item in value)
     if isinstance(value, list):
         return " + ".join(clean(item) for item in value)
     if isinstance(value, dict):

@@ -19,11 +19,13 @@ ALPHAS = (0.1, 1, 5, 10)
 LOOKBACKS = (1, 5, 10)
 GAMMAS = (0.1, 0.5, 1)
 SUMM_GRID = {"alpha": ALPHAS, "lookback": LOOKBACKS, "gamma": GAMMAS}
+AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
 
 Make = Callable[[int | None], Contender]
 
 _MAKE: dict[str, Make] = {
     "bsumm": lambda jobs: ModelContender("bsumm", BSuMM(), SUMM_GRID, jobs),
+    "bsumm-auto": lambda jobs: ModelContender("bsumm-auto", BSuMM(lookback="auto"), AUTO_GRID, jobs),
     "osumm": lambda jobs: ModelContender("osumm", OSuMM(), SUMM_GRID, jobs),
     "csumm": lambda jobs: ModelContender("csumm", CSuMM(), {**SUMM_GRID, "cap": (2, 3)}, jobs),
 }

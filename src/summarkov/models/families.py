@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import filterfalse
@@ -11,7 +13,7 @@ from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
 from summarkov.models.model import SummaryModel, codes_of, label_list
 from summarkov.scores import Scorer
-from summarkov.search import SEARCHES, Problem
+from summarkov.search import SEARCHES, LookbackProblem, Problem, greedy_lookbacks
 from summarkov.search.problem import Search
 from summarkov.summaries import (
     BinarySummary,
@@ -20,6 +22,7 @@ from summarkov.summaries import (
     CustomSummary,
     OrdinalSummary,
     Summary,
+    WindowSummary,
 )
 
 
@@ -77,8 +80,69 @@ class SearchedModel(SummaryModel):
         return SEARCHES[self.search](problem)
 
 
+#: What ``lookback="auto"`` chooses from.
+LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
+
+Lookback = int | str | tuple[int | None, ...] | Mapping[str, int | None] | None
+
+
 @dataclass(eq=False, repr=False)
-class BSuMM(SearchedModel):
+class WindowedModel(SearchedModel):
+    """A model whose influencers are looked for in a window each, the size of which may be learned."""
+
+    _: KW_ONLY
+    lookback: Lookback = 5
+    delay: int = 0
+
+    @abstractmethod
+    def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
+        """Make the summary for a look-back, or one a label."""
+
+    @property
+    def lookbacks_(self) -> dict[str, int | None]:
+        """The look-back of each influencer; None is the whole past."""
+        reach = getattr(self.fitted.summary, "lookback")  # noqa: B009
+        return {z: reach.get(z) if isinstance(reach, Mapping) else reach for z in self.influencers_}
+
+    def choices(self) -> tuple[int | None, ...] | None:
+        """The look-backs to choose from, the shortest first; None where they are given."""
+        given = self.lookback
+        if isinstance(given, str) and given == "auto":
+            return tuple(k for k in LOOKBACKS if k is None or k > self.delay)
+        if not isinstance(given, tuple):
+            return None
+        if not given or any(isinstance(k, Mapping) or given.count(k) > 1 for k in given):
+            raise SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
+        for k in given:
+            self.summary_at(k)  # refuses what is no look-back
+        return tuple(sorted(given, key=lambda k: math.inf if k is None else k))
+
+    def make_summary(self) -> Summary:
+        choices = self.choices()
+        if choices is None:
+            return self.summary_at(self.lookback)  # type: ignore[arg-type]
+        return self.summary_at(choices[-1])  # each search turns it into what it needs
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        problem = super().make_problem(labels, target, summary, n_events, scale)
+        choices = self.choices()
+        return problem if choices is None else LookbackProblem(**vars(problem), lookbacks=choices)
+
+    def make_search(self, problem: Problem) -> Search:
+        if not isinstance(problem, LookbackProblem):
+            return super().make_search(problem)
+        if self.search != "greedy":
+            raise SettingError(
+                f"look-backs are learned by search='greedy' alone; with search={self.search!r} give one "
+                "lookback"
+            )
+        return greedy_lookbacks(problem)
+
+
+@dataclass(eq=False, repr=False)
+class BSuMM(WindowedModel):
     """Binary summary Markov model: did each influencer occur in its window?
 
     Parameters
@@ -86,9 +150,11 @@ class BSuMM(SearchedModel):
     target : str or labels, optional
         The label of interest; or several, which makes a variable with one outcome each and a residual one;
         or all. Without a target the model is a template for :class:`InfluenceGraph`.
-    lookback : int, None or mapping
+    lookback : int, None, mapping, "auto" or tuple
         How many events back to look; None for the whole past. A mapping gives labels a look-back each; a
-        label that it does not name is looked for in the whole past.
+        label that it does not name is looked for in the whole past. With "auto" the search chooses a
+        look-back for each influencer out of 1, 2, 3, 5, 10, 20 and None, with a tuple such as
+        ``(1, 4, None)`` out of those; ``lookbacks_`` tells which.
     delay : int
         Leave out that many of the most recent events; less than the look-back.
     alpha : float
@@ -122,17 +188,16 @@ class BSuMM(SearchedModel):
     ('A',)
     >>> model.table_[1].words, model.table_[1].n
     ('A', 30.0)
+    >>> events = [["A", "C", "D", "B", "C"], ["C", "C", "D", "D", "C"], ["C", "A", "D", "C", "B"]] * 20
+    >>> BSuMM("B", lookback="auto", max_influencers=1).fit(events).lookbacks_
+    {'A': 3}
 
     References: Bhattacharjya, Sihag, Hassanzadeh, Bialik, "Summary Markov Models for Event Sequences", IJCAI
     2022, Definition 4.
     """
 
-    _: KW_ONLY
-    lookback: int | Mapping[str, int | None] | None = 5
-    delay: int = 0
-
-    def make_summary(self) -> Summary:
-        return BinarySummary(self.lookback, self.delay)
+    def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
+        return BinarySummary(lookback, self.delay)
 
 
 @dataclass(eq=False, repr=False)
@@ -155,11 +220,16 @@ class OSuMM(SearchedModel):
     mask: str = "last"
 
     def make_summary(self) -> Summary:
+        if isinstance(self.lookback, tuple) or str(self.lookback) == "auto":
+            raise SettingError(
+                "an OSuMM has one window for all its influencers, so no look-back is learned for each; "
+                "give a number or None, or try several with GridSearchCV"
+            )
         return OrdinalSummary(self.lookback, self.delay, self.mask)
 
 
 @dataclass(eq=False, repr=False)
-class CSuMM(SearchedModel):
+class CSuMM(WindowedModel):
     """Count summary Markov model: how often did each influencer occur in its window, at most ``cap``?
 
     Parameters are those of :class:`BSuMM`, and ``cap``. With ``cap=1`` it is a BSuMM.
@@ -169,12 +239,10 @@ class CSuMM(SearchedModel):
     """
 
     _: KW_ONLY
-    lookback: int | Mapping[str, int | None] | None = 5
-    delay: int = 0
     cap: int = 2
 
-    def make_summary(self) -> Summary:
-        return CountSummary(self.lookback, self.delay, self.cap)
+    def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
+        return CountSummary(lookback, self.delay, self.cap)
 
 
 @dataclass(eq=False, repr=False)

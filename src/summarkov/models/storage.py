@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,9 +19,16 @@ from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.models.stored_states import plain, read_table, state_document
-from summarkov.search import Problem, Step
+from summarkov.models.stored_states import (
+    learned_document,
+    plain,
+    read_lookbacks,
+    read_table,
+    state_document,
+)
+from summarkov.search import LookbackProblem, Problem, Step
 from summarkov.search.contexts import ContextProblem
+from summarkov.search.lookbacks import LookbackStep
 from summarkov.store import Node, read_document, write_atomically
 from summarkov.summaries import CustomSummary, Summary, WindowSummary, registered_summary
 
@@ -75,6 +83,8 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
             settings[name] = {label: plain(value[label]) for label in sorted(value)}
         elif isinstance(value, np.number):
             settings[name] = value.item()
+        elif name == "lookback" and isinstance(value, tuple):
+            settings[name] = [plain(k) for k in value]
         elif value is not None and not isinstance(value, str | int | float | bool):
             settings[name] = sorted(value)
     return settings
@@ -85,6 +95,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
     return {
         "target": list(model.target_),
         "influencers": list(fitted.influencer_labels),
+        **learned_document(fitted),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
         "states": [
@@ -147,6 +158,8 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
             raise StoreError(f"{value.where}: {family.__name__} has no such setting")
         if name == "summary":
             settings[name] = registered_summary(value.text())
+        elif isinstance(value.value, list) and name == "lookback":
+            settings[name] = tuple(item.value for item in value.list())
         elif isinstance(value.value, list):
             settings[name] = tuple(item.text() for item in value.list())
         elif isinstance(value.value, dict) and name != "lookback":
@@ -176,6 +189,9 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
     names = tuple(labels[code] for code in target.codes)
     model = template.copy(target=names[0] if len(names) == 1 else names)
     problem = _check_settings(model, summary, labels, target, label_counts.sum() / scale, scale, document)
+    if isinstance(problem, LookbackProblem):
+        summary = read_lookbacks(node, problem, influencers)
+        problem = replace(problem, summary=summary)
     rows = node["states"].list()
     score = node["score"]
     fitted = model.fitted_type(
@@ -190,21 +206,24 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
         alpha=template.alpha,
         prior=template.prior,
         score=-np.inf if score.value is None else score.number(),
-        steps=tuple(
-            Step(
-                s["action"].one_of(("add", "remove")),
-                s["label"].one_of(labels),
-                s["score"].number(),
-                s["gain"].number(),
-            )
-            for s in node["trace"].list()
-        ),
+        steps=tuple(_read_step(step, problem) for step in node["trace"].list()),
         settings=model.get_params(deep=False),
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
     model._fitted = fitted
     return model
+
+
+def _read_step(node: Node, problem: Problem) -> Step:
+    open_ = isinstance(problem, LookbackProblem)
+    action = node["action"].one_of(("add", "remove", "change") if open_ else ("add", "remove"))
+    values = node["label"].one_of(tuple(problem.labels)), node["score"].number(), node["gain"].number()
+    if not isinstance(problem, LookbackProblem):
+        return Step(action, *values)
+    if node["lookback"].value not in problem.lookbacks:
+        node["lookback"].wrong(f"one of {', '.join(map(str, problem.lookbacks))}")
+    return LookbackStep(action, *values, lookback=node["lookback"].value)
 
 
 def _check_settings(

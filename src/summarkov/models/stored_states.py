@@ -14,6 +14,7 @@ from summarkov.engines import StateCounts
 from summarkov.errors import SettingError
 from summarkov.models.fitted import Fitted
 from summarkov.scores import Tree
+from summarkov.search import LookbackProblem
 from summarkov.store import Node
 from summarkov.summaries import (
     ChainSummary,
@@ -35,6 +36,26 @@ def state_document(fitted: Fitted, key: list[Any]) -> Any:
     if isinstance(fitted.summary, ContextSummary):
         return [fitted.labels[s - LABEL] if s >= LABEL else None for s in key if s != END]
     return plain(key[0])
+
+
+def learned_document(fitted: Fitted) -> dict[str, Any]:
+    """What of the summary itself was learned: the look-back of each influencer."""
+    summary = fitted.summary
+    if not isinstance(summary, WindowSummary) or not summary.only:
+        return {}
+    return {"lookbacks": {z: plain(k) for z, k in summary.lookback.items()}}  # type: ignore[union-attr]
+
+
+def read_lookbacks(node: Node, problem: LookbackProblem, influencers: tuple[int, ...]) -> WindowSummary:
+    """The summary with the look-backs that were learned."""
+    names = [problem.labels[z] for z in influencers]
+    given = node["lookbacks"]
+    if not isinstance(given.value, dict) or sorted(given.value) != names:
+        given.wrong(f"a look-back for each of {', '.join(names) or 'no influencers'}")
+    for label, k in given.items():
+        if isinstance(k.value, bool | float) or k.value not in problem.lookbacks:
+            given[label].wrong(f"one of {', '.join(map(str, problem.lookbacks))}")
+    return problem.learned({z: given[name].value for z, name in zip(influencers, names, strict=True)})
 
 
 def plain(state: Hashable) -> Any:

@@ -3,10 +3,20 @@
 from summarkov.search.driver import run_searches
 from summarkov.search.fixed import fixed
 from summarkov.search.greedy import greedy
+from summarkov.search.lookbacks import LookbackProblem, greedy_lookbacks
 from summarkov.search.problem import Problem, SearchResult, Step
 from summarkov.search.sweep import sweep
 
 #: The strategies by the name that users give.
 SEARCHES = {"greedy": greedy, "sweep": sweep}
 
-__all__ = ["SEARCHES", "Problem", "SearchResult", "Step", "fixed", "run_searches"]
+__all__ = [
+    "SEARCHES",
+    "LookbackProblem",
+    "Problem",
+    "SearchResult",
+    "Step",
+    "fixed",
+    "greedy_lookbacks",
+    "run_searches",
+]

@@ -96,17 +96,23 @@ class Problem:
             request = CandidatesRequest(self.summary, influencers, self.target, tuple(candidates))
             (counts,) = yield [request]
             assert isinstance(counts, CandidateCounts)
-            if self.reachable_only:
-                sizes = [self.n_states((*influencers, z)) for z in candidates]
-                n_states: float | FloatArray = np.array(sizes)
-            else:
-                n_states = self.n_states((*influencers, candidates[0]))
-            scores = self._score(counts.tables(), len(influencers) + 1, n_states)
+            scores = self.joined_scores(counts, influencers, candidates)
             return StateCounts(counts.keys, counts.counts), scores
         sets = [influencers, *(tuple(sorted((*influencers, z))) for z in candidates)]
         tables = yield [StatesRequest(self.summary, u, self.target) for u in sets]
         each = [table for table in tables if isinstance(table, StateCounts)]
         return each[0], np.array([self.score(t, u) for t, u in zip(each[1:], sets[1:], strict=True)])
+
+    def joined_scores(
+        self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
+    ) -> FloatArray:
+        """The scores once each candidate joins."""
+        if self.reachable_only:
+            sizes = [self.n_states((*influencers, z)) for z in candidates]
+            n_states: float | FloatArray = np.array(sizes)
+        else:
+            n_states = self.n_states((*influencers, candidates[0]))
+        return self._score(counts.tables(), len(influencers) + 1, n_states)
 
     def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
         """Ask for the counts of one set of influencers."""

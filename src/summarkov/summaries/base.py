@@ -54,6 +54,10 @@ class Summary(ABC):
         label's first ``first`` occurrences and its last one before those (None: nothing further back).
         """
 
+    def where(self, label: str) -> str:
+        """Where an influencer is looked for, in words to follow it, if each is in a place of its own."""
+        return ""
+
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """How many states some history can reach at this look-back; all, unless a summary knows better."""
         return self.n_states(len(influencers), n_labels)

@@ -30,4 +30,7 @@ class BinarySummary(WindowSummary):
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         if not influencers:
             return "any history"
-        return ", ".join(z if level else f"no {z}" for z, level in zip(influencers, key, strict=True))
+        return ", ".join(
+            self.named(z) if level else f"no {self.named(z)}"
+            for z, level in zip(influencers, key, strict=True)
+        )

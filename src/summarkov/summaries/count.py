@@ -43,6 +43,6 @@ class CountSummary(WindowSummary):
         if not influencers:
             return "any history"
         return ", ".join(
-            f"{z} x{level}{'+' if level == self.cap else ''}" if level else f"no {z}"
+            f"{self.named(z)} x{level}{'+' if level == self.cap else ''}" if level else f"no {self.named(z)}"
             for z, level in zip(influencers, key, strict=True)
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -24,11 +26,14 @@ class WindowSummary(Summary):
     """A summary by levels: how each influencer stands in the window d < i - j <= k before position i.
 
     ``lookback`` is k: one number, None for the whole past, or a mapping from label to its own k (a label
-    that it does not name is looked for in the whole past). ``delay`` is d.
+    that it does not name is looked for in the whole past). ``delay`` is d. ``only`` says that no label but
+    those that the mapping names is ever looked for, so that no more need be remembered than they need.
     """
 
     lookback: Lookback = 5
     delay: int = 0
+    _: KW_ONLY
+    only: bool = False
 
     kind: ClassVar[int]
     cap: ClassVar[int] = 1
@@ -54,8 +59,9 @@ class WindowSummary(Summary):
         """One look-back a label of the vocabulary."""
         if not isinstance(self.lookback, Mapping):
             return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else self.lookback)
+        known = set(labels)
         for label in self.lookback:
-            if label not in labels:
+            if label not in known:
                 raise UnknownLabelError(label, labels)
         given = (self.lookback.get(label) for label in labels)
         return np.array([kernels.UNLIMITED if k is None else k for k in given], dtype=np.int64)
@@ -65,6 +71,44 @@ class WindowSummary(Summary):
         reach = self.lookback
         each = [reach.get(z) if isinstance(reach, Mapping) else reach for z in influencers]
         return [None if k is None else k - self.delay for k in each]
+
+    def where(self, label: str) -> str:
+        """Where a label is looked for, in words to follow it; nothing where all have one look-back.
+
+        >>> from summarkov.summaries import BinarySummary
+        >>> summary = BinarySummary({"A": 1, "B": 10, "C": None})
+        >>> [summary.where(label) for label in "ABC"], BinarySummary(3).where("A")
+        (['just before', 'within 10', 'ever'], '')
+        """
+        if not isinstance(self.lookback, Mapping):
+            return ""
+        lookback = self.lookback.get(label)
+        if self.delay:
+            last = "or more" if lookback is None else f"to {lookback}"
+            return f"{self.delay + 1} {last} before"
+        return "ever" if lookback is None else "just before" if lookback == 1 else f"within {lookback}"
+
+    def named(self, label: str) -> str:
+        """A label, with where it is looked for."""
+        where = self.where(label)
+        return f"{label} {where}" if where else label
+
+    def variant(self, own: Iterable[tuple[str, int | None]], rest: int | None, labels: Sequence[str]) -> Self:
+        """The same summary with look-backs of their own for some labels, and another one for the rest.
+
+        As long as somebody holds it, it is the same object each time: what several searches ask of it is then
+        counted once for all of them.
+        """
+        name = (frozenset(own), rest)
+        found = self._variants.get(name)
+        if found is None:
+            found = replace(self, lookback=dict.fromkeys(labels, rest) | dict(name[0]), only=True)
+            self._variants[name] = found
+        return found
+
+    @cached_property
+    def _variants(self) -> WeakValueDictionary[object, Self]:
+        return WeakValueDictionary()
 
     def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
         """List all states as keys, or only those that fit into the windows; for few influencers."""
@@ -113,7 +157,7 @@ class WindowSummary(Summary):
     def memory(self) -> tuple[int, int | None]:
         given = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
         limits = [k for k in given if k is not None]
-        unlimited = isinstance(self.lookback, Mapping) or self.lookback is None
+        unlimited = None in given or (isinstance(self.lookback, Mapping) and not self.only)
         return max([*limits, self.delay]), self.cap if unlimited else None
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
