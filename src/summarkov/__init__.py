@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         MarkovChain,
         OSuMM,
         SuMM,
+        TreeSuMM,
         VariableOrderChain,
         load,
     )
@@ -46,6 +47,7 @@ _WHERE = {
     "OSuMM": "models",
     "OTHER": "models",
     "SuMM": "models",
+    "TreeSuMM": "models",
     "VariableOrderChain": "models",
     "backend": "kernels",
     "compare": "evaluation",
@@ -65,6 +67,7 @@ __all__ = [
     "MarkovChain",
     "OSuMM",
     "SuMM",
+    "TreeSuMM",
     "VariableOrderChain",
     "backend",
     "compare",

@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 from summarkov import kernels
+from summarkov.kernels import history_tests
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -13,6 +14,8 @@ BACKENDS = {
 }
 
 FUNCTIONS = ("chain_states", "count_candidates", "count_states", "merge_keys", "tabulate", "window_states")
+#: Those whose NumPy twins have a module of their own.
+TESTS = ("count_tests", "tree_leaves")
 
 
 @pytest.fixture(autouse=True, scope="module", params=BACKENDS)
@@ -26,4 +29,6 @@ def backend(request):
     with pytest.MonkeyPatch.context() as patch:
         for name in FUNCTIONS:
             patch.setattr(kernels, name, getattr(chosen, name, getattr(plain, name)))
+        for name in TESTS:
+            patch.setattr(kernels, name, getattr(chosen, name, getattr(history_tests, name)))
         yield chosen

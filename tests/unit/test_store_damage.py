@@ -124,7 +124,7 @@ EDITS = [
     ("binary", put("version", "1"), '.version: expected a whole number from 0 on, found "1"'),
     ("binary", put("version", True), ".version: expected a whole number from 0 on, found true"),
     ("binary", put("version", 1.0), ".version: expected a whole number from 0 on, found 1.0"),
-    ("binary", put("kind", "TreeSuMM"), ".kind: expected one of BSuMM, OSuMM, CSuMM, SuMM, MarkovChain"),
+    ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, OSuMM, CSuMM, SuMM, MarkovChain"),
     ("binary", put("kind", "OSuMM"), ".targets: a OSuMM has one target of its own kind"),
     ("binary", put("model", "object"), ".model: expected one of BSuMM"),
     ("binary", put("model", None), ".model: expected one of BSuMM"),

@@ -124,3 +124,17 @@ def _cornish_fisher(q: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     excess = 6 * ((a - b) ** 2 * (n + 1) - a * b * (n + 2)) / (a * b * (n + 2) * (n + 3))
     w = z + skew * (z**2 - 1) / 6 + excess * (z**3 - 3 * z) / 24 - skew**2 * (2 * z**3 - 5 * z) / 36
     return np.asarray(a / n + sd * w)
+
+
+def matched_intervals(mean: FloatArray, square: FloatArray, level: float) -> FloatArray:
+    """Intervals ``[..., (low, high)]`` of beta distributions with a given mean and mean square.
+
+    For mixtures of beta distributions, which have no quantiles in closed form.
+
+    >>> matched_intervals(np.array([0.5]), np.array([1 / 3]), 0.9).round(3)  # uniform
+    array([[0.05, 0.95]])
+    """
+    spread = np.maximum(square - mean**2, 0.0)
+    size = np.divide(mean - square, spread, out=np.ones_like(mean), where=spread > 0)
+    quantiles = [0.5 - level / 2, 0.5 + level / 2]
+    return beta_quantile(quantiles, (mean * size)[..., None], ((1 - mean) * size)[..., None])

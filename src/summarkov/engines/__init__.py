@@ -1,9 +1,9 @@
 """Engines: count requests in, counts out."""
 
-from summarkov.engines.counts import CandidateCounts, StateCounts
+from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.local import LocalSource
 from summarkov.engines.past import Past, joint_memory
-from summarkov.engines.requests import CandidatesRequest, Request, StatesRequest
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest
 from summarkov.engines.source import CountSource, as_source
 from summarkov.engines.target import Target
 
@@ -13,6 +13,8 @@ __all__ = [
     "CountSource",
     "LocalSource",
     "Past",
+    "RecencyCounts",
+    "RecencyRequest",
     "Request",
     "StateCounts",
     "StatesRequest",

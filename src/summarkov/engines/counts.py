@@ -109,7 +109,48 @@ class CandidateCounts:
         return CandidateCounts(keys, counts, present)
 
 
-Counts = StateCounts | CandidateCounts
+@dataclass(frozen=True)
+class RecencyCounts:
+    """What tests would tell apart at some leaves of a tree, see :func:`kernels.count_tests`."""
+
+    counts: IntArray
+    lags: IntArray
+    starts: IntArray
+    pairs: IntArray
+
+    @property
+    def _tables(self) -> tuple[IntArray, ...]:
+        return self.counts, self.lags, self.starts, self.pairs
+
+    def narrow(self, joint: Target, target: Target) -> RecencyCounts:
+        """The counts for one target out of those for several."""
+        each = zip(self._tables, self._n, strict=True)
+        return RecencyCounts(*(_narrow(table, n, joint, target) for table, n in each))
+
+    @cached_property
+    def _n(self) -> tuple[IntArray, ...]:
+        """The sums over outcomes, shared by all targets."""
+        return tuple(np.asarray(table.sum(axis=-1)) for table in self._tables)
+
+    @staticmethod
+    def total(parts: Sequence[RecencyCounts]) -> RecencyCounts:
+        """Add the counts of several shards."""
+        if len(parts) == 1:
+            return parts[0]
+        return RecencyCounts(
+            *(np.sum(tables, axis=0) for tables in zip(*(p._tables for p in parts), strict=True))
+        )
+
+    def leaf(self, number: int) -> RecencyCounts:
+        """The counts at one of the leaves."""
+        return RecencyCounts(*(table[number : number + 1] for table in self._tables))
+
+    def minus(self, other: RecencyCounts) -> RecencyCounts:
+        """What is left of a leaf without one of its branches: the other branch."""
+        return RecencyCounts(*(a - b for a, b in zip(self._tables, other._tables, strict=True)))
+
+
+Counts = StateCounts | CandidateCounts | RecencyCounts
 
 
 def _narrow(counts: IntArray, n: IntArray, joint: Target, target: Target) -> IntArray:

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
+from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
 from summarkov.engines.past import Past, joint_memory
-from summarkov.engines.requests import CandidatesRequest, Request, join
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
 from summarkov.engines.shard import Shard
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import SettingError
@@ -112,8 +112,9 @@ class LocalSource:
 
     def _most_targets(self, requests: Sequence[Request]) -> int:
         """How many labels may share one table of candidates."""
-        most = max((len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)), default=1)
-        return max(1, (TABLE_BYTES >> 2) // (16 * max(1, most)))
+        cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
+        cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
+        return max(1, (TABLE_BYTES >> 2) // (8 * max([*cells, 2])))
 
 
 class _Inline:
@@ -129,6 +130,8 @@ class _Inline:
 
 
 def _total(parts: list[Counts]) -> Counts:
+    if isinstance(parts[0], RecencyCounts):
+        return RecencyCounts.total(parts)  # type: ignore[arg-type]
     if isinstance(parts[0], CandidateCounts):
         return CandidateCounts.total(parts)  # type: ignore[arg-type]
     return StateCounts.total(parts)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from summarkov.engines.target import Target
-from summarkov.summaries import Summary, WindowSummary
+from summarkov.summaries import Summary, TreeSummary, WindowSummary
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,33 @@ class CandidatesRequest:
         return CandidatesRequest(self.summary, self.influencers, target, self.candidates)
 
 
-Request = StatesRequest | CandidatesRequest
+@dataclass(frozen=True)
+class RecencyRequest:
+    """Count what every test of the candidates would tell apart at some leaves of a tree."""
+
+    summary: TreeSummary
+    target: Target
+    candidates: tuple[int, ...]
+    open: tuple[int, ...]  # numbers of leaves
+
+    @property
+    def shared(self) -> tuple[object, ...]:
+        """What requests must have in common to be counted as one."""
+        return (type(self), self.summary, self.candidates, self.open)
+
+    @property
+    def cells(self) -> int:
+        """How many numbers there are to an outcome."""
+        tests, n = self.summary.tests, len(self.candidates)
+        each = n * tests.depth * (len(tests.lookbacks) + 1) + len(tests.starts) + n * n * tests.order
+        return len(self.open) * each
+
+    def for_target(self, target: Target) -> RecencyRequest:
+        """The same question about another target."""
+        return RecencyRequest(self.summary, target, self.candidates, self.open)
+
+
+Request = StatesRequest | CandidatesRequest | RecencyRequest
 
 
 def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[int]]:

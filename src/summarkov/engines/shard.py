@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, StateCounts
-from summarkov.engines.requests import CandidatesRequest, Request
+from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import TooLargeError
 from summarkov.summaries import WindowSummary
 
@@ -25,6 +25,8 @@ class Shard:
 
     def count(self, request: Request) -> Counts:
         """Answer one request for this piece alone."""
+        if isinstance(request, RecencyRequest):
+            return self._count_recency(request)
         influencers = np.array(request.influencers, np.int32)
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         if isinstance(request, CandidatesRequest):
@@ -46,3 +48,20 @@ class Shard:
             )
         ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
+
+    def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
+        tree = request.summary
+        slots = np.full(len(tree.nodes), -1, np.int64)
+        slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
+        recency = tree.tests.recency(request.candidates)
+        outcomes = (request.target.outcome_of(), request.target.n_outcomes)
+        try:
+            return RecencyCounts(
+                *kernels.count_tests(self.index, self.weights, tree.arrays, slots, recency, *outcomes)
+            )
+        except MemoryError:
+            raise TooLargeError(
+                f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
+                f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
+                "set max_depth, raise gamma, or leave out counts or order"
+            ) from None

@@ -71,11 +71,11 @@ def influence_of(
     strength = float((weight * np.log(theta[with_] / theta[without])).sum() / weight.sum())
     low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
     up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
+    return effect_of(strength, bool(up), bool(down)), strength, n_with, n_without
+
+
+def effect_of(strength: float, up: bool, down: bool) -> str:
+    """The effect in a word; ``up`` and ``down`` tell signs that are beyond their intervals."""
     if up and down:
-        return "mixed", strength, n_with, n_without
-    return (
-        ("amplifies" if strength > 0 else "inhibits" if strength < 0 else "unclear"),
-        strength,
-        n_with,
-        n_without,
-    )
+        return "mixed"
+    return "amplifies" if strength > 0 else "inhibits" if strength < 0 else "unclear"

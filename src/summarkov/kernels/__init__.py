@@ -8,7 +8,8 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import numpy_kernels
+from summarkov.kernels import history_tests, numpy_kernels
+from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
 from summarkov.kernels.index import UNLIMITED, Index
 from summarkov.kernels.numpy_kernels import (
     BINARY,
@@ -24,17 +25,24 @@ from summarkov.kernels.numpy_kernels import (
 __all__ = [
     "BINARY",
     "COUNT",
+    "LEAF",
+    "MORE_RECENT",
+    "OCCURS",
     "ORDINAL_FIRST",
     "ORDINAL_LAST",
+    "START",
     "UNLIMITED",
     "Index",
+    "Recency",
     "Window",
     "backend",
     "chain_states",
     "count_candidates",
     "count_states",
+    "count_tests",
     "merge_keys",
     "tabulate",
+    "tree_leaves",
     "window_states",
 ]
 
@@ -57,6 +65,9 @@ _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
 count_states = _chosen.count_states
 count_candidates = _chosen.count_candidates
+_tests = history_tests if _chosen is numpy_kernels else _chosen
+count_tests = _tests.count_tests
+tree_leaves = _tests.tree_leaves
 
 
 def backend() -> str:

@@ -23,3 +23,18 @@ def states(
     shard: Index, influencers: Codes, kind: int, lookback: Int, delay: int, cap: int
 ) -> tuple[Int, Codes]: ...
 def totals(shard: Index, weights: Int | None, kind: int, lookback: Int, delay: int, cap: int) -> Int: ...
+def tests(
+    shard: Index,
+    weights: Int | None,
+    tree: Int,
+    slots: Int,
+    labels: Codes,
+    lookbacks: Int,
+    depth: int,
+    starts: Int,
+    order: bool,
+    outcome_of: Codes,
+    n_outcomes: int,
+    shapes: list[tuple[int, ...]],
+) -> tuple[Int, Int, Int, Int]: ...
+def leaves(shard: Index, tree: Int, depth: int) -> Int: ...

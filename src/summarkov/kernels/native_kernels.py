@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
+from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Codes, Index, Int
 from summarkov.kernels.numpy_kernels import Window
 
@@ -54,6 +55,38 @@ def count_candidates(
         MOST_CELLS,
     )
     return keys, counts, present
+
+
+def count_tests(
+    index: Index,
+    weights: Int | None,
+    tree: Int,
+    slots: Int,
+    recency: Recency,
+    outcome_of: Codes,
+    n_outcomes: int,
+) -> tuple[Int, Int, Int, Int]:
+    """See :func:`summarkov.kernels.history_tests.count_tests`."""
+    shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
+    return _native.tests(
+        _shard(index),
+        weights,
+        tree,
+        slots,
+        recency.labels,
+        recency.lookbacks,
+        recency.depth,
+        recency.starts,
+        recency.order,
+        outcome_of,
+        n_outcomes,
+        shapes,
+    )
+
+
+def tree_leaves(index: Index, tree: Int) -> Int:
+    """See :func:`summarkov.kernels.history_tests.tree_leaves`."""
+    return _native.leaves(_shard(index), tree, max(1, int(tree[:, 3].max())))
 
 
 def _shard(index: Index) -> Any:

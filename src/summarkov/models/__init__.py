@@ -6,6 +6,7 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
 from summarkov.models.storage import load
+from summarkov.models.tree import TreeSuMM
 
 __all__ = [
     "OTHER",
@@ -17,6 +18,7 @@ __all__ = [
     "OSuMM",
     "SuMM",
     "SummaryModel",
+    "TreeSuMM",
     "VariableOrderChain",
     "load",
 ]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.beta import beta_quantile
+from summarkov.confidence.beta import matched_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
-from summarkov.errors import SettingError
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
+from summarkov.models.parameters import share
 from summarkov.scores import Scorer, Tree, probabilities
 from summarkov.search import Problem
 from summarkov.search.contexts import (
@@ -101,11 +101,7 @@ class FittedAverage(FittedTree):
         total = a.sum(axis=1, keepdims=True)
         squares = a * (a + 1) / (total * (total + 1))
         squares[:-1] = self.tree.mix(squares[:-1], self.splits)
-        mean, square = self.theta[rows], squares[rows]
-        spread = np.maximum(square - mean**2, 0.0)
-        size = np.divide(mean - square, spread, out=np.ones_like(mean), where=spread > 0)
-        quantiles = [0.5 - level / 2, 0.5 + level / 2]
-        return beta_quantile(quantiles, (mean * size)[..., None], ((1 - mean) * size)[..., None])
+        return matched_intervals(self.theta[rows], squares[rows], level)
 
     def plus(self, table: StateCounts, source: CountSource) -> Fitted:
         """Add the counts of further data, new contexts included."""
@@ -235,17 +231,9 @@ class ContextTreeWeighting(SummaryModel):
     ) -> Problem:
         scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
         everyone = tuple(range(len(labels)))
-        split = _share("split", self.split)
+        split = share("split", self.split)
         return WeightedContexts(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
 
     def make_search(self, problem: Problem) -> Search:
         assert isinstance(problem, WeightedContexts)
         return weigh_contexts(problem)
-
-
-def _share(name: str, value: Any) -> float:
-    """Refuse a setting that is not a number from 0 to 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:
-        raise SettingError(f"{name} must be a number from 0 to 1, not {value!r}")
-    return float(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Target
+from summarkov.engines import StateCounts, Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
@@ -26,16 +26,21 @@ from summarkov.models.stored_states import (
     read_table,
     state_document,
 )
+from summarkov.models.stored_trees import read_splits, read_tree, tree_document
+from summarkov.models.tree import TreeSuMM
 from summarkov.search import LookbackProblem, Problem, Step
 from summarkov.search.contexts import ContextProblem
 from summarkov.search.lookbacks import LookbackStep
+from summarkov.search.tree import TreeProblem
 from summarkov.store import Node, read_document, write_atomically
-from summarkov.summaries import CustomSummary, Summary, WindowSummary, registered_summary
+from summarkov.summaries import CustomSummary, Summary, TreeSummary, WindowSummary, registered_summary
 
 VERSION = 1
 _KINDS: dict[str, type[SummaryModel]] = {
-    c.__name__: c for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting)
+    c.__name__: c
+    for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting, TreeSuMM)
 }
+_NUMBERS = ("lookback", "lookbacks", "counts", "starts")  # lists of numbers; other lists are sets of labels
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
@@ -83,10 +88,8 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
             settings[name] = {label: plain(value[label]) for label in sorted(value)}
         elif isinstance(value, np.number):
             settings[name] = value.item()
-        elif name == "lookback" and isinstance(value, tuple):
-            settings[name] = [plain(k) for k in value]
         elif value is not None and not isinstance(value, str | int | float | bool):
-            settings[name] = sorted(value)
+            settings[name] = [plain(number) for number in value] if name in _NUMBERS else sorted(value)
     return settings
 
 
@@ -98,6 +101,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         **learned_document(fitted),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
+        **({"tree": tree_document(fitted)} if isinstance(fitted.summary, TreeSummary) else {}),
         "states": [
             {"state": state_document(fitted, key), "counts": n, "probabilities": p}
             for key, n, p in zip(
@@ -158,10 +162,9 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
             raise StoreError(f"{value.where}: {family.__name__} has no such setting")
         if name == "summary":
             settings[name] = registered_summary(value.text())
-        elif isinstance(value.value, list) and name == "lookback":
-            settings[name] = tuple(item.value for item in value.list())
         elif isinstance(value.value, list):
-            settings[name] = tuple(item.text() for item in value.list())
+            items = value.list()
+            settings[name] = tuple(item.value if name in _NUMBERS else item.text() for item in items)
         elif isinstance(value.value, dict) and name != "lookback":
             value.wrong("a list of labels")
         else:
@@ -190,29 +193,37 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
     model = template.copy(target=names[0] if len(names) == 1 else names)
     problem = _check_settings(model, summary, labels, target, label_counts.sum() / scale, scale, document)
     if isinstance(problem, LookbackProblem):
-        summary = read_lookbacks(node, problem, influencers)
-        problem = replace(problem, summary=summary)
+        problem = replace(problem, summary=read_lookbacks(node, problem, influencers))
+    if isinstance(problem, TreeProblem):
+        problem = read_tree(node["tree"], problem)
     rows = node["states"].list()
+    table = read_table(node["states"], problem.summary, influencers, labels, target.n_outcomes)
     score = node["score"]
     fitted = model.fitted_type(
-        summary=summary,
+        summary=problem.summary,
         labels=labels,
         target=target,
         influencers=influencers,
-        table=read_table(node["states"], summary, influencers, labels, target.n_outcomes),
+        table=table,
         scale=scale,
         n_sequences=data["sequences"].count(),
         label_counts=label_counts,
         alpha=template.alpha,
         prior=template.prior,
         score=-np.inf if score.value is None else score.number(),
-        steps=tuple(_read_step(step, problem) for step in node["trace"].list()),
+        steps=_read_trace(node["trace"], problem, table),
         settings=model.get_params(deep=False),
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
     model._fitted = fitted
     return model
+
+
+def _read_trace(node: Node, problem: Problem, table: StateCounts) -> tuple[Step, ...]:
+    if isinstance(problem, TreeProblem):
+        return read_splits(node, problem, table)
+    return tuple(_read_step(step, problem) for step in node.list())
 
 
 def _read_step(node: Node, problem: Problem) -> Step:
@@ -279,6 +290,8 @@ def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
         node["influencers"].wrong(f"at most {problem.max_influencers} influencers")
     if isinstance(problem, ContextProblem) and fitted.influencers != problem.influencers_of(fitted.table):
         node["influencers"].wrong("the labels of the contexts")
+    if isinstance(problem, TreeProblem) and fitted.influencers != problem.tree.influencers:
+        node["influencers"].wrong("the labels that the tree tests")
     if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
         node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
     score = problem.score(fitted.table, fitted.influencers)

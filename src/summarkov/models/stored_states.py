@@ -22,6 +22,7 @@ from summarkov.summaries import (
     CustomSummary,
     KeyArray,
     Summary,
+    TreeSummary,
     WindowSummary,
 )
 from summarkov.summaries.contexts import END, LABEL, START, parents
@@ -33,6 +34,8 @@ def state_document(fitted: Fitted, key: list[Any]) -> Any:
         return dict(zip(fitted.influencer_labels, key, strict=True))
     if isinstance(fitted.summary, ChainSummary):
         return [fitted.labels[code - 1] if code else None for code in key]
+    if isinstance(fitted.summary, TreeSummary):
+        return key[0]  # the leaf
     if isinstance(fitted.summary, ContextSummary):
         return [fitted.labels[s - LABEL] if s >= LABEL else None for s in key if s != END]
     return plain(key[0])
@@ -84,6 +87,10 @@ def read_table(
     keys = _read_keys(rows, summary, influencers, labels)
     if isinstance(summary, ContextSummary):
         counts = _own_counts(node, rows, keys, counts)
+    if isinstance(summary, TreeSummary):
+        node.list(len(summary.leaves))
+        for i in np.flatnonzero((counts == 0).all(axis=1))[:1]:
+            rows[i]["counts"].wrong("counts of a leaf that was seen")
     return StateCounts(keys, counts)
 
 
@@ -99,6 +106,8 @@ def _read_keys(
             found.append(_window_key(node, summary, names))
         elif isinstance(summary, ChainSummary):
             found.append(_chain_key(node, summary, index))
+        elif isinstance(summary, TreeSummary):
+            found.append((node.count(len(summary.leaves) - 1),))
         elif isinstance(summary, ContextSummary):
             found.append(_context_key(node, summary, index))
         else:
@@ -111,6 +120,8 @@ def _read_keys(
         width = len(influencers)
         if isinstance(summary, ChainSummary | ContextSummary):
             width, _ = summary.memory()
+        if isinstance(summary, TreeSummary):
+            width = 1
         keys = np.array(found, dtype=np.int32).reshape(len(found), width)
         ordered = found
     for row, (a, b) in zip(rows[1:], itertools.pairwise(ordered), strict=True):

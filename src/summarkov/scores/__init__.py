@@ -2,6 +2,7 @@
 
 from summarkov.scores.estimates import Prior, log_likelihood, probabilities, pseudo_counts
 from summarkov.scores.scorer import SCORES, Scorer, log_evidence
+from summarkov.scores.shrunken import shrunken, split_gains, unexplained
 from summarkov.scores.trees import Tree
 
 __all__ = [
@@ -13,4 +14,7 @@ __all__ = [
     "log_likelihood",
     "probabilities",
     "pseudo_counts",
+    "shrunken",
+    "split_gains",
+    "unexplained",
 ]

@@ -6,7 +6,9 @@ from summarkov.summaries.chain import ChainSummary
 from summarkov.summaries.contexts import ContextSummary
 from summarkov.summaries.count import CountSummary
 from summarkov.summaries.custom import CustomSummary, register_summary, registered_summary
+from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs, Start
 from summarkov.summaries.ordinal import OrdinalSummary
+from summarkov.summaries.tree import TreeSummary
 from summarkov.summaries.window import WindowSummary
 
 __all__ = [
@@ -15,9 +17,15 @@ __all__ = [
     "ContextSummary",
     "CountSummary",
     "CustomSummary",
+    "HistoryTest",
+    "HistoryTests",
     "KeyArray",
+    "MoreRecent",
+    "Occurs",
     "OrdinalSummary",
+    "Start",
     "Summary",
+    "TreeSummary",
     "WindowSummary",
     "register_summary",
     "registered_summary",

@@ -18,7 +18,7 @@ from summarkov.summaries.base import IntArray, KeyArray, Summary
 Lookback = int | None | Mapping[str, int | None]
 
 #: The kernels tell distances apart up to this.
-_FARTHEST = 2**30
+FARTHEST = 2**30
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class WindowSummary(Summary):
     def __post_init__(self) -> None:
         if not isinstance(self.delay, int | np.integer) or isinstance(self.delay, bool) or self.delay < 0:
             raise SettingError(f"delay must be a whole number from 0 on, not {self.delay!r}")
-        if self.delay > _FARTHEST:
-            raise SettingError(f"delay {self.delay} is too large; it may be {_FARTHEST} at most")
+        if self.delay > FARTHEST:
+            raise SettingError(f"delay {self.delay} is too large; it may be {FARTHEST} at most")
         lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
         for lookback in lookbacks:
             if lookback is None:
@@ -52,7 +52,7 @@ class WindowSummary(Summary):
                 raise SettingError(f"lookback must be a whole number from 1 on or None, not {lookback!r}")
             if self.delay >= lookback:
                 raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
-            if lookback > _FARTHEST:
+            if lookback > FARTHEST:
                 raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
 
     def lookbacks(self, labels: Sequence[str]) -> IntArray:

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "count.hpp"
+#include "tests.hpp"
 
 namespace py = pybind11;
 using namespace summarkov;
@@ -135,6 +136,45 @@ py::array_t<Count> totals(const PyIndex& shard, const MaybeWeights& weights, int
     return py::array_t<Count>(static_cast<py::ssize_t>(found.size()), found.data());
 }
 
+using Numbers = Array<std::int64_t>;
+
+TestTree tree_of(const Numbers& tree) {
+    static_assert(sizeof(TestTree::Node) == 7 * sizeof(std::int64_t));
+    return {reinterpret_cast<const TestTree::Node*>(tree.data())};
+}
+
+py::tuple tests(const PyIndex& shard, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
+                const Array<std::int32_t>& labels, const Numbers& lookbacks, std::int64_t depth, const Numbers& starts,
+                bool order, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
+                const std::vector<std::vector<std::int64_t>>& shapes) {
+    std::vector<py::array_t<Count>> tables;
+    for (const auto& shape : shapes) {
+        tables.emplace_back(shape);
+        std::fill_n(tables.back().mutable_data(), tables.back().size(), 0);
+    }
+    const TestTables into{tables[0].mutable_data(), tables[1].mutable_data(), tables[2].mutable_data(),
+                          tables[3].mutable_data()};
+    const Recency recency{span(labels), span(lookbacks), depth, span(starts), order};
+    const Outcomes outcomes{span(outcome_of), n_outcomes};
+    {
+        py::gil_scoped_release release;
+        count_tests(shard.index, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
+    }
+    return py::make_tuple(tables[0], tables[1], tables[2], tables[3]);
+}
+
+py::array_t<std::int64_t> leaves(const PyIndex& shard, const Numbers& tree, std::int64_t depth) {
+    py::array_t<std::int64_t> found(shard.index.codes.size);
+    std::int64_t* to = found.mutable_data();
+    {
+        py::gil_scoped_release release;
+        const TestTree nodes = tree_of(tree);
+        Walk walk(shard.index, depth);
+        walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
+    }
+    return found;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -145,4 +185,6 @@ PYBIND11_MODULE(_native, m) {
     m.def("count", &count);
     m.def("states", &states);
     m.def("totals", &totals);
+    m.def("tests", &tests);
+    m.def("leaves", &leaves);
 }

@@ -1,0 +1,164 @@
+"""Tests of the history in NumPy: where a decision tree leads, and what each further test would tell apart.
+
+A tree is an array with a row a node, the root first: kind, label, other label, count, look-back, and the rows
+of the yes and the no branch. Its tests are
+
+- ``OCCURS``: the lag to the count-th most recent occurrence of the label is at most the look-back;
+- ``MORE_RECENT``: the last occurrence of the label is more recent than that of the other;
+- ``START``: fewer events than the look-back precede in the sequence.
+
+What is counted at a leaf is not tests but recency, from which every test follows by sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int
+from summarkov.kernels.numpy_kernels import _add, _spread
+
+LEAF, OCCURS, MORE_RECENT, START = range(4)
+#: Positions whose lags are in memory at once.
+_AT_ONCE = 1 << 16
+
+
+class Recency(NamedTuple):
+    """What is told apart: of these labels, the bins of the lags of the last ``depth`` occurrences.
+
+    ``lookbacks`` are sorted upper ends of the bins (``UNLIMITED`` for the whole past), ``starts`` likewise
+    the numbers of preceding events; ``order`` asks for pairs of labels by which was more recent. ``depth`` is
+    at least the largest count that the tree asks for.
+    """
+
+    labels: Codes
+    lookbacks: Int
+    depth: int
+    starts: Int
+    order: bool
+
+    def shapes(self, n_open: int, n_outcomes: int) -> list[tuple[int, ...]]:
+        """The shapes of the tables; more cells than memory should hold are refused."""
+        n = len(self.labels)
+        shapes: list[tuple[int, ...]] = [
+            (n_open, n_outcomes),
+            (n_open, n, self.depth, len(self.lookbacks), n_outcomes),
+            (n_open, len(self.starts), n_outcomes),
+            (n_open, n, n, n_outcomes) if self.order else (n_open, 0, 0, n_outcomes),
+        ]
+        if sum(int(np.prod([int(s) for s in shape], dtype=object)) for shape in shapes) > MOST_CELLS:
+            raise MemoryError
+        return shapes
+
+
+def count_tests(
+    index: Index,
+    weights: Int | None,
+    tree: Int,
+    slots: Int,
+    recency: Recency,
+    outcome_of: Codes,
+    n_outcomes: int,
+) -> tuple[Int, Int, Int, Int]:
+    """Count the outcomes at some leaves of a tree by the recency of every label.
+
+    ``slots`` has the place of each node in the tables, -1 for all but the leaves that are asked for. Returns
+    ``counts[open, x]``; ``lags[open, label, c, bin, x]``, where the c-th most recent occurrence is in a bin
+    of look-backs; ``starts[open, bin, x]``; and ``pairs[open, z, y, x]``, where z and y occurred and z is the
+    more recent.
+    """
+    counts, lags, starts, pairs = (
+        np.zeros(shape, np.int64) for shape in recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
+    )
+    past = _Past(index)
+    outcomes, by_position = outcome_of[index.codes].astype(np.int64), _spread(index, weights)
+    for block in _blocks(index):
+        slot = np.full(len(block), -1)
+        for node, rows in past.leaves(tree, block):
+            slot[rows - block[0]] = slots[node]
+        some = (slot >= 0) & (outcomes[block] >= 0)
+        rows, slot = block[some], slot[some]
+        x, each = outcomes[rows], None if by_position is None else by_position[rows]
+        _add(counts, slot * n_outcomes + x, np.ones(len(rows), bool), each)
+        begun = np.searchsorted(recency.starts, past.since_start(rows), side="right")
+        n_starts = len(recency.starts)
+        _add(starts, (slot * n_starts + begun) * n_outcomes + x, begun < n_starts, each)
+        last = []
+        for number, label in enumerate(recency.labels.tolist()):
+            for c in range(recency.depth):
+                lag = past.lag(rows, label, c + 1)
+                place = np.searchsorted(recency.lookbacks, lag)
+                seen = (lag < -ABSENT) & (place < len(recency.lookbacks))
+                cell = (slot * len(recency.labels) + number) * recency.depth + c
+                _add(lags, (cell * len(recency.lookbacks) + place) * n_outcomes + x, seen, each)
+                if c == 0:
+                    last.append(lag)
+        if recency.order:
+            for z, mine in enumerate(last):
+                for y, other in enumerate(last):
+                    cell = (slot * len(last) + z) * len(last) + y
+                    _add(pairs, cell * n_outcomes + x, (mine < other) & (other < -ABSENT), each)
+    return counts, lags, starts, pairs
+
+
+def tree_leaves(index: Index, tree: Int) -> Int:
+    """The leaf, as a row of the tree, at which each position ends."""
+    past, found = _Past(index), np.zeros(len(index.codes), np.int64)
+    for block in _blocks(index):
+        for node, rows in past.leaves(tree, block):
+            found[rows] = node
+    return found
+
+
+def _blocks(index: Index) -> Iterator[Int]:
+    for start in range(0, len(index.codes), _AT_ONCE):
+        yield np.arange(start, min(start + _AT_ONCE, len(index.codes)))
+
+
+class _Past:
+    """Looks up how far back things are."""
+
+    def __init__(self, index: Index) -> None:
+        seen = index.occurrences
+        order = np.argsort(seen.code, kind="stable")
+        ends = np.searchsorted(seen.code[order], np.arange(index.n_labels + 1))
+        self._positions = np.split(seen.position[order], ends)[1:-1]  # of each label
+        sequence = np.searchsorted(index.offsets, np.arange(len(index.codes)), side="right") - 1
+        begin = index.offsets.copy()
+        begin[0] = index.past_positions.min(initial=0)
+        self._begin = begin[sequence]  # the past reaches back to there
+
+    def lag(self, rows: Int, label: int, count: int) -> Int:
+        """How far back the count-th most recent occurrence of a label is; -ABSENT or more: there is none."""
+        positions = self._positions[label]
+        place = np.searchsorted(positions, rows) - count
+        if not len(positions):
+            return rows - ABSENT
+        found = positions[np.maximum(place, 0)]
+        return np.asarray(rows - np.where((place >= 0) & (found >= self._begin[rows]), found, ABSENT))
+
+    def since_start(self, rows: Int) -> Int:
+        """How many events precede: exact up to what the past remembers, and never too many."""
+        return np.asarray(rows - self._begin[rows])
+
+    def leaves(self, tree: Int, rows: Int) -> Iterator[tuple[int, Int]]:
+        """The leaves, and the positions that end there."""
+        waiting = [(0, rows)]
+        while waiting:
+            node, rows = waiting.pop()
+            if tree[node, 0] == LEAF:
+                yield node, rows
+                continue
+            yes = self._passes(tree[node], rows)
+            waiting += [(int(tree[node, 5]), rows[yes]), (int(tree[node, 6]), rows[~yes])]
+
+    def _passes(self, test: Int, rows: Int) -> npt.NDArray[np.bool_]:
+        kind, label, other, count, within = test[:5].tolist()
+        if kind == OCCURS:
+            return np.asarray(self.lag(rows, label, count) <= within)
+        if kind == MORE_RECENT:
+            return np.asarray(self.lag(rows, label, 1) < self.lag(rows, other, 1))
+        return np.asarray(self.since_start(rows) < within)

@@ -1,0 +1,285 @@
+"""Decision trees over tests of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence import credible_intervals
+from summarkov.confidence.beta import matched_intervals
+from summarkov.engines import Target
+from summarkov.errors import SettingError
+from summarkov.explain import Influence, influence_in_tree
+from summarkov.models.fitted import Fitted
+from summarkov.models.model import SummaryModel, codes_of, label_list
+from summarkov.models.parameters import share
+from summarkov.scores import Scorer, Tree, shrunken
+from summarkov.search import Problem
+from summarkov.search.problem import Search
+from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
+from summarkov.summaries import HistoryTests, KeyArray, Summary, TreeSummary
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: With more labels than this, their order is looked at only if asked for.
+MOST_IN_ORDER = 25
+
+
+@dataclass(frozen=True)
+class FittedRules(Fitted):
+    """Counts at the leaves of a tree of tests; those of inner nodes are their sums."""
+
+    @property
+    def rules(self) -> TreeSummary:
+        """The tree that was learned."""
+        assert isinstance(self.summary, TreeSummary)
+        return self.summary
+
+    @cached_property
+    def tree(self) -> Tree:
+        """All nodes, depth first."""
+        return Tree(self.rules.parent)
+
+    @cached_property
+    def at_nodes(self) -> FloatArray:
+        """N(x; s) of all nodes, weighted."""
+        return np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
+
+    @cached_property
+    def plain(self) -> FloatArray:
+        """The estimate of each node, shrunk towards that of its parent."""
+        return shrunken(self.tree, self.at_nodes, self.pseudo)
+
+    @cached_property
+    def splits(self) -> FloatArray | None:
+        """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
+        if not self.settings["average"]:
+            return None
+        return weigh(self.tree, self.at_nodes, self.pseudo, self.settings["split"])[1]
+
+    @cached_property
+    def theta(self) -> FloatArray:
+        """The estimate of each leaf, averaged over prunings if asked for; one more row, of the prior."""
+        each = self.plain if self.splits is None else self.tree.mix(self.plain, self.splits)
+        return np.concatenate([each[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log-likelihood of the data it was fitted to."""
+        return float((self.counts * np.log(self.theta[:-1])).sum())
+
+    @cached_property
+    def _posterior(self) -> FloatArray:
+        """Parameters of each node's Dirichlet posterior, drawn towards its parent; and of the prior."""
+        weight = self.pseudo.sum()
+        above = np.concatenate([self.pseudo[None], weight * self.plain[self.rules.parent[1:]]])
+        return np.concatenate([self.at_nodes + above, self.pseudo[None]])
+
+    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
+        """Credible intervals ``[row, x, (low, high)]`` for rows of ``theta``."""
+        nodes = np.append(self.rules.leaves, len(self.rules.nodes))[rows]
+        if self.splits is None:
+            return credible_intervals(self._posterior[nodes], np.zeros(len(self.pseudo)), level)
+        a = self._posterior[:-1]
+        total = a.sum(axis=1, keepdims=True)
+        squares = self.tree.mix(a * (a + 1) / (total * (total + 1)), self.splits)[self.rules.leaves]
+        a, total = self.pseudo[None], self.pseudo.sum()
+        squares = np.concatenate([squares, a * (a + 1) / (total * (total + 1))])
+        return matched_intervals(self.theta[rows], squares[rows], level)
+
+    def rows(self, keys: KeyArray) -> IntArray:
+        """The row of ``theta`` for each key: every leaf is there."""
+        return keys[:, 0].astype(np.int64)
+
+    def influence(self, influencer: int, outcome: int) -> tuple[str, float, float, float]:
+        """See :func:`influence_in_tree`."""
+        bounds = credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))[:, outcome]
+        return influence_in_tree(
+            self.rules, self.at_nodes.sum(axis=1), self.plain[:, outcome], bounds, influencer
+        )
+
+
+@dataclass(eq=False, repr=False)
+class TreeSuMM(SummaryModel):
+    r"""Tree summary Markov model: a decision tree over tests of the history, whose leaves are the states.
+
+    The tests are "Z occurred within the last k events", "Z occurred at least c times within the last k", "Z
+    occurred more recently than Y" and "fewer than k events since the start". So look-backs are learned, for
+    every label and branch, and branches share the parameters of what they do not ask about.
+
+    Grown from the root: each leaf is split by the test that gains most log-likelihood. Pruned from the
+    leaves: a split stays if its gain and that of the splits kept below it exceed the penalty of each,
+
+    .. math:: \gamma \left( (|X| - 1) \frac{\log N}{2} + \log T \right)
+
+    with T the number of tests to choose from. The estimate of a node is shrunk towards that of its parent,
+
+    .. math:: \theta_{x|s} = \frac{N(x;s) + w\,\theta_{x|\text{parent}}}{N(s) + w}, \quad w = \alpha |X|
+
+    and that of the root towards the prior.
+
+    Parameters
+    ----------
+    target : str or labels, optional
+        As of :class:`BSuMM`.
+    lookbacks : numbers
+        How far back to look for a label, ascending; None, which comes last, is the whole past.
+    counts : numbers
+        The c, from 2 on, of "at least c times"; empty to ask for none.
+    order : {"auto", True, False}
+        Whether to ask which of two labels is more recent; "auto": with at most 25 candidates.
+    starts : numbers
+        The k of "fewer than k events since the start"; empty to ask for none.
+    max_depth : int
+        The most tests on the way to a leaf.
+    alpha, prior
+        As of :class:`BSuMM`: the weight, for each outcome, with which an estimate is drawn towards that of
+        its parent; and what the root's is drawn towards.
+    gamma : float
+        Weight of the penalty for splits; larger means smaller trees.
+    average : bool
+        Average the predictions over all prunings of the tree, each with its posterior probability, as
+        :class:`ContextTreeWeighting` does. Best with a tree that is larger than it need be: ``gamma`` of 0.3,
+        say.
+    split : float
+        The prior probability, from 0 to 1, that a node is split; only for ``average``.
+    forbidden, candidates : labels
+        Labels that may not be tested, and the only ones that may.
+    n_jobs : int, optional
+        Threads; None is one, -1 one a core. The result does not depend on it.
+
+    ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
+    the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability
+    of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
+    tree.
+
+    Examples
+    --------
+    >>> events = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"]] * 20
+    >>> model = TreeSuMM("B").fit(events)
+    >>> for row in model.table_:
+    ...     print(f"{row.words}: {row.probabilities[0]:.2f} (n={row.n:g})")
+    A within the last 2 and no B since, C within the last 5: 0.01 (n=80)
+    A within the last 2 and no B since, no C within the last 5: 0.84 (n=20)
+    A but not within the last 2 and no B since: 0.94 (n=40)
+    no A since B or the start: 0.01 (n=140)
+
+    References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing
+    and pruning as Breiman, Friedman, Olshen, Stone, "Classification and Regression Trees" (1984), with a
+    penalty that is set, not cross-validated; averaging as Willems, Shtarkov, Tjalkens (1995) and Buntine,
+    "Learning classification trees" (1992).
+    """
+
+    fitted_type: ClassVar[type[Fitted]] = FittedRules
+
+    _: KW_ONLY
+    lookbacks: Iterable[int | None] = (1, 2, 3, 5, 10, 20, None)
+    counts: Iterable[int] = (2, 3)
+    order: bool | str = "auto"
+    starts: Iterable[int] = (1, 2, 3, 5, 10)
+    max_depth: int = 12
+    alpha: float = 2.5
+    prior: str = "base-rate"
+    gamma: float = 1.0
+    average: bool = False
+    split: float = 0.1
+    forbidden: Iterable[str] = ()
+    candidates: Iterable[str] | None = None
+
+    def make_summary(self) -> Summary:
+        if not isinstance(self.order, bool | np.bool_) and self.order != "auto":
+            raise SettingError(f"order must be 'auto', True or False, not {self.order!r}")
+        numbers = {}
+        for name in ("lookbacks", "counts", "starts"):
+            given = getattr(self, name)
+            if isinstance(given, str | Iterator) or not isinstance(given, Iterable):
+                raise SettingError(f"{name} must be a list of numbers, not {given!r}")
+            numbers[name] = tuple(given)
+        return TreeSummary((None,), HistoryTests(**numbers, order=self.order is not False))
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        assert isinstance(summary, TreeSummary)
+        forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
+        allowed: Iterable[int] = range(len(labels))
+        if self.candidates is not None:
+            allowed = sorted(set(codes_of(label_list("candidates", self.candidates), labels)))
+        tested = tuple(z for z in allowed if z not in forbidden)
+        depth = self.max_depth
+        if not isinstance(depth, int | np.integer) or isinstance(depth, bool) or not 0 <= depth <= 50:
+            raise SettingError(f"max_depth must be a whole number from 0 to 50, not {depth!r}")
+        if not isinstance(self.average, bool | np.bool_):
+            raise SettingError(f"average must be True or False, not {self.average!r}")
+        if self.order == "auto":
+            tests = replace(summary.tests, order=summary.tests.order and len(tested) <= MOST_IN_ORDER)
+            summary = replace(summary, tests=tests)
+        split = share("split", self.split)
+        return TreeProblem(
+            summary=summary,
+            target=target,
+            scorer=Scorer("bic", self.alpha, self.gamma, prior=self.prior),
+            labels=labels,
+            n_events=n_events,
+            scale=scale,
+            required=(),
+            optional=tested,
+            max_depth=int(depth),
+            split=split if self.average else None,
+        )
+
+    def make_search(self, problem: Problem) -> Search:
+        assert isinstance(problem, TreeProblem)
+        return grow_tree(problem)
+
+    @property
+    def influences_(self) -> tuple[Influence, ...]:
+        """How each influencer changes the probability of each label of the target, where it is tested."""
+        fitted = self.fitted
+        assert isinstance(fitted, FittedRules)
+        return tuple(
+            Influence(fitted.labels[z], x, *fitted.influence(z, outcome))
+            for z in fitted.influencers
+            for outcome, x in enumerate(self.target_)
+        )
+
+    def with_settings(self, **settings: Any) -> Self:
+        """The model that a fit with other settings would give, without the data.
+
+        ``alpha``, ``prior``, ``average`` and ``split`` read the same tree in another way; ``gamma`` prunes it
+        further, so it may only grow. Nothing else can be changed without the data.
+
+        >>> model = TreeSuMM("B", gamma=0.5).fit([["A", "B", "C"] * 5, ["B", "C", "A"] * 4] * 5)
+        >>> model.with_settings(gamma=100.0).influencers_
+        ()
+        """
+        fitted = self.fitted
+        assert isinstance(fitted, FittedRules)
+        new = self.copy(**{**fitted.settings, **settings})
+        if other := set(settings) - {"alpha", "prior", "gamma", "average", "split"}:
+            raise SettingError(f"{min(other)} cannot be changed without the data; fit anew")
+        if new.gamma < fitted.settings["gamma"]:
+            raise SettingError(
+                f"gamma can only grow, from {fitted.settings['gamma']:g} on, without the data; fit anew"
+            )
+        problem = new.make_problem(fitted.labels, fitted.target, fitted.rules, fitted.n_events, fitted.scale)
+        assert isinstance(problem, TreeProblem)
+        result = result_of(problem, fitted.table.counts)
+        new._fitted = replace(
+            fitted,
+            summary=result.summary,
+            influencers=result.influencers,
+            table=result.table,
+            alpha=new.alpha,
+            prior=new.prior,
+            score=result.score,
+            steps=result.steps,
+            settings=new.get_params(deep=False),
+        )
+        return new

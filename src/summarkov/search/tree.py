@@ -1,0 +1,222 @@
+"""Which tests of the history a tree asks: grown from its root, then pruned from its leaves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
+from summarkov.scores import Tree, log_evidence, pseudo_counts, shrunken, split_gains, unexplained
+from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
+from summarkov.summaries import HistoryTest, TreeSummary
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+#: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
+#: seldom do the splits below make up for it.
+WORTH_FOLLOWING = 0.3
+
+
+@dataclass(frozen=True)
+class TreeProblem(Problem):
+    """One target, and the tree that its ``summary`` holds so far; ``optional`` are the labels to test.
+
+    ``split`` is the prior probability that a node is split if all prunings are averaged, else None.
+    """
+
+    max_depth: int = 12
+    split: float | None = None
+
+    @property
+    def tree(self) -> TreeSummary:
+        """The summary, which is a tree."""
+        assert isinstance(self.summary, TreeSummary)
+        return self.summary
+
+    @property
+    def penalty(self) -> float:
+        r"""What a split must gain: :math:`\gamma \left( (|X| - 1) \log(N) / 2 + \log T \right)`.
+
+        The first part is BIC's for one more set of parameters, the second is for the choice among T tests.
+        """
+        n_tests = self.tree.tests.size(len(self.optional))
+        parameters = (self.target.n_outcomes - 1) * math.log(max(self.n_events, 1.0)) / 2
+        return self.scorer.gamma * (parameters + math.log(max(n_tests, 1)))
+
+    def numbers(self, table: StateCounts) -> tuple[Tree, FloatArray, FloatArray]:
+        """The tree, N(x; s) of all its nodes, and the pseudo-counts."""
+        tree, counts = Tree(self.tree.parent), node_counts(self.tree, table.counts) / self.scale
+        return tree, counts, pseudo_counts(counts[0], self.scorer.alpha, self.scorer.prior)
+
+    def score(self, table: StateCounts, influencers: object = ()) -> float:
+        """Log-likelihood at the estimates less the penalties, or the log of the weighted probability."""
+        tree, counts, pseudo = self.numbers(table)
+        if self.split is not None:
+            return float(weigh(tree, counts, pseudo, self.split)[0][0])
+        theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
+        parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * math.log(max(self.n_events, 1.0)) / 2
+        likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
+        return likelihood - parameters - (len(leaves) - 1) * self.penalty
+
+    def steps(self, table: StateCounts) -> tuple[Step, ...]:
+        """The splits, depth first: what each adds to the score of the tree without it."""
+        tree, counts, pseudo = self.numbers(table)
+        theta = shrunken(tree, counts, pseudo)
+        alone = replace(self, summary=replace(self.tree, nodes=(None,)), split=None)
+        whole = StateCounts(np.zeros((1, 1), np.int32), table.counts.sum(axis=0, keepdims=True))
+        score, steps = alone.score(whole), []
+        for row, test in enumerate(self.tree.nodes):
+            if test is None:
+                continue
+            below = self.tree.branches[row]
+            gain = float((counts[below] * np.log(theta[below] / theta[row])).sum()) - self.penalty
+            score += gain
+            words = ", ".join(self.tree.rule(row, self.labels))
+            words = test.words(True, self.labels) + (f", given {words}" if words else "")
+            steps.append(Step("split", words, score, gain))
+        return tuple(steps)
+
+
+def node_counts(tree: TreeSummary, leaves: IntArray) -> IntArray:
+    """Counts of all nodes from those of the leaves."""
+    own = np.zeros((len(tree.nodes), leaves.shape[1]), np.int64)
+    own[tree.leaves] = leaves
+    return Tree(tree.parent).totals(own)
+
+
+def weigh(tree: Tree, counts: FloatArray, pseudo: FloatArray, split: float) -> tuple[FloatArray, FloatArray]:
+    """Average over all prunings, see :meth:`Tree.weigh`: every event of a split node is in a branch."""
+    return tree.weigh(log_evidence(counts, pseudo), np.zeros(len(counts)), split)
+
+
+@dataclass
+class _Node:
+    """A node while the tree grows."""
+
+    counts: IntArray
+    depth: int
+    tables: RecencyCounts | None = None  # what further tests would tell apart, while that is needed
+    test: HistoryTest | None = None
+    branches: tuple[int, int] = (-1, -1)
+
+
+def grow_tree(problem: TreeProblem) -> Search:
+    """Split every leaf by the test that gains most likelihood, level by level; then prune from the leaves.
+
+    A leaf is split while that can be worth it: while perfect prediction would gain more than the penalty, the
+    best test gains a good part of it, and ``max_depth`` is not reached. Then a split is kept if its gain and
+    that of the kept splits below it exceed their penalties. All leaves of one depth are one pass over the
+    data. Of two branches only the smaller one is counted; the other one is the rest.
+    """
+    nodes: list[_Node] = []
+    request = RecencyRequest(problem.tree, problem.target, problem.optional, (0,))
+    (root,) = yield [request]
+    assert isinstance(root, RecencyCounts)
+    nodes.append(_Node(root.counts[0], 0, root))
+    open_ = [0] if _is_open(problem, nodes[0]) else []
+    while open_:
+        grown = [(at, low, high) for at in open_ for low, high in _split(problem, nodes, at)]
+        wanted = [at for _, low, high in grown for at in _counted(problem, nodes, low, high)]
+        if wanted:
+            tree, rows = _preorder(nodes, problem.tree)
+            number = {row: leaf for leaf, row in enumerate(r for r in rows if nodes[r].test is None)}
+            wanted.sort(key=number.__getitem__)
+            leaves = tuple(number[at] for at in wanted)
+            (counted,) = yield [RecencyRequest(tree, problem.target, problem.optional, leaves)]
+            assert isinstance(counted, RecencyCounts)
+            for place, at in enumerate(wanted):
+                nodes[at].tables = counted.leaf(place)
+        open_ = []
+        for up, low, high in grown:
+            rest = nodes[up].tables
+            for at, other in ((low, high), (high, low)):
+                tables = nodes[other].tables
+                if nodes[at].tables is None and _is_open(problem, nodes[at]) and tables is not None:
+                    assert rest is not None
+                    nodes[at].tables = rest.minus(tables)
+            nodes[up].tables = None
+            open_ += [at for at in (low, high) if _is_open(problem, nodes[at])]
+    full, rows = _preorder(nodes, problem.tree)
+    counts = np.array([nodes[row].counts for row in rows if nodes[row].test is None])
+    return result_of(replace(problem, summary=full), counts)
+
+
+def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
+    """Prune the problem's tree, which has these counts at its leaves."""
+    tree, counts = prune(problem, leaves)
+    learned = replace(problem, summary=tree)
+    table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
+    return SearchResult(tree, tree.influencers, learned.score(table), table, learned.steps(table))
+
+
+def prune(problem: TreeProblem, leaves: IntArray) -> tuple[TreeSummary, IntArray]:
+    """The tree with the largest penalised likelihood among the prunings, and the counts at its leaves."""
+    tree = problem.tree
+    counts = node_counts(tree, leaves)
+    inner = np.flatnonzero(tree.branches[:, 0] >= 0)
+    n = counts / problem.scale
+    gain = split_gains(n[tree.branches[inner, 0]][:, None], n[inner])[:, 0]
+    gain = np.where(gain > WORTH_FOLLOWING * problem.penalty, gain - problem.penalty, -np.inf)
+    place = np.full(len(tree.nodes), 0)
+    place[inner] = np.arange(1, len(inner) + 1)
+    above = np.where(tree.parent[inner] >= 0, place[tree.parent[inner]], 0)
+    kept = Tree(np.append(-1, above)).prune(np.append(0.0, gain))[1:]  # a root above the first split
+    nodes: list[HistoryTest | None] = []
+    rows: list[int] = []
+    waiting = [0]
+    while waiting:
+        row = waiting.pop()
+        stays = place[row] > 0 and kept[place[row] - 1]
+        nodes.append(tree.nodes[row] if stays else None)
+        rows.append(row)
+        if stays:
+            yes, no = tree.branches[row].tolist()
+            waiting += [no, yes]
+    pruned = replace(tree, nodes=tuple(nodes))
+    return pruned, counts[np.array(rows)[pruned.leaves]]
+
+
+def _is_open(problem: TreeProblem, node: _Node) -> bool:
+    """Whether a split of the node could be worth it."""
+    if node.depth >= problem.max_depth or not problem.tree.tests.size(len(problem.optional)):
+        return False
+    return float(unexplained(node.counts / problem.scale)) > problem.penalty
+
+
+def _split(problem: TreeProblem, nodes: list[_Node], at: int) -> list[tuple[int, int]]:
+    """Split a node by its best test; the two branches, or nothing if no test is good enough."""
+    node, tests = nodes[at], problem.tree.tests
+    assert node.tables is not None
+    yes = tests.yes(node.tables.lags, node.tables.starts, node.tables.pairs)[0]
+    gains = split_gains(yes / problem.scale, node.counts / problem.scale)
+    best = first_best(gains)
+    if gains[best] <= max(WORTH_FOLLOWING * problem.penalty, 1e-9 * problem.n_events):
+        return []
+    node.test = tests.nth(best, problem.optional)
+    nodes.append(_Node(yes[best], node.depth + 1))
+    nodes.append(_Node(node.counts - yes[best], node.depth + 1))
+    node.branches = len(nodes) - 2, len(nodes) - 1
+    return [node.branches]
+
+
+def _counted(problem: TreeProblem, nodes: list[_Node], low: int, high: int) -> Sequence[int]:
+    """Which of two branches must be counted: the smaller one, if both are open."""
+    open_ = [at for at in (low, high) if _is_open(problem, nodes[at])]
+    return open_ if len(open_) < 2 else [min(open_, key=lambda at: int(nodes[at].counts.sum()))]
+
+
+def _preorder(nodes: list[_Node], like: TreeSummary) -> tuple[TreeSummary, list[int]]:
+    """The tree that has grown, and the place of each of its nodes in the list."""
+    rows, waiting = [], [0]
+    while waiting:
+        row = waiting.pop()
+        rows.append(row)
+        if nodes[row].test is not None:
+            yes, no = nodes[row].branches
+            waiting += [no, yes]
+    return replace(like, nodes=tuple(nodes[row].test for row in rows)), rows

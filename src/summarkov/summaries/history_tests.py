@@ -1,0 +1,233 @@
+"""Questions to the history that have the answer yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.errors import SettingError
+from summarkov.summaries.base import CodeArray, IntArray
+from summarkov.summaries.window import FARTHEST
+
+
+@dataclass(frozen=True)
+class Occurs:
+    """Did a label occur, at least ``times`` times, within the last ``within`` events (None: ever)?"""
+
+    label: int
+    within: int | None
+    times: int = 1
+
+    def row(self) -> tuple[int, ...]:
+        """The test as the kernels take it."""
+        within = kernels.UNLIMITED if self.within is None else self.within
+        return kernels.OCCURS, self.label, 0, self.times, within
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels that are looked at."""
+        return (self.label,)
+
+    def implies(self, answer: bool, other: HistoryTest) -> bool:
+        """Whether this answer leaves ``other`` no choice but the same."""
+        if not isinstance(other, Occurs) or other.label != self.label:
+            return False
+        narrow, wide = (self, other) if answer else (other, self)
+        return narrow.times >= wide.times and _reach(narrow.within) <= _reach(wide.within)
+
+    def words(self, answer: bool, labels: Sequence[str]) -> str:
+        """The test with its answer, for people."""
+        what = labels[self.label]
+        when = "before" if self.within is None else f"within the last {self.within}"
+        if self.within == 1:
+            when = "just before"
+        if self.times == 1:
+            return f"{what} {when}" if answer else f"no {what} {when}"
+        return f"{what} {'at least' if answer else 'fewer than'} {self.times} times {when}"
+
+    def document(self, labels: Sequence[str]) -> dict[str, Any]:
+        """The test as JSON has it."""
+        return {"test": "occurs", "label": labels[self.label], "times": self.times, "within": self.within}
+
+
+@dataclass(frozen=True)
+class MoreRecent:
+    """Is the last occurrence of a label more recent than that of another, which may be missing?"""
+
+    label: int
+    than: int
+
+    def row(self) -> tuple[int, ...]:
+        """The test as the kernels take it."""
+        return kernels.MORE_RECENT, self.label, self.than, 1, 0
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels that are looked at."""
+        return self.label, self.than
+
+    def implies(self, answer: bool, other: HistoryTest) -> bool:
+        """Whether this answer leaves ``other`` no choice but the same."""
+        return answer and other == Occurs(self.label, None)
+
+    def words(self, answer: bool, labels: Sequence[str]) -> str:
+        """The test with its answer, for people."""
+        what, other = labels[self.label], labels[self.than]
+        return f"{what} and no {other} since" if answer else f"no {what} since {other} or the start"
+
+    def document(self, labels: Sequence[str]) -> dict[str, Any]:
+        """The test as JSON has it."""
+        return {"test": "more recent", "label": labels[self.label], "than": labels[self.than]}
+
+
+@dataclass(frozen=True)
+class Start:
+    """Have there been fewer than ``events`` events in the sequence?"""
+
+    events: int
+
+    def row(self) -> tuple[int, ...]:
+        """The test as the kernels take it."""
+        return kernels.START, 0, 0, 1, self.events
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels that are looked at: none."""
+        return ()
+
+    def implies(self, answer: bool, other: HistoryTest) -> bool:
+        """Whether this answer leaves ``other`` no choice but the same."""
+        if not isinstance(other, Start):
+            return False
+        return self.events <= other.events if answer else self.events >= other.events
+
+    def words(self, answer: bool, labels: Sequence[str]) -> str:
+        """The test with its answer, for people."""
+        if self.events == 1:
+            return "at the start" if answer else "not at the start"
+        last = f"the first {self.events} events"
+        return f"among {last}" if answer else f"after {last}"
+
+    def document(self, labels: Sequence[str]) -> dict[str, Any]:
+        """The test as JSON has it."""
+        return {"test": "start", "events": self.events}
+
+
+HistoryTest = Occurs | MoreRecent | Start
+
+
+def _reach(within: int | None) -> int:
+    return kernels.UNLIMITED if within is None else within
+
+
+@dataclass(frozen=True)
+class HistoryTests:
+    """The tests that are tried, in canonical order.
+
+    For candidates z, y in sorted order: z occurred within the last k, for each k of ``lookbacks``; fewer than
+    k events since the start, for each k of ``starts``; z is more recent than y (``order``); z occurred at
+    least c times within the last k, for each c of ``counts`` and each k that can hold so many.
+
+    >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), order=True)
+    >>> [tests.nth(i, (0, 1)).words(True, ["A", "B"]) for i in range(tests.size(2))]  # doctest: +ELLIPSIS
+    ['A just before', 'A before', 'B just before', 'B before', 'at the start', 'A and no B since', ...]
+    """
+
+    lookbacks: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)
+    counts: tuple[int, ...] = (2, 3)
+    starts: tuple[int, ...] = (1, 2, 3, 5, 10)
+    order: bool = True
+
+    def __post_init__(self) -> None:
+        if None in self.lookbacks[:-1]:
+            raise SettingError("lookbacks must be in ascending order, with None, the whole past, last")
+        for name, least, most, each in (
+            ("lookbacks", 1, FARTHEST, [k for k in self.lookbacks if k is not None]),
+            ("counts", 2, 1000, self.counts),
+            ("starts", 1, FARTHEST, self.starts),
+        ):
+            for k in each:
+                whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
+                if not whole or not least <= k <= most:
+                    limits = f"from {least} to {most}" if whole and k > most else f"from {least} on"
+                    raise SettingError(f"{name} must be whole numbers {limits}, not {k!r}")
+            if list(each) != sorted(set(each)):
+                raise SettingError(f"{name} must be in ascending order, each once")
+
+    @cached_property
+    def depth(self) -> int:
+        """How many occurrences of a label matter."""
+        return max(self.counts, default=1)
+
+    def windows(self, times: int) -> list[int | None]:
+        """The look-backs that can hold so many occurrences."""
+        return [k for k in self.lookbacks if k is None or k >= times]
+
+    def size(self, n_candidates: int) -> int:
+        """How many tests there are."""
+        once = n_candidates * len(self.lookbacks) + len(self.starts)
+        pairs = n_candidates * (n_candidates - 1) if self.order else 0
+        return once + pairs + n_candidates * sum(len(self.windows(c)) for c in self.counts)
+
+    def nth(self, number: int, candidates: Sequence[int]) -> HistoryTest:
+        """The test of that number."""
+        n, k = len(candidates), len(self.lookbacks)
+        if number < n * k:
+            return Occurs(candidates[number // k], self.lookbacks[number % k])
+        number -= n * k
+        if number < len(self.starts):
+            return Start(self.starts[number])
+        number -= len(self.starts)
+        if self.order:
+            if number < n * (n - 1):
+                z, y = divmod(number, n - 1)
+                return MoreRecent(candidates[z], candidates[y + (y >= z)])
+            number -= n * (n - 1)
+        for c in self.counts:
+            windows = self.windows(c)
+            if number < n * len(windows):
+                return Occurs(candidates[number // len(windows)], windows[number % len(windows)], c)
+            number -= n * len(windows)
+        raise IndexError(number)
+
+    def holds(self, test: HistoryTest) -> bool:
+        """Whether a test is one of these."""
+        if isinstance(test, Start):
+            return test.events in self.starts
+        if isinstance(test, MoreRecent):
+            return self.order and test.label != test.than
+        return test.within in self.windows(test.times) and (test.times == 1 or test.times in self.counts)
+
+    def recency(self, candidates: Sequence[int]) -> kernels.Recency:
+        """What to have counted. The last bin is the rest of the past, whether or not a test asks for it."""
+        limits = [k for k in self.lookbacks if k is not None]
+        labels: CodeArray = np.array(candidates, np.int32)
+        lookbacks: IntArray = np.array([*limits, kernels.UNLIMITED], np.int64)
+        return kernels.Recency(labels, lookbacks, self.depth, np.array(self.starts, np.int64), self.order)
+
+    def yes(self, lags: IntArray, starts: IntArray, pairs: IntArray) -> IntArray:
+        """N(x; open leaf, test answered yes) as ``[open, test, x]``, from what the kernels counted.
+
+        Lags and starts add up from bin to bin. Where z occurred, it is the more recent unless y occurred
+        after it; so the count of z more recent than y is that of z less ``pairs[y, z]``.
+        """
+        n_open, n, _, _, n_outcomes = lags.shape
+        ever = lags.cumsum(axis=3)
+        parts = [ever[:, :, 0, : len(self.lookbacks)].reshape(n_open, -1, n_outcomes), starts.cumsum(axis=1)]
+        if self.order and n > 1:
+            more = ever[:, :, None, 0, -1] - pairs.swapaxes(1, 2)
+            apart = ~np.eye(n, dtype=bool)
+            parts.append(more[:, apart])
+        for c in self.counts:
+            columns = [i for i, k in enumerate(self.lookbacks) if k is None or k >= c]
+            parts.append(ever[:, :, c - 1, columns].reshape(n_open, -1, n_outcomes))
+        return np.concatenate(parts, axis=1)
+
+    def memory(self) -> tuple[int, int]:
+        """See :meth:`Summary.memory`: all of the longest look-back, and enough to know what occurred ever."""
+        return max([*(k for k in self.lookbacks if k is not None), *self.starts, 0]), self.depth

@@ -1,0 +1,191 @@
+"""What tests would tell apart at the leaves of a tree: equal to the oracle, however the data is cut."""
+
+from itertools import pairwise
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import oracle_rules as rules
+import summarkov as sm
+from rules import TestSet, summary_of, test_sets, trees
+from strategies import codes, data, examples, long_data, subsets, target_of, targets, weights_of
+from summarkov import kernels
+from summarkov.engines import LocalSource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, local
+from summarkov.engines.requests import join
+from summarkov.engines.shard import Shard
+from summarkov.errors import TooLargeError
+from summarkov.kernels import history_tests
+from summarkov.summaries import HistoryTests, TreeSummary
+
+
+@st.composite
+def questions(draw, events=None):
+    """Data, weights, tests, a tree, and a request for some of its leaves."""
+    events = draw(data(unknown=None) if events is None else events)
+    candidates = draw(subsets(events.labels))
+    tests = draw(test_sets)
+    tree = draw(trees(tests.all(candidates)))
+    summary = summary_of(tree, tests, events.labels)
+    open_ = draw(st.sets(st.integers(0, len(summary.leaves) - 1), min_size=1))
+    target = draw(targets(events.labels))
+    request = RecencyRequest(
+        summary, target_of(events, target), codes(events.labels, candidates), tuple(sorted(open_))
+    )
+    return events, draw(weights_of(events)), tests.all(candidates), tree, target, request
+
+
+def whole(events, weights, request):
+    (answer,) = LocalSource(events.events, sample_weight=weights).count([request])
+    return answer
+
+
+def yes(answer, request):
+    return request.summary.tests.yes(answer.lags, answer.starts, answer.pairs)
+
+
+def assert_same(a, b):
+    for name in ("counts", "lags", "starts", "pairs"):
+        one, other = getattr(a, name), getattr(b, name)
+        assert one.dtype == other.dtype == np.int64
+        assert one.shape == other.shape
+        assert np.array_equal(one, other), name
+
+
+@examples(120)
+@given(questions())
+def test_every_test_at_every_leaf_equals_the_oracle(question):
+    events, weights, tests, tree, target, request = question
+    answer = whole(events, weights, request)
+    counted = yes(answer, request)
+    n = oracle.n_outcomes(target, events.labels)
+    cases = rules.cases(events.sequences, target, events.labels, weights)
+    assert counted.shape == (len(request.open), len(tests), n)
+    assert len(tests) == request.summary.tests.size(len(request.candidates))
+    paths = rules.leaves(tree)
+    for place, number in enumerate(request.open):
+        here = [case for case in cases if rules.leaf(tree, case[0]) == paths[number]]
+        assert answer.counts[place].tolist() == rules.tabulate(here, n)
+        for t, test in enumerate(tests):
+            assert counted[place, t].tolist() == rules.tabulate(rules.divide(here, test)[0], n), test
+
+
+@examples(80)
+@given(questions())
+def test_the_leaf_of_every_position_equals_the_oracle(question):
+    events, _, _, tree, _, request = question
+    coded = events.events
+    index = kernels.Index(coded.codes, coded.offsets, len(coded.labels))
+    ids, keys = request.summary.encode(index, (), coded.labels)
+    paths = rules.leaves(tree)
+    assert keys.tolist() == [[i] for i in range(len(paths))]
+    histories = [s[:i] for s in events.sequences for i in range(len(s))]
+    assert [paths[i] for i in ids.tolist()] == [rules.leaf(tree, past) for past in histories]
+
+
+def in_pieces(events, weights, request, cuts_of):
+    coded, parts, leaves = events.events, [], []
+    memory = request.summary.memory()
+    for k, (start, stop) in enumerate(pairwise(coded.offsets.tolist())):
+        past = Past()
+        for a, b in pairwise([0, *cuts_of(stop - start), stop - start]):
+            piece = coded.codes[start + a : start + b]
+            index = past.index(piece, np.array([0, b - a]), len(events.labels))
+            weight = None if weights is None else np.array([weights[k]])
+            parts.append(Shard(index, events.labels, weight).count(request))
+            leaves += request.summary.encode(index, (), events.labels)[0].tolist()
+            past = past.extend(piece, memory)
+            assert len(past.codes) <= memory[0] + len(events.labels) * (memory[1] + 1)
+    return parts, leaves
+
+
+def check_pieces(question, cuts_of):
+    events, weights, _, _, _, request = question
+    parts, leaves = in_pieces(events, weights, request, cuts_of)
+    if parts:
+        assert_same(RecencyCounts.total(parts), whole(events, weights, request))
+        coded = events.events
+        index = kernels.Index(coded.codes, coded.offsets, len(coded.labels))
+        assert leaves == request.summary.encode(index, (), coded.labels)[0].tolist()
+
+
+@examples(100)
+@given(questions(), st.data())
+def test_sequences_cut_anywhere(question, draw):
+    check_pieces(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=4))))
+
+
+@examples(60)
+@given(questions())
+def test_one_event_at_a_time(question):
+    check_pieces(question, lambda n: range(1, n))
+
+
+@examples(30)
+@given(questions(long_data()), st.data())
+def test_long_sequences_cut_anywhere(question, draw):
+    check_pieces(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=3))))
+
+
+@examples(60)
+@given(questions(), st.integers(1, 9), st.integers(1, 3))
+def test_shards_and_threads_change_nothing(question, size, n_jobs):
+    events, weights, _, _, _, request = question
+    states = StatesRequest(request.summary, (), request.target)
+    (expected, table) = LocalSource(events.events, sample_weight=weights).count([request, states])
+    with mock.patch.object(local, "SHARD_EVENTS", size):
+        source = LocalSource(events.events, sample_weight=weights, n_jobs=n_jobs)
+        (answer, again) = source.count([request, states])
+    assert_same(answer, expected)
+    assert np.array_equal(table.counts, again.counts)
+    for place, number in enumerate(request.open):
+        if events.n_events:
+            assert np.array_equal(table.counts[number], answer.counts[place])
+
+
+@examples(50)
+@given(questions(), st.data())
+def test_blocks_and_backends_change_nothing(question, draw):
+    events, weights, _, _, _, request = question
+    expected = whole(events, weights, request)
+    with (
+        mock.patch.object(kernels, "count_tests", history_tests.count_tests),
+        mock.patch.object(history_tests, "_AT_ONCE", draw.draw(st.integers(1, 7))),
+    ):
+        assert_same(whole(events, weights, request), expected)
+
+
+@examples(60)
+@given(questions(), st.data())
+def test_targets_with_the_same_tree_share_one_count(question, draw):
+    events, weights, _, _, _, request = question
+    other = request.for_target(target_of(events, draw.draw(targets(events.labels))))
+    both = [request, other]
+    joint, answered_by = join(both, most=100)
+    assert (len(joint), answered_by) == (1, [0, 0])
+    answers = LocalSource(events.events, sample_weight=weights).count(both)
+    for one, answer in zip(both, answers, strict=True):
+        assert_same(answer, whole(events, weights, one))
+
+
+def test_a_distant_past_keeps_its_order():
+    """Positions farther back than C++ holds: only their order and number matter."""
+    summary = summary_of(
+        (("more recent", "A", "B"), (("occurs", "A", None, 2), None, None), None),
+        TestSet((1, None), (2,), (1, 5), True),
+        ("A", "B"),
+    )
+    past = (np.array([-(2**45), -(2**44), -(2**43)]), np.array([0, 1, 0], np.int32))
+    index = kernels.Index(np.array([-1], np.int32), np.array([0, 1]), 2, *past)
+    assert summary.encode(index, (), ("A", "B"))[0].tolist() == [0]
+
+
+def test_too_many_tables_are_refused():
+    events = sm.EventSequences.from_lists([["A", "B"]], labels=[f"{i:04}" for i in range(2000)] + ["A", "B"])
+    summary = TreeSummary((None,), HistoryTests(counts=(2, 500)))
+    request = RecencyRequest(summary, Target((0,), 2002), tuple(range(2002)), (0,) * 40)
+    with pytest.raises(TooLargeError, match="2002 labels at 40 leaves for 2 outcomes are too many to count"):
+        LocalSource(events).count([request])

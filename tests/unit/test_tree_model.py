@@ -1,0 +1,398 @@
+"""TreeSuMM by hand: rules in words, influences, settings, graphs, files."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import SettingError, StoreError, UnknownLabelError
+from summarkov.models.storage import to_document
+from summarkov.summaries import HistoryTests, MoreRecent, Occurs, Start, TreeSummary
+
+#: B follows A at once unless C came within the last 2; D is noise.
+RNG = np.random.default_rng(5)
+
+
+def draw(n):
+    sequence = []
+    while len(sequence) < n:
+        after_a = sequence[-1:] == ["A"] and "C" not in sequence[-2:]
+        p = [0.05, 0.85, 0.05, 0.05] if after_a else [0.35, 0.05, 0.25, 0.35]
+        sequence.append(str(RNG.choice(list("ABCD"), p=p)))
+    return sequence
+
+
+EVENTS = sm.read_events([draw(12) for _ in range(120)])
+MODEL = sm.TreeSuMM("B").fit(EVENTS)
+
+
+# ------------------------------------------------------------------ what is learned
+
+
+def test_the_rules_that_made_the_data_are_found():
+    assert MODEL.influencers_ == ("A", "C")
+    rows = {row.words: row for row in MODEL.table_}
+    assert set(rows) == {
+        "A just before, no C within the last 2",
+        "A just before, C within the last 2",
+        "no A just before",
+    }
+    assert rows["A just before, no C within the last 2"].probabilities[0] == pytest.approx(0.85, abs=0.04)
+    assert rows["no A just before"].probabilities[0] == pytest.approx(0.05, abs=0.02)
+    assert sum(row.n for row in MODEL.table_) == EVENTS.n_events
+
+
+def test_the_trace_tells_the_splits_and_ends_at_the_score():
+    assert [(step.action, step.label) for step in MODEL.trace_] == [
+        ("split", "A just before"),
+        ("split", "C within the last 2, given A just before"),
+    ]
+    assert all(step.gain > 0 for step in MODEL.trace_)
+    assert MODEL.trace_[-1].score == pytest.approx(MODEL.score_, rel=1e-12)
+
+
+def test_influences_have_a_direction():
+    amplifies, inhibits = MODEL.influences_
+    assert (amplifies.influencer, amplifies.effect) == ("A", "amplifies")
+    assert (inhibits.influencer, inhibits.effect) == ("C", "inhibits")
+    rows = {row.words: row for row in MODEL.table_}
+    assert amplifies.n_without == rows["no A just before"].n
+    assert amplifies.n_with + amplifies.n_without == EVENTS.n_events
+    assert inhibits.n_with == rows["A just before, C within the last 2"].n
+    assert inhibits.ratio < 0.2
+
+
+def test_the_label_that_is_compared_with_has_the_opposite_effect():
+    events = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"]] * 20
+    model = sm.TreeSuMM("B", lookbacks=(), counts=(), starts=(), max_depth=1).fit(events)
+    assert [type(test).__name__ for test in model.fitted.summary.nodes if test] == ["MoreRecent"]
+    first, second = model.influences_
+    assert first.strength == pytest.approx(-second.strength)
+    assert {first.effect, second.effect} == {"amplifies", "inhibits"}
+    assert (first.n_with, first.n_without) == (second.n_without, second.n_with)
+
+
+def test_an_explanation_is_the_rule():
+    why = MODEL.explain(["D", "D", "A"])
+    assert why.words == "A just before, no C within the last 2"
+    assert why.support == next(row.n for row in MODEL.table_ if row.words == why.words)
+    assert why.interval[0] < why.probability < why.interval[1]
+    assert MODEL.explain(["C", "A"]).words == "A just before, C within the last 2"
+    assert MODEL.explain([]).words == "no A just before"
+
+
+def test_a_very_large_gamma_leaves_the_base_rate():
+    model = sm.TreeSuMM("B", gamma=1000.0).fit(EVENTS)
+    assert model.influencers_ == ()
+    assert [row.words for row in model.table_] == ["any history"]
+    assert model.table_[0].probabilities[0] == pytest.approx(model.base_rates_[0], rel=1e-4)
+    assert model.influences_ == model.trace_ == ()
+
+
+def test_averaging_keeps_the_tree_and_moves_predictions_towards_the_parents():
+    averaged = MODEL.with_settings(average=True, split=0.5)
+    assert averaged.fitted.summary == MODEL.fitted.summary
+    assert averaged.score_ != MODEL.score_
+    never = MODEL.with_settings(average=True, split=0.0)
+    assert np.allclose(never.predict_proba(EVENTS), MODEL.fitted.plain[0], rtol=1e-12)
+    always = MODEL.with_settings(average=True, split=1.0)
+    assert np.allclose(always.predict_proba(EVENTS), MODEL.predict_proba(EVENTS), rtol=1e-12)
+
+
+def test_several_labels_and_all_labels():
+    some = sm.TreeSuMM(["B", "C"]).fit(EVENTS)
+    assert some.outcomes_ == ("B", "C", sm.OTHER)
+    assert np.allclose(some.predict_proba(EVENTS).sum(axis=1), 1)
+    everything = sm.TreeSuMM(list("ABCD"), average=True).fit(EVENTS)
+    assert everything.outcomes_ == tuple("ABCD")
+    assert np.allclose(everything.predict_proba(EVENTS).sum(axis=1), 1)
+    assert {"A", "C"} <= set(everything.influencers_)
+    assert len(everything.influences_) == len(everything.influencers_) * 4
+
+
+def test_a_graph_of_trees():
+    graph = sm.InfluenceGraph(sm.TreeSuMM()).fit(EVENTS)
+    assert graph.influencers_["B"] == MODEL.influencers_
+    assert graph.models_["B"].score_ == MODEL.score_
+    assert {(e.influencer, e.target, e.effect) for e in graph.edges_} >= {
+        ("A", "B", "amplifies"),
+        ("C", "B", "inhibits"),
+    }
+    assert '"A" -> "B"' in graph.to_dot()
+    assert np.allclose(graph.predict_proba(EVENTS).sum(axis=1), 1)
+    assert graph.simulate(3, 5, seed=1).n_events == 15
+    follower = graph.follow()
+    for event in ["D", "A"]:
+        follower.observe(event)
+    assert np.array_equal(follower.probabilities(), graph.predict_proba([["D", "A", "D"]])[-1])
+
+
+def test_weights_are_repetitions():
+    weights = np.arange(len(EVENTS)) % 3
+    weighted = sm.TreeSuMM("B", gamma=0.3).fit(EVENTS, sample_weight=weights)
+    repeated = sm.TreeSuMM("B", gamma=0.3).fit(EVENTS[np.repeat(np.arange(len(EVENTS)), weights)])
+    assert weighted.fitted.summary == repeated.fitted.summary
+    assert weighted.score_ == repeated.score_
+    half = sm.TreeSuMM("B", gamma=0.3).fit(EVENTS, sample_weight=np.full(len(EVENTS), 0.5))
+    assert half.fitted.n_events == EVENTS.n_events / 2
+
+
+# ------------------------------------------------------------------ settings
+
+
+def test_only_candidates_are_tested():
+    assert sm.TreeSuMM("B", candidates=["D"], starts=()).fit(EVENTS).influencers_ in ((), ("D",))
+    assert "A" not in sm.TreeSuMM("B", forbidden=["A"], gamma=0.1).fit(EVENTS).influencers_
+    with pytest.raises(UnknownLabelError, match="'E'"):
+        sm.TreeSuMM("B", candidates=["E"]).fit(EVENTS)
+
+
+def test_order_is_asked_about_with_few_labels_only():
+    few = sm.TreeSuMM("B").fit(EVENTS)
+    assert few.fitted.summary.tests.order
+    labels = [f"{i:02}" for i in range(26)]
+    many = sm.EventSequences.from_lists([["00", "01"] * 5] * 4, labels=labels)
+    assert not sm.TreeSuMM("00").fit(many).fitted.summary.tests.order
+    assert sm.TreeSuMM("00", order=True).fit(many).fitted.summary.tests.order
+    assert sm.TreeSuMM("00", candidates=labels[:25]).fit(many).fitted.summary.tests.order
+    assert not sm.TreeSuMM("B", order=False).fit(EVENTS).fitted.summary.tests.order
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"lookbacks": 5}, "lookbacks must be a list of numbers, not 5"),
+        ({"lookbacks": (2, 1)}, "lookbacks must be in ascending order, each once"),
+        ({"lookbacks": (None, 1)}, "with None, the whole past, last"),
+        ({"lookbacks": (0,)}, "lookbacks must be whole numbers from 1 on, not 0"),
+        ({"lookbacks": ("1",)}, "lookbacks must be whole numbers from 1 on, not '1'"),
+        ({"lookbacks": (True,)}, "lookbacks must be whole numbers from 1 on, not True"),
+        ({"lookbacks": "12"}, "lookbacks must be a list of numbers, not '12'"),
+        ({"lookbacks": iter([1])}, "lookbacks must be a list of numbers"),
+        ({"lookbacks": (2**31,)}, "lookbacks must be whole numbers from 1 to"),
+        ({"counts": (1,)}, "counts must be whole numbers from 2 on, not 1"),
+        ({"counts": (2, 1001)}, "counts must be whole numbers from 2 to 1000, not 1001"),
+        ({"starts": (0,)}, "starts must be whole numbers from 1 on, not 0"),
+        ({"order": "yes"}, "order must be 'auto', True or False, not 'yes'"),
+        ({"max_depth": -1}, "max_depth must be a whole number from 0 to 50, not -1"),
+        ({"max_depth": 51}, "max_depth must be a whole number from 0 to 50, not 51"),
+        ({"average": "no"}, "average must be True or False, not 'no'"),
+        ({"split": 2}, "split must be a number from 0 to 1, not 2"),
+        ({"alpha": 0}, "alpha must be a number above 0, not 0"),
+        ({"gamma": -1}, "gamma must be a number from 0 on, not -1"),
+        ({"prior": "flat"}, "prior must be 'uniform' or 'base-rate', not 'flat'"),
+        ({"candidates": "AB"}, "candidates must be a list of labels"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, words):
+    with pytest.raises(SettingError) as caught:
+        sm.TreeSuMM("B", **settings).fit(EVENTS)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"gamma": 0.5}, "gamma can only grow, from 1 on, without the data; fit anew"),
+        ({"max_depth": 3}, "max_depth cannot be changed without the data; fit anew"),
+        ({"average": 3}, "average must be True or False"),
+    ],
+)
+def test_what_needs_the_data_is_refused(settings, words):
+    with pytest.raises(SettingError, match=words):
+        MODEL.with_settings(**settings)
+
+
+# ------------------------------------------------------------------ words
+
+
+LABELS = ("riot", "curfew")
+
+
+@pytest.mark.parametrize(
+    ("test", "yes", "no"),
+    [
+        (Occurs(0, 1), "riot just before", "no riot just before"),
+        (Occurs(0, 3), "riot within the last 3", "no riot within the last 3"),
+        (Occurs(0, None), "riot before", "no riot before"),
+        (
+            Occurs(0, 5, 2),
+            "riot at least 2 times within the last 5",
+            "riot fewer than 2 times within the last 5",
+        ),
+        (Occurs(0, None, 3), "riot at least 3 times before", "riot fewer than 3 times before"),
+        (MoreRecent(0, 1), "riot and no curfew since", "no riot since curfew or the start"),
+        (Start(1), "at the start", "not at the start"),
+        (Start(3), "among the first 3 events", "after the first 3 events"),
+    ],
+)
+def test_tests_in_words(test, yes, no):
+    assert (test.words(True, LABELS), test.words(False, LABELS)) == (yes, no)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ([(Occurs(0, 5), True), (Occurs(0, 2), True)], "riot within the last 2"),
+        ([(Occurs(0, 2), False), (Occurs(0, 5), False)], "no riot within the last 5"),
+        ([(Occurs(0, 5), True), (Occurs(0, 2), False)], "riot within the last 5 but not the last 2"),
+        ([(Occurs(0, None), True), (Occurs(0, 2), False)], "riot before but not within the last 2"),
+        ([(Occurs(0, 5), True), (Occurs(0, 1), False)], "riot within the last 5 but not just before"),
+        ([(Occurs(0, 10), True), (Occurs(0, 5, 2), True)], "riot at least 2 times within the last 5"),
+        (
+            [(Occurs(0, 5), True), (Occurs(0, 10, 2), True)],
+            "riot within the last 5, riot at least 2 times within the last 10",
+        ),
+        (
+            [(Occurs(0, None, 2), False), (Occurs(0, 5), False)],
+            "riot fewer than 2 times before, no riot within the last 5",
+        ),
+        ([(Occurs(0, 5, 2), False), (Occurs(0, None), False)], "no riot before"),
+        ([(Start(5), True), (Start(2), True)], "among the first 2 events"),
+        ([(Start(2), False), (Start(5), False)], "after the first 5 events"),
+        ([(Start(2), False), (Start(5), True)], "after the first 2 events, among the first 5 events"),
+        ([(MoreRecent(0, 1), True), (Occurs(0, 3), True)], "riot within the last 3 and no curfew since"),
+        ([(Occurs(0, None), True), (MoreRecent(0, 1), True)], "riot and no curfew since"),
+        (
+            [(MoreRecent(0, 1), True), (Occurs(0, 3), False)],
+            "riot but not within the last 3 and no curfew since",
+        ),
+        (
+            [(MoreRecent(0, 1), False), (Occurs(1, 3), False)],
+            "no riot since curfew or the start, no curfew within the last 3",
+        ),
+        ([], "any history"),
+    ],
+)
+def test_rules_leave_out_what_follows_from_the_rest(path, words):
+    tree, number = chain_of(path)
+    assert tree.words([number], (), LABELS) == words
+
+
+def chain_of(path):
+    """A tree that has nothing but one path, and the number of the leaf at its end."""
+    if not path:
+        return TreeSummary((None,)), 0
+    (test, answer), *rest = path
+    below, number = chain_of(rest)
+    nodes = (test, *below.nodes, None) if answer else (test, None, *below.nodes)
+    return TreeSummary(nodes), number if answer else number + 1
+
+
+def test_the_numbers_of_tests_name_each_once():
+    tests = HistoryTests()
+    every = [tests.nth(i, (0, 2, 5)) for i in range(tests.size(3))]
+    assert len(set(every)) == len(every) == 3 * 7 + 5 + 6 + 3 * (6 + 5)
+    assert all(tests.holds(test) for test in every)
+    with pytest.raises(IndexError):
+        tests.nth(len(every), (0, 2, 5))
+    assert not tests.holds(Occurs(0, 4))
+    assert not tests.holds(Occurs(0, 2, 3))
+    assert not tests.holds(Occurs(0, 5, 4))
+    assert not tests.holds(Start(4))
+    assert not tests.holds(MoreRecent(1, 1))
+    assert not HistoryTests(order=False).holds(MoreRecent(0, 1))
+
+
+# ------------------------------------------------------------------ files
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sm.TreeSuMM("B"),
+        sm.TreeSuMM("B", average=True, gamma=0.2, lookbacks=[1, 4], counts=(), order=False, starts=[]),
+        sm.TreeSuMM(["A", "B"], forbidden=["D"], max_depth=2),
+        sm.InfluenceGraph(sm.TreeSuMM(gamma=0.5)),
+    ],
+    ids=["plain", "averaged", "set", "graph"],
+)
+def test_saved_and_loaded(model, tmp_path):
+    model.fit(EVENTS).partial_fit(EVENTS[:20])
+    model.save(tmp_path / "m.json")
+    again = sm.load(tmp_path / "m.json")
+    assert np.array_equal(again.predict_proba(EVENTS), model.predict_proba(EVENTS))
+    assert to_document(again) == to_document(model)
+    again.save(tmp_path / "n.json")
+    assert (tmp_path / "n.json").read_text() == (tmp_path / "m.json").read_text()
+
+
+DOCUMENT = json.loads(json.dumps(to_document(MODEL)))
+
+
+def edited(*path_and_value):
+    *path, last, value = path_and_value
+    document = copy.deepcopy(DOCUMENT)
+    place = document
+    for key in path:
+        place = place[key]
+    place[last] = value
+    return document
+
+
+TREE = ("targets", 0, "tree")
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        (edited("targets", 0, "tree", []), "targets[0].tree: expected an object, found []"),
+        (edited(*TREE, "test", "knows"), ".tree.test: expected one of occurs, more recent, start, found"),
+        (edited(*TREE, "label", "E"), ".tree.label: expected one of A, B, C, D, found"),
+        (edited(*TREE, "within", 4), ".tree: expected a test that the settings allow, found"),
+        (edited(*TREE, "within", -1), ".tree.within: expected a whole number from 0 on, found -1"),
+        (edited(*TREE, "times", 7), ".tree: expected a test that the settings allow, found"),
+        (edited(*TREE, "yes", {}), ".tree.yes: 'test' is missing"),
+        (edited(*TREE, "no", "leaf", 1), ".tree.no.leaf: expected 2, for leaves are numbered depth first"),
+        (edited(*TREE, "no", "rule", ["other"]), ".tree.no.rule: expected ['no A just before'], which is"),
+        (edited(*TREE, "label", "D"), ".rule: expected ['D just before', 'C within the last 2'], which"),
+        (edited("settings", "max_depth", 1), ".tree.yes: expected a leaf, for max_depth is 1, found"),
+        (edited("settings", "lookbacks", [1]), ".tree.yes: expected a test that the settings allow, found"),
+        (edited("settings", "lookbacks", ["1"]), ".settings: lookbacks must be whole numbers from 1 on"),
+        (edited("settings", "lookbacks", 3), ".settings: lookbacks must be a list of numbers, not 3"),
+        (edited("settings", "forbidden", ["A"]), ".tree.label: expected one of B, C, D, found"),
+        (edited("settings", "gamma", 0.9), ".score: expected"),
+        (edited("settings", "alpha", 9.0), ".probabilities: expected"),
+        (edited("targets", 0, "influencers", ["A"]), ".influencers: expected the labels that the tree tests"),
+        (edited("targets", 0, "states", 1, "state", 0), ".states[1]: expected states in canonical order"),
+        (
+            edited("targets", 0, "states", 1, "state", 3),
+            ".state: expected a whole number from 0 to 2, found 3",
+        ),
+        (
+            edited("targets", 0, "states", 1, "counts", [0, 0]),
+            ".counts: expected counts of a leaf that was seen",
+        ),
+        (
+            edited("targets", 0, "states", DOCUMENT["targets"][0]["states"][:2]),
+            ".states: expected a list of 3",
+        ),
+        (edited("targets", 0, "trace", []), ".trace: expected a list of 2, found []"),
+        (edited("targets", 0, "trace", 0, "action", "add"), ".trace[0].action: expected one of split, found"),
+        (
+            edited("targets", 0, "trace", 1, "label", "A"),
+            ".trace[1].label: expected one of C within the last 2",
+        ),
+        (edited("targets", 0, "score", 1.0), ".score: expected"),
+    ],
+)
+def test_edited_files_are_refused(document, words, tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(StoreError) as caught:
+        sm.load(path)
+    assert words in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_the_tree_in_the_file_can_be_read():
+    tree = DOCUMENT["targets"][0]["tree"]
+    assert {key: tree[key] for key in ("test", "label", "times", "within")} == {
+        "test": "occurs",
+        "label": "A",
+        "times": 1,
+        "within": 1,
+    }
+    assert tree["yes"]["yes"] == {"leaf": 0, "rule": ["A just before", "C within the last 2"]}
