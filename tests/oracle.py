@@ -507,13 +507,22 @@ def sweep(labels, score_of, required=(), forbidden=(), candidates=None, max_infl
     return tuple(sorted(chosen)), current, trace
 
 
-def exhaustive(labels, score_of, max_size=None):
-    """The best of all subsets of at most `max_size` labels, and its score.
+def allowed_sets(labels, required=(), forbidden=(), candidates=None, max_influencers=None):
+    """All sets of influencers that a search may choose from, the smaller first, then in sorted order."""
+    allowed = allowed_labels(labels, required, forbidden, candidates)
+    most = len(allowed) if max_influencers is None else max_influencers - len(required)
+    sets = [
+        tuple(sorted((*required, *some)))
+        for size in range(min(most, len(allowed)) + 1)
+        for some in itertools.combinations(allowed, size)
+    ]
+    return sorted(sets, key=lambda u: (len(u), u))
+
+
+def exhaustive(labels, score_of, required=(), forbidden=(), candidates=None, max_influencers=None):
+    """The best of all sets that a search may choose from, and its score.
 
     Ties go to the smaller set, then to the first in sorted order.
     """
-    ordered = sorted(labels)
-    if max_size is None:
-        max_size = len(ordered)
-    subsets = [subset for size in range(max_size + 1) for subset in itertools.combinations(ordered, size)]
-    return first_best([(subset, score_of(subset)) for subset in subsets])
+    sets = allowed_sets(labels, required, forbidden, candidates, max_influencers)
+    return first_best([(u, score_of(u)) for u in sets])

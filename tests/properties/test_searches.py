@@ -5,73 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import oracle
-from strategies import WINDOWS, Data, Spec, data, examples, expected, specs, subsets, targets, weights_of
-from summarkov.engines import CandidatesRequest, LocalSource
+from problems import Recorder, naive_score, reachable, search_problems
+from strategies import WINDOWS, Data, Spec, examples
+from summarkov.engines import CandidatesRequest
 from summarkov.scores import SCORES
-
-
-class Recorder:
-    """A source that keeps what it is asked, a list a pass."""
-
-    def __init__(self, events, weights=None):
-        self.source = LocalSource(events.events, sample_weight=weights)
-        self.labels, self.scale = self.source.labels, self.source.scale
-        self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
-        self.passes = []
-
-    def count(self, requests):
-        self.passes.append(list(requests))
-        return self.source.count(requests)
-
-
-@st.composite
-def problems(draw, kinds=(*WINDOWS, "custom")):
-    """Data that has some events, a summary, a target, settings of the score and limits of the search."""
-    events = draw(data(nonempty=True))
-    labels = events.labels
-    weights = draw(weights_of(events, least=0))
-    if weights is not None and not any(w and s for w, s in zip(weights, events.sequences, strict=True)):
-        weights = None
-    required = draw(subsets(labels, max_size=2))
-    forbidden = draw(subsets([z for z in labels if z not in required], max_size=2))
-    limits = {
-        "required": required,
-        "forbidden": forbidden,
-        "candidates": draw(st.none() | subsets(labels)),
-        "max_influencers": draw(st.none() | st.integers(len(required), 5)),
-    }
-    score = {
-        "alpha": draw(st.sampled_from([0.1, 1.0, 5.0])),
-        "gamma": draw(st.sampled_from([0.0, 0.1, 1.0])),
-        "xi": draw(st.sampled_from([0.0, 1.0])),
-        "prior": draw(st.sampled_from(["uniform", "base-rate"])),
-    }
-    spec = draw(specs(labels, kinds=kinds, longest=4))
-    return events, weights, spec, draw(targets(labels)), limits, score
-
-
-def naive_score(events, weights, spec, target, kind, limits, score, n_states=None):
-    """The oracle's function from a tuple of influencers to their score."""
-    n_events = sum(sum(row) for row in expected(events, target, lambda past: (), weights).values())
-    allowed = oracle.allowed_labels(
-        events.labels, limits["required"], limits["forbidden"], limits["candidates"]
-    )
-
-    def score_of(influencers):
-        return oracle.score(
-            kind.replace("-", "_"),
-            expected(events, target, spec.state(influencers), weights),
-            n_states=(n_states or (lambda u: spec.n_states(len(u), len(events.labels))))(influencers),
-            n_events=n_events,
-            n_candidates=len(allowed) + len(limits["required"]),
-            n_influencers=len(influencers),
-            **score,
-        )
-
-    return score_of
 
 
 def check(model, events, weights, search, score_of, limits):
@@ -98,7 +37,7 @@ def check(model, events, weights, search, score_of, limits):
 @pytest.mark.parametrize("search", ["greedy", "sweep"])
 @pytest.mark.parametrize("kind", SCORES)
 @examples(40)
-@given(problem=problems())
+@given(problem=search_problems())
 def test_searches_equal_the_oracle(search, kind, problem):
     events, weights, spec, target, limits, score = problem
     model = spec.model(target, criterion=kind, **limits, **score)
@@ -129,25 +68,19 @@ def test_searches_equal_the_oracle(search, kind, problem):
 
 @pytest.mark.parametrize("search", ["greedy", "sweep"])
 @examples(40)
-@given(problem=problems(kinds=WINDOWS))
+@given(problem=search_problems(kinds=WINDOWS))
 def test_reachable_parameters_equal_the_oracle(search, problem):
     events, weights, spec, target, limits, score = problem
     spec = Spec(spec.kind, spec.lookback, spec.delay, spec.mask, min(spec.cap, 2))
     limits = limits | {"max_influencers": max(2, len(limits["required"]))}
-
-    def n_reachable(influencers):
-        lookback = spec.lookback
-        each = [lookback.get(z) if isinstance(lookback, dict) else lookback for z in influencers]
-        return oracle.n_reachable(spec.kind, each, spec.delay, spec.cap)
-
     model = spec.model(target, parameters="reachable", **limits, **score)
-    score_of = naive_score(events, weights, spec, target, "bic", limits, score, n_reachable)
+    score_of = naive_score(events, weights, spec, target, "bic", limits, score, reachable(spec))
     check(model, events, weights, search, score_of, limits)
 
 
 @pytest.mark.parametrize("search", ["greedy", "sweep"])
 @examples(40)
-@given(problem=problems(kinds=("custom",)))
+@given(problem=search_problems(kinds=("custom",)))
 def test_a_custom_copy_of_the_binary_summary_learns_the_same_model(search, problem):
     events, weights, spec, target, limits, score = problem
     plain = Spec("binary", spec.lookback, spec.delay)
@@ -165,7 +98,7 @@ def test_a_custom_copy_of_the_binary_summary_learns_the_same_model(search, probl
 
 
 @examples(60)
-@given(problem=problems(kinds=("chain",)))
+@given(problem=search_problems(kinds=("chain",)))
 def test_a_chain_is_scored_by_bic(problem):
     events, weights, spec, target, limits, score = problem
     model = spec.model(target, alpha=score["alpha"], prior=score["prior"]).fit(

@@ -124,7 +124,7 @@ def fail(folder: Path) -> Fail:
         ),
         (
             "learn events.jsonl --search gredy",
-            "search must be one of greedy, sweep, not 'gredy'; did you mean",
+            "search must be one of greedy, sweep, exact, not 'gredy'; did you mean",
         ),
         ("learn events.jsonl --parameters some", "parameters must be 'all' or 'reachable', not 'some'"),
         ("learn events.jsonl --required A --forbidden A", "'A' is both required and forbidden"),

@@ -384,8 +384,8 @@ def test_exhaustive_finds_what_greedy_misses():
     scores = from_table(empty=0.0, A=1.0, B=0.0, C=0.0, AB=0.5, AC=0.5, BC=5.0, ABC=4.0)
     assert oracle.greedy("ABC", scores)[:2] == (("A",), 1.0)
     assert oracle.exhaustive("ABC", scores) == (("B", "C"), 5.0)
-    assert oracle.exhaustive("ABC", scores, max_size=1) == (("A",), 1.0)
-    assert oracle.exhaustive("ABC", scores, max_size=0) == ((), 0.0)
+    assert oracle.exhaustive("ABC", scores, max_influencers=1) == (("A",), 1.0)
+    assert oracle.exhaustive("ABC", scores, max_influencers=0) == ((), 0.0)
     # Ties go to the smaller set.
     assert oracle.exhaustive("AB", additive(A=0, B=0)) == ((), 0.0)
 
@@ -414,7 +414,7 @@ def test_the_influencer_that_generated_the_data_is_found(kind):
         return oracle.score("bic", table, oracle.n_states(kind, len(influencers)), 20 * 40, alpha=0.1)
 
     assert oracle.greedy("ABCD", score_of)[0] == ("A",), f"seed {seed}"
-    assert oracle.exhaustive("ABCD", score_of, 2)[0] == ("A",), f"seed {seed}"
+    assert oracle.exhaustive("ABCD", score_of, max_influencers=2)[0] == ("A",), f"seed {seed}"
     assert oracle.sweep("ABCD", score_of)[0] == ("A",), f"seed {seed}"
 
 

@@ -72,6 +72,7 @@ def test_defaults_are_the_design():
         "forbidden": (),
         "candidates": None,
         "max_influencers": None,
+        "max_sets": 100_000,
         "lookback": 5,
         "delay": 0,
     }

@@ -260,7 +260,7 @@ EDITS = [
     ("binary", put("settings", "gamma", -1), ".settings: gamma must be a number from 0 on, not -1"),
     ("binary", put("settings", "xi", []), ".settings: xi must be a number from 0 on, not ()"),
     ("binary", put("settings", "criterion", 3), ".settings: criterion must be one of bic, aic"),
-    ("binary", put("settings", "search", "best"), ".settings: search must be one of greedy, sweep, not"),
+    ("binary", put("settings", "search", "best"), ".settings: search must be one of greedy, sweep, exact"),
     ("binary", put("settings", "parameters", 0), ".settings: parameters must be 'all' or 'reachable', not 0"),
     ("binary", put("settings", "lookback", 0), ".settings: lookback must be a whole number from 1 on"),
     ("binary", put("settings", "lookback", "1"), ".settings: lookback must be a whole number from 1 on"),

@@ -29,6 +29,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
                 "base_rate": model.base_rates_[0],
                 "score": _finite(model.score_),
                 "log_likelihood": model.log_likelihood_,
+                **_certificate(model),
             }
             for x, model in graph.models_.items()
         ],
@@ -66,6 +67,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
             for row in model.table_
         ],
         "trace": [dict(vars(step)) for step in model.trace_],
+        **_certificate(model),
     }
 
 
@@ -73,6 +75,12 @@ def _lookbacks(model: SummaryModel) -> dict[str, Any]:
     """The look-back of each influencer, where each may have its own; null is the whole past."""
     found = getattr(model, "lookbacks_", None)
     return {} if found is None else {"lookbacks": found}
+
+
+def _certificate(model: SummaryModel) -> dict[str, Any]:
+    """What an exact search proved; nothing of other searches."""
+    found = model.trace_.certificate
+    return {} if found is None else {"certificate": {**vars(found), "is_optimal": found.is_optimal}}
 
 
 def _origin(model: SummaryModel) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from summarkov.cli.certificates import print_certificates
 from summarkov.cli.text import (
     bar,
     factor,
@@ -60,6 +61,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print(f"... and {len(edges) - len(shown)} weaker ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
+    print_certificates(console, graph)
 
 
 def print_settings(console: Console, model: SummaryModel) -> None:

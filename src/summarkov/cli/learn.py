@@ -159,7 +159,11 @@ def learn(
     ] = None,
     search: Annotated[
         str | None,
-        typer.Option(metavar="greedy|sweep", help="The search. Default greedy.", rich_help_panel=SEARCH),
+        typer.Option(
+            metavar="greedy|sweep|exact",
+            help="The search; exact proves that no other influencers score better. Default greedy.",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
     required: Annotated[
         Labels,
@@ -174,6 +178,14 @@ def learn(
     max_influencers: Annotated[
         int | None,
         typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
+    ] = None,
+    max_sets: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="exact: stop after N sets a label, and say how much better others could be. Default 100000.",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
     case: Case = None,
     event: Event = None,
@@ -212,6 +224,7 @@ def learn(
         "forbidden": forbidden,
         "candidates": candidates,
         "max_influencers": max_influencers,
+        "max_sets": max_sets,
     }
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
     check_output(output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from summarkov.cli.certificates import print_certificate
 from summarkov.cli.graphs import print_influences, print_reading, print_settings
 from summarkov.cli.text import (
     interval,
@@ -55,6 +56,7 @@ def print_model(
         console.print("No label was found to influence it.\n")
     _print_states(console, model, chosen, most)
     _print_trace(console, model)
+    print_certificate(console, model)
 
 
 def _print_heading(

@@ -40,6 +40,7 @@ class SearchedModel(SummaryModel):
     forbidden: Iterable[str] = ()
     candidates: Iterable[str] | None = None
     max_influencers: int | None = None
+    max_sets: int | None = 100_000
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
@@ -60,6 +61,10 @@ class SearchedModel(SummaryModel):
                 f"max_influencers must be a whole number from {len(required)} (the required ones) on, "
                 f"not {most!r}"
             )
+        if self.max_sets is not None and (
+            not isinstance(self.max_sets, int) or isinstance(self.max_sets, bool) or self.max_sets < 1
+        ):
+            raise SettingError(f"max_sets must be a whole number from 1 on or None, not {self.max_sets!r}")
         return Problem(
             summary=summary,
             target=target,
@@ -71,6 +76,7 @@ class SearchedModel(SummaryModel):
             optional=tuple(filterfalse((required | forbidden).__contains__, allowed)),
             max_influencers=most,
             reachable_only=self.parameters == "reachable",
+            max_sets=self.max_sets,
         )
 
     def make_search(self, problem: Problem) -> Search:
@@ -171,13 +177,17 @@ class BSuMM(WindowedModel):
     parameters : {"all", "reachable"}
         Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
         can reach at this look-back.
-    search : {"greedy", "sweep"}
+    search : {"greedy", "sweep", "exact"}
         How influencers are searched for: the best label in each round, then the best to leave out; or
-        Algorithm 1 of the paper as it is printed, one sweep over the labels in sorted order.
+        Algorithm 1 of the paper as it is printed, one sweep over the labels in sorted order; or the best of
+        all sets, with a proof that it is (``trace_.certificate``).
     required, forbidden, candidates : labels
         Influencers that must be there, that may not, and the only ones to consider beside the required.
     max_influencers : int, optional
         The most influencers, required ones included.
+    max_sets : int, optional
+        Exact search stops after so many sets have been scored, and says how much better than the best so far
+        any other could be; None: it goes on to the end.
     n_jobs : int, optional
         Threads; None is one, -1 one a core. The result does not depend on it.
 

@@ -15,7 +15,7 @@ from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
-from summarkov.search import Step
+from summarkov.search import Certificate, Step
 from summarkov.summaries import KeyArray, Summary
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,6 +38,7 @@ class Fitted:
     prior: str
     score: float
     steps: tuple[Step, ...]
+    certificate: Certificate | None  # of an exact search, as long as nothing is added
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
 
     @property
@@ -112,4 +113,5 @@ class Fitted:
             scale=scale,
             n_sequences=self.n_sequences + source.n_sequences,
             label_counts=self.label_counts * old + source.label_counts * new,
+            certificate=None,
         )

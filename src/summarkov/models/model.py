@@ -25,7 +25,7 @@ from summarkov.models.residual import OTHER, Residual
 from summarkov.models.table import StateTable
 from summarkov.readers import read_events
 from summarkov.scores import Scorer
-from summarkov.search import Problem, Step, fixed, run_searches
+from summarkov.search import Problem, Trace, fixed, run_searches
 from summarkov.search.problem import Search
 from summarkov.summaries import Summary
 
@@ -142,9 +142,12 @@ class SummaryModel(Parameters):
         return StateTable(self.fitted, self.outcomes_)
 
     @property
-    def trace_(self) -> tuple[Step, ...]:
-        """The moves of the search: why each label entered or left, with the score."""
-        return self.fitted.steps
+    def trace_(self) -> Trace:
+        """The moves of the search: why each label entered or left, with the score.
+
+        ``trace_.certificate`` is what an exact search proves, None of any other.
+        """
+        return Trace(self.fitted.steps, self.fitted.certificate)
 
     @property
     def base_rates_(self) -> tuple[float, ...]:
@@ -291,6 +294,7 @@ def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary,
             prior=model.prior,
             score=result.score,
             steps=result.steps,
+            certificate=result.certificate,
             settings=model.get_params(deep=False),
         )
 

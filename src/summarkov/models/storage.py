@@ -19,6 +19,7 @@ from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
+from summarkov.models.stored_certificates import certificate_document, check_certificate, read_certificate
 from summarkov.models.stored_states import (
     learned_document,
     plain,
@@ -41,6 +42,8 @@ _KINDS: dict[str, type[SummaryModel]] = {
     for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting, TreeSuMM)
 }
 _NUMBERS = ("lookback", "lookbacks", "counts", "starts")  # lists of numbers; other lists are sets of labels
+#: Settings that are younger than the format; a file without them was written when they had no other value.
+_YOUNGER = ("max_sets",)
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
@@ -112,6 +115,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
             )
         ],
         "trace": [dict(vars(step)) for step in fitted.steps],
+        **({} if fitted.certificate is None else {"certificate": certificate_document(fitted.certificate)}),
     }
 
 
@@ -169,7 +173,7 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
             value.wrong("a list of labels")
         else:
             settings[name] = value.value
-    for name in sorted(known - set(settings)):
+    for name in sorted(known - set(settings) - set(_YOUNGER)):
         raise StoreError(f"{node.where}: {name!r} is missing")
     return settings
 
@@ -212,6 +216,7 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
         prior=template.prior,
         score=-np.inf if score.value is None else score.number(),
         steps=_read_trace(node["trace"], problem, table),
+        certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
     )
     _check_sums(node, rows, fitted)
@@ -294,6 +299,8 @@ def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
         node["influencers"].wrong("the labels that the tree tests")
     if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
         node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
+    if fitted.certificate is not None:
+        check_certificate(node["certificate"], fitted, problem)
     score = problem.score(fitted.table, fitted.influencers)
     if math.isfinite(score) and not math.isclose(fitted.score, score, rel_tol=1e-9):
         node["score"].wrong(f"{score:.6f}, which is what the counts say")

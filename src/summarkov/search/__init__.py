@@ -1,21 +1,24 @@
 """Searches: ask for counts, return influencers. One file a strategy."""
 
 from summarkov.search.driver import run_searches
+from summarkov.search.exact import exact
 from summarkov.search.fixed import fixed
 from summarkov.search.greedy import greedy
 from summarkov.search.lookbacks import LookbackProblem, greedy_lookbacks
-from summarkov.search.problem import Problem, SearchResult, Step
+from summarkov.search.problem import Certificate, Problem, SearchResult, Step, Trace
 from summarkov.search.sweep import sweep
 
 #: The strategies by the name that users give.
-SEARCHES = {"greedy": greedy, "sweep": sweep}
+SEARCHES = {"greedy": greedy, "sweep": sweep, "exact": exact}
 
 __all__ = [
     "SEARCHES",
+    "Certificate",
     "LookbackProblem",
     "Problem",
     "SearchResult",
     "Step",
+    "Trace",
     "fixed",
     "greedy_lookbacks",
     "run_searches",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,42 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """How far an exact search proves that no other set of influencers scores better.
+
+    Every allowed set was scored (``examined``), proved to score no better without that (``pruned``), or
+    neither, because the search was stopped (``open``). No set scores above ``bound``, so none is better than
+    what was found by more than ``gap``. ``greedy`` are the influencers that greedy search finds and
+    ``greedy_gap`` is what they score less.
+    """
+
+    examined: int
+    pruned: int
+    open: int
+    bound: float
+    gap: float
+    greedy: tuple[str, ...]
+    greedy_gap: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether nothing is open: no allowed set scores better."""
+        return self.open == 0
+
+
+class Trace(tuple[Step, ...]):
+    """The moves of a search, in order; ``certificate`` is that of an exact search."""
+
+    certificate: Certificate | None
+
+    def __new__(cls, steps: Iterable[Step] = (), certificate: Certificate | None = None) -> Trace:
+        """Keep the moves and the certificate."""
+        trace = super().__new__(cls, tuple(steps))
+        trace.certificate = certificate
+        return trace
+
+
+@dataclass(frozen=True)
 class SearchResult:
     """What was found: the summary, which may itself be learned, the influencers (sorted codes), and how."""
 
@@ -37,6 +74,7 @@ class SearchResult:
     score: float
     table: StateCounts
     steps: tuple[Step, ...]
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +91,7 @@ class Problem:
     optional: tuple[int, ...]  # candidates that are not required, sorted
     max_influencers: int | None = None
     reachable_only: bool = False
+    max_sets: int | None = None  # the most sets that the exact search scores
 
     @property
     def room(self) -> int:
@@ -74,6 +113,11 @@ class Problem:
     def score(self, table: StateCounts, influencers: Sequence[int]) -> float:
         """Score of one set of influencers from its counts."""
         return float(self._score(table.counts, len(influencers), self.n_states(influencers)))
+
+    def penalty_of(self, n_influencers: int, n_states: float) -> float:
+        """What the score takes off the likelihood of a set of so many influencers with so many states."""
+        penalty = -float(self._score(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
+        return 0.0 if math.isnan(penalty) else penalty  # no weight at all times infinitely many states
 
     def _score(
         self, counts: npt.NDArray[np.int64] | FloatArray, n_influencers: int, n_states: float | FloatArray

@@ -11,7 +11,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import KeyArray
+from summarkov.summaries.base import IntArray, KeyArray
 from summarkov.summaries.window import WindowSummary
 
 
@@ -67,6 +67,25 @@ class OrdinalSummary(WindowSummary):
         left = keys[:, column : column + 1]
         rest = np.delete(keys, column, axis=1)
         return np.asarray(rest - ((left > 0) & (rest > left)).astype(rest.dtype))
+
+    def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
+        """Leave all other labels out of the order: those after them move up."""
+        rest = keys[:, columns]
+        state, column = np.nonzero(rest)
+        order = np.lexsort((rest[state, column], state))
+        state, column = state[order], column[order]
+        only = np.zeros_like(rest)
+        only[state, column] = np.arange(len(state)) - np.searchsorted(state, state) + 1
+        return only
+
+    def level_beside(
+        self, keys: KeyArray, columns: Sequence[int], state: IntArray, column: IntArray
+    ) -> IntArray:
+        place = keys[state, column]
+        level = np.ones(len(state), np.int64)
+        for u in columns:
+            level += (keys[state, u] > 0) & (keys[state, u] < place)
+        return level
 
     def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
         """The influencers that occurred, oldest first."""

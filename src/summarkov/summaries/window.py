@@ -162,3 +162,16 @@ class WindowSummary(Summary):
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         return np.delete(keys, column, axis=1)
+
+    def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
+        """Keys of the same states once only the influencers in ``columns`` are looked at."""
+        return np.asarray(keys[:, columns])
+
+    def level_beside(
+        self, keys: KeyArray, columns: Sequence[int], state: IntArray, column: IntArray
+    ) -> IntArray:
+        """Level of a label that joins the influencers in ``columns``: of ``column`` in each ``state``.
+
+        In every one of these states the label is present.
+        """
+        return np.asarray(keys[state, column], dtype=np.int64)

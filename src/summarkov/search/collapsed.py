@@ -1,0 +1,171 @@
+"""The data collapsed to its distinct states over all candidates, from which every smaller set follows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
+from summarkov.engines.counts import Counts
+from summarkov.kernels import Window
+from summarkov.summaries import KeyArray, WindowSummary
+
+Answer = TypeVar("Answer")
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+#: Sums of whole numbers up to this are exact as floats, which count much faster.
+_EXACT = 2**53
+
+
+class Collapsed:
+    """N(x; s) over the states of all candidates together; answers every request about some of them.
+
+    A state of all candidates says which state the history is in for each subset of them (see
+    ``WindowSummary.restricted``), so that the data need not be passed over again.
+    """
+
+    def __init__(
+        self, summary: WindowSummary, candidates: tuple[int, ...], table: StateCounts, scale: int
+    ) -> None:
+        self.summary, self.candidates, self.table, self.scale = summary, candidates, table, scale
+        self._column = {code: column for column, code in enumerate(candidates)}
+
+    def run(self, questions: Generator[list[Request], list[Counts], Answer]) -> Answer:
+        """Answer all that a search, or a part of one, asks for."""
+        try:
+            requests = next(questions)
+            while True:
+                requests = questions.send([self._answer(request) for request in requests])
+        except StopIteration as end:
+            result: Answer = end.value
+            return result
+
+    def _answer(self, request: Request) -> Counts:
+        """What the data would answer."""
+        assert isinstance(request, StatesRequest | CandidatesRequest)  # all that ask about windows
+        columns = self._columns(request.influencers)
+        rows = self.summary.restricted(self.table.keys, columns)
+        if not isinstance(request, CandidatesRequest):
+            return self.table.regroup(rows)
+        ids, first = group(rows)
+        n = len(first)
+        deep = Window(self.summary.kind, ids, self.summary.delay, self.summary.cap).n_levels(len(columns)) - 1
+        row_of = np.full(len(self.candidates), -1)
+        row_of[self._columns(request.candidates)] = np.arange(len(request.candidates))
+        state, column = self._present
+        here = row_of[column] >= 0
+        state, column = state[here], column[here]
+        level = self.summary.level_beside(self.table.keys, columns, state, column)
+        cells = (row_of[column] * n + ids[state]) * deep + level - 1
+        present = self._tabulate(state, cells, len(request.candidates) * n * deep)
+        everyone = np.arange(len(ids))
+        counts = self._tabulate(everyone, ids, n)
+        return CandidateCounts(
+            rows[first], counts, present.reshape(len(request.candidates), n, deep, counts.shape[1])
+        )
+
+    def likelihoods(self, influencers: tuple[int, ...], rest: tuple[int, ...]) -> FloatArray:
+        """The largest log-likelihood with the influencers and all of ``rest[i:]``, for every i.
+
+        .. math:: \\sum_{x,s} N(x;s) \\log (N(x;s) / N(s))
+
+        The labels join from the last on. Each splits only the states of the histories that it is in, and
+        those are few where a look-back is short.
+        """
+        columns = self._columns(influencers)
+        ids, first = group(self.summary.restricted(self.table.keys, columns))
+        n = len(first)
+        counts = np.zeros(
+            (n + sum(len(self._states_with[self._column[z]]) for z in rest), len(self._weights))
+        )
+        counts[:n] = self._tabulate(np.arange(len(ids)), ids, n)
+        each = _likelihood(counts)
+        found = np.empty(len(rest) + 1)
+        found[-1] = each.sum()
+        for i in range(len(rest) - 1, -1, -1):
+            column = self._column[rest[i]]
+            state = self._states_with[column]
+            level = self.summary.level_beside(self.table.keys, columns, state, np.full(len(state), column))
+            deep = int(level.max(initial=0)) + 1
+            split, part = np.unique(ids[state] * deep + level, return_inverse=True)
+            whole, moved = split // deep, self._tabulate(state, part, len(split))
+            ids[state] = n + part
+            np.subtract.at(counts, whole, moved)
+            counts[n : n + len(split)] = moved
+            each[whole] = _likelihood(counts[whole])
+            each[n : n + len(split)] = _likelihood(moved)
+            n += len(split)
+            columns.append(column)
+            found[i] = each.sum()
+        return found / self.scale
+
+    @cached_property
+    def _states_with(self) -> list[IntArray]:
+        """The states in which each candidate is present."""
+        return [np.flatnonzero(levels) for levels in self.table.keys.T]
+
+    @cached_property
+    def _present(self) -> tuple[IntArray, IntArray]:
+        """The states and columns at which a label is present."""
+        state, column = np.nonzero(self.table.keys)
+        return state, column
+
+    def _columns(self, codes: tuple[int, ...]) -> list[int]:
+        return [self._column[code] for code in codes]
+
+    def _tabulate(self, state: IntArray, cells: IntArray, n_cells: int) -> IntArray:
+        """Add the counts of states to cells, exactly."""
+        weights = self._weights
+        total = np.empty((n_cells, weights.shape[0]), np.int64)
+        for x, weight in enumerate(weights):
+            if weight.dtype == np.float64:
+                total[:, x] = np.bincount(cells, weight[state], minlength=n_cells)
+            else:
+                total[:, x] = 0
+                np.add.at(total[:, x], cells, weight[state])
+        return total
+
+    @cached_property
+    def _weights(self) -> npt.NDArray[np.generic]:
+        """The counts, an outcome a row."""
+        counts = np.ascontiguousarray(self.table.counts.T)
+        return counts.astype(np.float64) if int(counts.sum()) < _EXACT else counts
+
+
+def _likelihood(counts: npt.NDArray[np.int64] | FloatArray) -> FloatArray:
+    """Log-likelihood of each state's outcomes at their own shares."""
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
+    return np.asarray((counts * np.log(np.where(counts > 0, share, 1.0))).sum(axis=1))
+
+
+def group(rows: KeyArray) -> tuple[IntArray, IntArray]:
+    """Number equal rows of levels alike, in lexicographic order; and where each number first stands."""
+    n, width = rows.shape
+    ids, size = np.zeros(n, np.int64), min(n, 1)
+    deepest = int(rows.max(initial=0)) + 1
+    at_once = max(1, int(40 * math.log(2) / math.log(deepest))) if deepest > 1 else max(1, width)
+    for start in range(0, width, at_once):
+        some = rows[:, start : start + at_once]
+        places = deepest ** np.arange(some.shape[1] - 1, -1, -1, dtype=np.int64)
+        span = deepest ** some.shape[1]
+        joint = some @ places
+        if start:
+            joint += ids * span
+        span *= size
+        if span <= 4 * n + 64:
+            seen = np.flatnonzero(np.bincount(joint, minlength=span))
+            new = np.zeros(span, np.int64)
+            new[seen] = np.arange(len(seen))
+            ids = new[joint]
+        else:
+            seen, ids = np.unique(joint, return_inverse=True)
+        size = len(seen)
+    first = np.empty(size, np.int64)
+    first[ids[::-1]] = np.arange(n - 1, -1, -1)
+    return ids, first

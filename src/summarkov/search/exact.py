@@ -1,0 +1,246 @@
+"""Exact search: branch and bound over all sets of influencers."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.search.collapsed import Collapsed
+from summarkov.search.greedy import greedy
+from summarkov.search.problem import Certificate, Problem, Search, SearchResult, Step, first_best, improves
+from summarkov.summaries import WindowSummary
+
+#: Cells that the states of all candidates together may take.
+_MOST_CELLS = 2**28
+Codes = tuple[int, ...]
+
+
+def exact(problem: Problem) -> Search:
+    r"""Find the best of all sets of influencers, and prove that it is.
+
+    Ties (1e-9, relative) go to the smaller set, then to the first in sorted order. After
+    ``problem.max_sets`` scored sets the search stops; the certificate then says what is still open, and how
+    much better than the best so far any of that could be.
+
+    *The data in one table.* The state of a history over all candidates together tells its state over every
+    subset U of them: presence and capped counts are looked up label by label, and an order over all
+    candidates is an order over U once the others are left out. So one pass, which counts the states of all
+    candidates, is enough, and the partition of the positions by the states of V refines that by the states
+    of U wherever U is a subset of V.
+
+    *The bound.* Let :math:`H(U)` be the log-likelihood at the maximum-likelihood estimates,
+    :math:`\sum_{x,s} N(x;s) \log (N(x;s) / N(s))`. The likelihood at any other estimates is smaller, those
+    with a prior included, and the marginal likelihood is a mean of likelihoods. Splitting states never makes
+    H smaller, because each part may keep the estimates of the whole. Hence for all sets U that hold I and
+    nothing but I and R, at least one label of R included, with p the least penalty of any of these sets,
+
+    .. math:: \mathrm{score}(U) \le H(I \cup R) - p
+
+    and where that is below the best score so far, none of them needs to be looked at. The penalty of a BIC
+    or AIC grows with the number of states, that of the extended BIC need not (the number of sets of one size
+    falls again beyond half of the labels), so the least over all sizes that can still be reached is
+    taken. The marginal likelihood has no penalty, nor has gamma = 0, so there hardly anything is pruned.
+
+    The sets are looked at by their bounds, the most promising first, beginning with what greedy search
+    finds; at each set the labels that add least to it are left to the last, which makes their bounds small.
+    """
+    summary = problem.summary
+    if not isinstance(summary, WindowSummary):
+        raise SettingError(
+            "search='exact' needs a summary whose states over all labels tell those over some of them, which "
+            "cannot be known of a summary of your own; use search='greedy'"
+        )
+    return _exact(problem, summary)
+
+
+def _exact(problem: Problem, summary: WindowSummary) -> Search:
+    everyone = problem.required
+    if problem.room > 0:
+        everyone = tuple(sorted((*problem.required, *problem.optional)))
+    if len(everyone) * min(problem.n_events, problem.n_states(everyone)) > _MOST_CELLS:
+        raise TooLargeError(
+            f"the states of {len(everyone)} candidates together may be too many for search='exact'; give "
+            "fewer candidates=, or use search='greedy'"
+        )
+    table = yield from problem.states(everyone)
+    data = Collapsed(summary, everyone, table, problem.scale)
+    by_greedy = data.run(greedy(problem))
+    branches = Branches(problem, data)
+    branches.offer(by_greedy.score, by_greedy.influencers)
+    branches.run()
+    influencers = branches.best
+    found = data.run(problem.states(influencers))
+    score = problem.score(found, influencers)
+    bound = max(branches.bound, score) if branches.open else score
+    certificate = Certificate(
+        examined=branches.examined,
+        pruned=branches.pruned,
+        open=branches.open,
+        bound=bound,
+        gap=bound - score,
+        greedy=tuple(problem.labels[z] for z in by_greedy.influencers),
+        greedy_gap=score - by_greedy.score if improves(score, by_greedy.score) else 0.0,
+    )
+    steps = _build_up(problem, data, influencers)
+    return SearchResult(summary, influencers, score, found, steps, certificate)
+
+
+class _Node(NamedTuple):
+    """The sets that hold ``influencers`` and some of ``rest``, at least one; none scores above the bound."""
+
+    minus_bound: float
+    serial: int  # of equal bounds, the older first
+    influencers: Codes
+    rest: Codes
+    likelihood: float  # of influencers and rest together, or more
+
+
+class Branches:
+    """What is open, and the best sets so far."""
+
+    def __init__(self, problem: Problem, data: Collapsed) -> None:
+        self.problem, self.data = problem, data
+        self.examined, self.pruned, self.open, self.made = 0, 0, 0, 0
+        self.most = len(problem.required) + max(0, problem.room)
+        #: Sets that may yet be the answer, in the order in which ties go; each scores more than the last.
+        self.front: list[tuple[int, Codes, float]] = []
+        self.nodes: list[_Node] = []
+        self.penalties = _penalties(problem, self.most)
+
+    # ------------------------------------------------------------------ the best so far
+
+    @property
+    def best(self) -> Codes:
+        """The answer: the first of those that tie with the best."""
+        return self.front[first_best([score for _, _, score in self.front])][1]
+
+    @property
+    def bound(self) -> float:
+        """No set scores more."""
+        return max([self.front[-1][2], *(-node.minus_bound for node in self.nodes)])
+
+    def offer(self, score: float, influencers: Codes) -> None:
+        """Take note of a set; those that come after another and score no more cannot be the answer."""
+        new = (len(influencers), influencers, score)
+        if not any(old[:2] <= new[:2] and old[2] >= score for old in self.front):
+            kept = (old for old in self.front if old[:2] < new[:2] or old[2] > score)
+            self.front = sorted([new, *kept])
+
+    def is_hopeless(self, bound: float, size: int) -> bool:
+        """Whether no set of at least this size that scores at most ``bound`` can be the answer."""
+        top = self.front[-1][2]
+        if bound < top - 1e-9 * max(1.0, abs(top), abs(bound)):
+            return True
+        return any(n < size and score >= bound for n, _, score in self.front)
+
+    # ------------------------------------------------------------------ branch and bound
+
+    def run(self) -> None:
+        """Look at sets until nothing is open that could be better, or too many were looked at."""
+        problem, first = self.problem, self.problem.required
+        limit = math.inf if problem.max_sets is None else problem.max_sets
+        table = self.data.run(problem.states(first))
+        self.examined = 1
+        self.offer(problem.score(table, first), first)
+        if problem.room > 0:
+            self.consider(first, problem.optional, float(self.data.likelihoods(first, problem.optional)[0]))
+        while self.nodes:
+            if self.examined + len(self.nodes[0].rest) > limit:
+                self.open = sum(self.n_sets(node.influencers, node.rest) for node in self.nodes)
+                return
+            self.branch(heapq.heappop(self.nodes))
+
+    def consider(self, influencers: Codes, rest: Codes, likelihood: float) -> None:
+        """Keep the sets that hold the influencers and some of the rest for later, unless hopeless."""
+        bound = likelihood - self.least_penalty(influencers, rest)
+        if self.is_hopeless(bound, len(influencers) + 1):
+            self.pruned += self.n_sets(influencers, rest)
+        else:
+            self.made += 1
+            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, rest, likelihood))
+
+    def branch(self, node: _Node) -> None:
+        """Score the set of a node with each of the other labels, and consider those with yet more."""
+        if self.is_hopeless(-node.minus_bound, len(node.influencers) + 1):  # by now
+            self.pruned += self.n_sets(node.influencers, node.rest)
+            return
+        _, scores = self.data.run(self.problem.join(node.influencers, node.rest))
+        self.examined += len(scores)
+        top = self.front[-1][2]
+        for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
+            self.offer(float(scores[i]), _with(node.influencers, node.rest[i]))
+        rest = tuple(node.rest[i] for i in np.argsort(-scores, kind="stable").tolist())
+        if not self.n_sets(node.influencers, rest, 2):
+            return
+        bound = node.likelihood - self.least_penalty(node.influencers, rest, 2)
+        if self.is_hopeless(bound, len(node.influencers) + 2):
+            self.pruned += self.n_sets(node.influencers, rest, 2)
+            return
+        likelihoods = self.data.likelihoods(node.influencers, rest).tolist()
+        for i in range(len(rest) - 1):
+            self.consider(_with(node.influencers, rest[i]), rest[i + 1 :], likelihoods[i])
+
+    def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
+        """How many allowed sets hold the influencers and at least so many of the rest."""
+        return n_subsets(len(rest), fewest, self.most - len(influencers))
+
+    def least_penalty(self, influencers: Codes, rest: Codes, fewest: int = 1) -> float:
+        """The least penalty of any allowed set that holds the influencers and so many of the rest or more."""
+        smallest, largest = len(influencers) + fewest, min(self.most, len(influencers) + len(rest))
+        if not self.problem.reachable_only:
+            return min(self.penalties[smallest : largest + 1])
+        # Wider windows and more labels reach more states; the number of sets of a size is least at an end.
+        narrowest = sorted(rest, key=self.width)[:fewest]
+        n_states = self.problem.n_states(sorted((*influencers, *narrowest)))
+        return min(self.problem.penalty_of(size, n_states) for size in (smallest, largest))
+
+    def width(self, label: int) -> float:
+        """How many positions the window of a label has."""
+        assert isinstance(self.problem.summary, WindowSummary)
+        (width,) = self.problem.summary.widths([self.problem.labels[label]])
+        return math.inf if width is None else width
+
+
+def _penalties(problem: Problem, most: int) -> list[float]:
+    """The penalty of a set of each size, up to ``most``, where it depends on nothing else."""
+    penalties, n_states = [], 0.0
+    for size in range(most + 1) if not problem.reachable_only else ():
+        if not math.isinf(n_states):  # else it remains so
+            n_states = problem.n_states(range(size))
+        penalties.append(problem.penalty_of(size, n_states))
+    return penalties
+
+
+def n_allowed(problem: Problem) -> int:
+    """How many sets of influencers there are to choose from."""
+    return n_subsets(len(problem.optional), 0, max(0, problem.room))
+
+
+@lru_cache(maxsize=10_000)
+def n_subsets(n: int, fewest: int, most: int) -> int:
+    """How many subsets of n things have from ``fewest`` to ``most`` members."""
+    return sum(math.comb(n, size) for size in range(fewest, min(n, most) + 1))
+
+
+def _with(influencers: Codes, label: int) -> Codes:
+    return tuple(sorted((*influencers, label)))
+
+
+def _build_up(problem: Problem, data: Collapsed, influencers: Codes) -> tuple[Step, ...]:
+    """Add the labels of a set one by one, each time the best of those that remain."""
+    chosen, steps = problem.required, []
+    left = [z for z in influencers if z not in chosen]
+    score = problem.score(data.run(problem.states(chosen)), chosen)
+    while left:
+        _, scores = data.run(problem.join(chosen, left))
+        best = first_best(scores)
+        steps.append(
+            Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)
+        )
+        chosen, score = _with(chosen, left.pop(best)), float(scores[best])
+    return tuple(steps)

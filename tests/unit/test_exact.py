@@ -1,0 +1,288 @@
+"""Exact search: what it finds that greedy does not, what it proves, and what it refuses."""
+
+import copy
+import importlib
+import json
+import pickle
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.errors import StoreError, TooLargeError
+from summarkov.models.storage import to_document
+from summarkov.scores import Scorer
+from summarkov.search import Problem
+from summarkov.search.exact import Branches
+from summarkov.summaries import BinarySummary
+
+
+def exclusive_or(n=400, seed=3):
+    """X is likely after one of A and B, and not after both or none: neither alone tells anything."""
+    rng, sequence = np.random.default_rng(seed), []
+    for _ in range(n):
+        past = sequence[-2:]
+        likely = 0.75 if ("A" in past) != ("B" in past) else 0.05
+        sequence.append("X" if rng.random() < likely else str(rng.choice(list("ABCD"))))
+    return sm.read_events([sequence])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return sm.BSuMM("X", lookback=2, search="exact").fit(exclusive_or())
+
+
+def test_it_finds_an_exclusive_or(fitted):
+    greedy = sm.BSuMM("X", lookback=2).fit(exclusive_or())
+    assert fitted.influencers_ == ("A", "B")
+    certificate = fitted.trace_.certificate
+    assert certificate.is_optimal
+    assert certificate.gap == 0
+    assert certificate.bound == fitted.score_
+    assert certificate.examined + certificate.pruned == 2**5
+    assert certificate.open == 0
+    assert certificate.greedy == greedy.influencers_
+    assert certificate.greedy_gap == max(0.0, fitted.score_ - greedy.score_)
+    assert [step.label for step in fitted.trace_] in (["A", "B"], ["B", "A"])
+    assert fitted.trace_[-1].score == pytest.approx(fitted.score_, rel=1e-12)
+    assert greedy.trace_.certificate is None
+
+
+def test_the_table_is_that_of_the_influencers_found(fitted):
+    again = sm.BSuMM("X", lookback=2, required=("A", "B"), max_influencers=2).fit(exclusive_or())
+    assert [(row.words, row.counts) for row in fitted.table_] == [
+        (row.words, row.counts) for row in again.table_
+    ]
+    assert fitted.score_ == again.score_
+    assert fitted.log_likelihood_ == again.log_likelihood_
+
+
+def test_fractional_weights():
+    events = exclusive_or()
+    twice = events[[0, 0]]
+    whole = sm.BSuMM("X", lookback=2, search="exact").fit(events)
+    halves = sm.BSuMM("X", lookback=2, search="exact").fit(twice, sample_weight=[0.25, 0.75])
+    assert halves.influencers_ == whole.influencers_
+    assert halves.score_ == whole.score_
+    assert halves.trace_.certificate == whole.trace_.certificate
+
+
+def test_counts_beyond_what_floats_hold():
+    events = exclusive_or(5000)
+    heavy = sm.BSuMM("X", lookback=2, search="exact").fit(events, sample_weight=[2**42 - 1])
+    light = sm.BSuMM("X", lookback=2, search="exact").fit(events)
+    assert int(heavy.fitted.table.counts.sum()) == 5000 * (2**42 - 1) > 2**53
+    assert set(light.influencers_) <= set(heavy.influencers_)
+    names = [heavy.labels_.index(z) for z in heavy.influencers_]
+    request = StatesRequest(heavy.fitted.summary, tuple(names), heavy.fitted.target)
+    (counted,) = LocalSource(events, sample_weight=[2**42 - 1]).count([request])
+    assert np.array_equal(heavy.fitted.table.counts, counted.counts)
+
+
+def test_ties_go_to_the_smaller_set_then_to_the_first():
+    """To X, B and C are the same; D never comes."""
+    events = sm.EventSequences.from_lists([["B", "X"], ["C", "X"], ["A", "A"]] * 10, labels=list("ABCDX"))
+    one = sm.BSuMM("X", lookback=1, search="exact", max_sets=None, max_influencers=1)
+    assert one.copy().fit(events).influencers_ == ("B",)
+    assert one.copy(candidates=["C", "D"]).fit(events).influencers_ == ("C",)
+    assert one.copy(candidates=["D"], gamma=0).fit(events).influencers_ == ()
+    assert one.copy(max_influencers=None, gamma=0).fit(events).influencers_ == ("B", "C")
+
+
+def test_which_sets_can_be_the_answer():
+    branches = Branches(
+        Problem(BinarySummary(), Target((0,), 4), Scorer(), "ABCD", 9, 1, (), (0, 1, 2)), None
+    )
+    branches.offer(-10.0, (1,))
+    for bound, size, hopeless in (
+        (-10.0, 2, True),  # as good at best, and larger
+        (-10.0, 1, False),  # may come first
+        (-9.9, 2, False),
+        (-9.9, 1, False),
+        (-10.0 - 1e-9, 2, True),
+        (-10.0 - 1e-9, 1, False),  # a tie
+        (-10.1, 1, True),
+        (-10.1, 0, True),
+    ):
+        assert branches.is_hopeless(bound, size) == hopeless, (bound, size)
+    branches.offer(-10.0, (0, 1))  # larger
+    branches.offer(-10.0, (2,))  # later
+    branches.offer(-11.0, (0,))  # first, but for the score; it may yet tie with nothing
+    assert branches.best == (1,)
+    branches.offer(-10.0, (0,))
+    assert branches.front == [(1, (0,), -10.0)]
+    branches.offer(-10.0 + 1e-9, (0, 2))
+    assert branches.best == (0,)
+    branches.offer(-9.0, (0, 1, 2))
+    assert branches.best == (0, 1, 2)
+
+
+def test_the_least_penalty_is_that_of_the_narrowest_windows():
+    """A and B, each looked for just before, have 3 states, for only one event stands there."""
+    summary = BinarySummary({"A": 1, "B": 1})
+    target = Target((3,), 4)
+    problem = Problem(summary, target, Scorer(), "ABCD", 9, 1, (), (0, 1, 2), reachable_only=True)
+    branches = Branches(problem, None)
+    assert branches.least_penalty((0,), (2, 1)) == problem.penalty_of(2, 3.0)
+    assert branches.least_penalty((0,), (2,)) == problem.penalty_of(2, 4.0)
+
+
+def test_a_stopped_search():
+    model = sm.BSuMM("X", lookback=2, gamma=0.1, search="exact", max_sets=6).fit(exclusive_or())
+    certificate = model.trace_.certificate
+    assert not certificate.is_optimal
+    assert certificate.examined == 6
+    assert certificate.open > 0
+    assert certificate.gap > 0
+    best = sm.BSuMM("X", lookback=2, gamma=0.1, search="exact").fit(exclusive_or()).score_
+    assert model.score_ <= best <= certificate.bound
+    assert certificate.bound == pytest.approx(model.score_ + certificate.gap, rel=1e-12)
+
+
+def test_one_pass_serves_all_labels():
+    events = exclusive_or()
+
+    class Counting:
+        def __init__(self):
+            self.source, self.asked = LocalSource(events), []
+            self.labels, self.scale = self.source.labels, self.source.scale
+            self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
+
+        def count(self, requests):
+            self.asked.append(len(requests))
+            return self.source.count(requests)
+
+    source = Counting()
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, search="exact")).fit(source)
+    assert source.asked == [5]
+    assert all(model.trace_.certificate.is_optimal for model in graph.models_.values())
+
+
+def test_too_many_candidates(monkeypatch):
+    monkeypatch.setattr(importlib.import_module("summarkov.search.exact"), "_MOST_CELLS", 100)
+    with pytest.raises(TooLargeError, match="the states of 5 candidates together may be too many") as caught:
+        sm.BSuMM("X", lookback=2, search="exact").fit(exclusive_or())
+    assert "candidates=" in str(caught.value)
+    assert sm.BSuMM("X", lookback=2, search="exact", candidates=["A", "B"]).fit(
+        exclusive_or()
+    ).influencers_ == (
+        "A",
+        "B",
+    )
+
+
+def test_a_target_that_is_certain():
+    model = sm.BSuMM("A", search="exact").fit([["A", "A"]])
+    assert model.influencers_ == ()
+    assert model.trace_.certificate.examined == 1
+    assert model.trace_.certificate.is_optimal
+
+
+def test_more_data_make_the_certificate_void(fitted):
+    model = copy.deepcopy(fitted)
+    assert model.trace_.certificate == fitted.trace_.certificate
+    model.partial_fit(exclusive_or(seed=4))
+    assert model.trace_.certificate is None
+    assert model.trace_ == fitted.trace_  # the moves of the search are what they were
+
+
+def test_a_trace_can_be_copied(fitted):
+    again = pickle.loads(pickle.dumps(fitted.trace_))
+    assert again == fitted.trace_
+    assert again.certificate == fitted.trace_.certificate
+
+
+# ---------------------------------------------------------------------------------- stored
+
+
+def test_a_certificate_is_stored(tmp_path, fitted):
+    fitted.save(tmp_path / "m.json")
+    again = sm.load(tmp_path / "m.json")
+    assert again.trace_ == fitted.trace_
+    assert again.trace_.certificate == fitted.trace_.certificate
+    assert again.max_sets == 100_000
+
+
+def test_more_sets_than_there_are_atoms(tmp_path):
+    labels = [f"z{i:03}" for i in range(200)]
+    events = sm.EventSequences.from_lists([["z000", "z001"] * 20], labels=labels)
+    model = sm.BSuMM("z000", lookback=1, gamma=1e-6, search="exact", max_sets=500).fit(events)
+    model.save(tmp_path / "m.json")
+    certificate = sm.load(tmp_path / "m.json").trace_.certificate
+    assert certificate == model.trace_.certificate
+    assert certificate.examined + certificate.pruned + certificate.open == 2**200
+
+
+def test_files_from_before_exact_search(tmp_path):
+    model = sm.BSuMM("X", lookback=2).fit(exclusive_or())
+    document = to_document(model)
+    del document["settings"]["max_sets"]
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    assert sm.load(tmp_path / "m.json").influencers_ == model.influencers_
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"examined": 3}, "expected examined, pruned and open sets that add up to 32"),
+        ({"pruned": -1}, ".certificate.pruned: expected a whole number from 0 on, found -1"),
+        ({"open": None}, ".certificate.open: expected a whole number from 0 on, found null"),
+        ({"gap": 1.0}, "gaps from 0 on, and none once nothing is open"),
+        ({"greedy_gap": -1.0}, "gaps from 0 on, and none once nothing is open"),
+        ({"bound": 0.0}, ".certificate.bound: expected the score and the gap together, found 0.0"),
+        ({"bound": "high"}, '.certificate.bound: expected a number, found "high"'),
+        ({"greedy": ["Z"]}, ".certificate.greedy[0]: expected one of A, B, C, D, X"),
+    ],
+    ids=str,
+)
+def test_damaged_certificates(tmp_path, fitted, changes, words):
+    document = to_document(fitted)
+    document["targets"][0]["certificate"] |= changes
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError) as caught:
+        sm.load(tmp_path / "m.json")
+    assert words in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------- command line
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    exclusive_or_lines = [json.dumps(list(sequence)) for sequence in exclusive_or()]
+    (tmp_path / "events.jsonl").write_text("\n".join(exclusive_or_lines))
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        assert all(len(line) <= 80 for line in result.stdout.splitlines()) or "--json" in arguments
+        return result.stdout
+
+    return call
+
+
+def test_the_command_line_says_what_is_proved(run):
+    learn = ("learn", "events.jsonl", "-t", "X", "--lookback", "2", "--search", "exact")
+    text = " ".join(run(*learn, "-o", "m.json").split())
+    assert "How they were found (exact search, bic):" in text
+    assert "No other of the 32 sets scores better: " in text
+    document = json.loads(run("show", "m.json", "--json"))
+    assert document["certificate"]["is_optimal"] is True
+    assert document["certificate"]["examined"] + document["certificate"]["pruned"] == 32
+    stopped = " ".join(run(*learn, "--max-sets", "6", "--gamma", "0.1").split())
+    assert "Not proved to be the best of 32 sets: stopped after 6." in stopped
+    assert "certificate" not in json.loads(run("learn", "events.jsonl", "-t", "X", "--json"))
+
+
+def test_the_command_line_sums_up_a_graph(run):
+    text = " ".join(run("learn", "events.jsonl", "--lookback", "2", "--search", "exact").split())
+    assert "Exact search: for 5 of 5 labels no other influencers score better. Greedy search finds" in text
+    stopped = run("learn", "events.jsonl", "--search", "exact", "--max-sets", "2", "--gamma", "0.1")
+    assert "Exact search: for 0 of 5 labels" in " ".join(stopped.split())
+    targets = json.loads(run("learn", "events.jsonl", "--search", "exact", "--json"))["targets"]
+    assert [target["certificate"]["open"] for target in targets] == [0] * 5
