@@ -32,7 +32,10 @@ class OptionalBuild(build_ext):
 native = Pybind11Extension(
     "summarkov.kernels._native",
     ["src/summarkov/kernels/native/module.cpp"],
-    depends=[f"src/summarkov/kernels/native/{name}.hpp" for name in ("index", "states", "present", "count", "tests")],
+    depends=[
+        f"src/summarkov/kernels/native/{name}.hpp"
+        for name in ("index", "states", "present", "count", "tests", "batch")
+    ],
     cxx_std=17,
     extra_compile_args=["-O3"],
 )

@@ -53,6 +53,8 @@ LAYOUT = {
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",
         "summarkov.explain:Influence",
+        "summarkov.confidence:Confidence",
+        "summarkov.confidence:EdgeConfidence",
         "summarkov.explain:Explanation",
         "summarkov.search:Step",
         "summarkov.models.follow:Follower",

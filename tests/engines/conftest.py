@@ -13,7 +13,15 @@ BACKENDS = {
     "native": "summarkov.kernels.native_kernels",
 }
 
-FUNCTIONS = ("chain_states", "count_candidates", "count_states", "merge_keys", "tabulate", "window_states")
+FUNCTIONS = (
+    "add_rows",
+    "chain_states",
+    "count_candidates",
+    "count_states",
+    "merge_keys",
+    "tabulate",
+    "window_states",
+)
 #: Those whose NumPy twins have a module of their own.
 TESTS = ("count_tests", "tree_leaves")
 

@@ -3,22 +3,30 @@
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.local import LocalSource
 from summarkov.engines.past import Past, joint_memory
+from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest
-from summarkov.engines.source import CountSource, as_source
+from summarkov.engines.resampling import Bootstrap, Draws, units_of
+from summarkov.engines.source import CountSource, Replicable, Replicates, as_source
 from summarkov.engines.target import Target
 
 __all__ = [
+    "Bootstrap",
     "CandidateCounts",
     "CandidatesRequest",
     "CountSource",
+    "Draws",
     "LocalSource",
     "Past",
     "RecencyCounts",
     "RecencyRequest",
+    "Replicable",
+    "ReplicatedSource",
+    "Replicates",
     "Request",
     "StateCounts",
     "StatesRequest",
     "Target",
     "as_source",
     "joint_memory",
+    "units_of",
 ]

@@ -19,7 +19,10 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class StateCounts:
-    """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys."""
+    """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys.
+
+    Replicates, where there are some, are the first axis: ``counts[b, s, x]``.
+    """
 
     keys: KeyArray
     counts: IntArray
@@ -40,7 +43,7 @@ class StateCounts:
         if len(parts) == 1:
             return parts[0]
         keys, where = merge_keys([part.keys for part in parts])
-        counts = np.zeros((len(keys), parts[0].counts.shape[1]), np.int64)
+        counts = np.zeros((len(keys), *parts[0].counts.shape[1:]), np.int64)
         for part, rows in zip(parts, where, strict=True):
             counts[rows] += part.counts
         return StateCounts(keys, counts)
@@ -48,13 +51,13 @@ class StateCounts:
     def regroup(self, keys: KeyArray) -> StateCounts:
         """Merge the states that have become equal under new keys (rows of levels), one a state."""
         if not keys.shape[1]:
-            return StateCounts(keys[:1], self.counts.sum(axis=0, keepdims=True)[: len(keys)])
+            return StateCounts(keys[:1], self.counts.sum(axis=-2, keepdims=True)[..., : len(keys), :])
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
         first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(keys)])
         if not len(first):
             return StateCounts(keys, self.counts)
-        return StateCounts(keys[first], np.add.reduceat(self.counts[order], first, axis=0))
+        return StateCounts(keys[first], np.add.reduceat(self.counts[..., order, :], first, axis=-2))
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class CandidateCounts:
     """N(x; s) and, for each candidate z, N(x; s, level of z).
 
     ``present[c, s, l - 1, x]`` counts level l of candidate c, from 1 on; absence is what remains of
-    ``counts[s, x]``.
+    ``counts[s, x]``. Replicates, where there are some, are the first axis of both.
     """
 
     keys: KeyArray
@@ -70,18 +73,19 @@ class CandidateCounts:
     present: IntArray
 
     def tables(self) -> npt.NDArray[np.float64]:
-        """One table a candidate, ``[c, level * (states) + s, x]``, absence first; as floats, for scores.
+        """One table a candidate, ``[..., c, level * (states) + s, x]``, absence first; floats, for scores.
 
         In memory candidates stand side by side: there are many of them and few states and outcomes, so
         that scores are worked out in long rows.
         """
-        c, s, deep, x = self.present.shape
-        full = np.empty((x, deep + 1, s, c))
-        full[:, 1:] = self.present.transpose(3, 2, 1, 0)
-        full[:, 0] = self.counts.T[:, :, None]
+        *many, c, s, deep, x = self.present.shape
+        k = len(many)
+        full = np.empty((x, deep + 1, s, *many, c))
+        full[:, 1:] = self.present.transpose(k + 3, k + 2, k + 1, *range(k + 1))
+        full[:, 0] = self.counts.transpose(k + 1, k, *range(k))[..., None]
         for level in range(deep):
             full[:, 0] -= full[:, level + 1]
-        return full.reshape(x, (deep + 1) * s, c).transpose(2, 1, 0)
+        return full.reshape(x, (deep + 1) * s, *many, c).transpose(*range(2, k + 3), 1, 0)
 
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
@@ -101,7 +105,7 @@ class CandidateCounts:
             return parts[0]
         keys, where = merge_keys([part.keys for part in parts])
         first = parts[0]
-        counts = np.zeros((len(keys), first.counts.shape[1]), np.int64)
+        counts = np.zeros((len(keys), *first.counts.shape[1:]), np.int64)
         present = np.zeros((first.present.shape[0], len(keys), *first.present.shape[2:]), np.int64)
         for part, rows in zip(parts, where, strict=True):
             counts[rows] += part.counts

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,11 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
-from summarkov.engines.past import Past, joint_memory
+from summarkov.engines.past import joint_memory
+from summarkov.engines.pieces import even_cuts, pieces
+from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
+from summarkov.engines.resampling import Draws, units_of
 from summarkov.engines.shard import Shard
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import SettingError
@@ -85,30 +87,34 @@ class LocalSource:
         memory = joint_memory({id(request.summary): request.summary for request in requests}.values())
         if self._shards is None or self._shards[0] != memory:  # what kernels look up is worth keeping
             n = self.events.n_events
-            pieces = max(1, self.n_jobs, -(-n // SHARD_EVENTS))
-            cuts = np.unique(np.linspace(0, n, pieces + 1).astype(np.int64)).tolist()
-            past, shards = Past(), []
-            for start, stop in pairwise(cuts if len(cuts) > 1 else [0, n]):
-                shards.append(self._shard(start, stop, past))
-                begin = self.events.offsets[np.searchsorted(self.events.offsets, stop, side="right") - 1]
-                if begin <= start:  # the sequence cut at `stop` was cut at `start` too, or begins there
-                    past = past.extend(self.events.codes[start:stop], memory)
-                else:
-                    past = Past().extend(self.events.codes[begin:stop], memory)
+            cuts = even_cuts(n, max(1, self.n_jobs, -(-n // SHARD_EVENTS)))
+            shards = [
+                Shard(
+                    piece.index,
+                    self.labels,
+                    None if self.weights is None else self.weights[piece.first : piece.last],
+                )
+                for piece in pieces(self.events, cuts, memory)
+            ]
             self._shards = memory, shards
         return self._shards[1]
 
-    def _shard(self, start: int, stop: int, past: Past) -> Shard:
-        """The events from ``start`` to ``stop``, with the past of a sequence cut at ``start``."""
-        events = self.events
-        first = max(0, int(np.searchsorted(events.offsets, start, side="right")) - 1)
-        last = max(first, int(np.searchsorted(events.offsets, stop, side="left")))
-        offsets = np.clip(events.offsets[first : last + 1], start, stop) - start
-        return Shard(
-            past.index(events.codes[start:stop], offsets, len(events.labels)),
-            events.labels,
-            None if self.weights is None else self.weights[first:last],
-        )
+    def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
+        """The same events under each of many weights of their sequences, or of blocks of them."""
+        units, lengths = units_of(self.events, blocks), self.events.lengths
+        unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
+        held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
+        n_held = int(held.sum())
+        weights = np.zeros((units.n, draws.n), np.int64)
+        for replicate in range(draws.n):
+            weights[held, replicate] = draws.weights(replicate, n_held)
+        if self.weights is not None:
+            sequence = np.repeat(np.arange(len(self.events)), lengths)
+            both, unit = np.unique(sequence * units.n + unit, return_inverse=True)
+            weights = weights[both % units.n] * self.weights[both // units.n, None]
+        source = ReplicatedSource(self.events, unit, weights, self.scale, self.n_jobs)
+        source.units, source.n_units = units.kind, n_held
+        return source
 
     def _most_targets(self, requests: Sequence[Request]) -> int:
         """How many labels may share one table of candidates."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from summarkov.engines.target import Target
 from summarkov.summaries import Summary, TreeSummary, WindowSummary
@@ -11,11 +11,16 @@ from summarkov.summaries import Summary, TreeSummary, WindowSummary
 
 @dataclass(frozen=True)
 class StatesRequest:
-    """Count N(x; s) over the states of these influencers."""
+    """Count N(x; s) over the states of these influencers.
+
+    Of a source with replicates (:class:`ReplicatedSource`), ``replicates`` says which are asked about; counts
+    have them as their first axis.
+    """
 
     summary: Summary
     influencers: tuple[int, ...]
     target: Target
+    replicates: tuple[int, ...] | None = None
 
     @property
     def shared(self) -> tuple[object, ...]:
@@ -24,7 +29,7 @@ class StatesRequest:
 
     def for_target(self, target: Target) -> StatesRequest:
         """The same question about another target."""
-        return StatesRequest(self.summary, self.influencers, target)
+        return replace(self, target=target)
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class CandidatesRequest:
     influencers: tuple[int, ...]
     target: Target
     candidates: tuple[int, ...]
+    replicates: tuple[int, ...] | None = None
 
     @property
     def shared(self) -> tuple[object, ...]:
@@ -43,7 +49,7 @@ class CandidatesRequest:
 
     def for_target(self, target: Target) -> CandidatesRequest:
         """The same question about another target."""
-        return CandidatesRequest(self.summary, self.influencers, target, self.candidates)
+        return replace(self, target=target)
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class RecencyRequest:
     target: Target
     candidates: tuple[int, ...]
     open: tuple[int, ...]  # numbers of leaves
+    replicates: tuple[int, ...] | None = None
 
     @property
     def shared(self) -> tuple[object, ...]:
@@ -69,7 +76,7 @@ class RecencyRequest:
 
     def for_target(self, target: Target) -> RecencyRequest:
         """The same question about another target."""
-        return RecencyRequest(self.summary, target, self.candidates, self.open)
+        return replace(self, target=target)
 
 
 Request = StatesRequest | CandidatesRequest | RecencyRequest

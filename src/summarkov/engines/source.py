@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from summarkov.engines.counts import Counts
 from summarkov.engines.requests import Request
+from summarkov.engines.resampling import Draws
 from summarkov.errors import SettingError
 
 
@@ -38,6 +39,40 @@ class CountSource(Protocol):
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
+
+
+@runtime_checkable
+class Replicates(Protocol):
+    """The data of a source under each of many weights.
+
+    Counts have the replicates asked for (``request.replicates``; None: all) as their first axis.
+    """
+
+    units: str
+    n_units: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+
+    @property
+    def label_counts(self) -> npt.NDArray[np.int64]:
+        """N(x), ``[replicate, x]``, in units of ``1 / scale``."""
+
+    @property
+    def scale(self) -> int:
+        """What counts must be divided by."""
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+
+
+@runtime_checkable
+class Replicable(CountSource, Protocol):
+    """A source whose sequences, or blocks of whose events, can be weighed anew."""
+
+    def replicated(self, draws: Draws, blocks: Any = None) -> Replicates:
+        """The same data under each of many weights; see :func:`summarkov.engines.units_of` for blocks."""
 
 
 def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:

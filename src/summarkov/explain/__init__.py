@@ -3,5 +3,6 @@
 from summarkov.explain.explanation import Explanation
 from summarkov.explain.influence import Influence, influence_of
 from summarkov.explain.rules import influence_in_tree
+from summarkov.explain.strengths import strengths
 
-__all__ = ["Explanation", "Influence", "influence_in_tree", "influence_of"]
+__all__ = ["Explanation", "Influence", "influence_in_tree", "influence_of", "strengths"]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from summarkov.confidence import credible_intervals
 from summarkov.engines import StateCounts
+from summarkov.explain.strengths import mean_log_ratio, presence_pairs
 from summarkov.scores import probabilities
 
 FloatArray = npt.NDArray[np.float64]
@@ -24,7 +25,9 @@ class Influence:
     ``effect`` is "amplifies" where that is positive, "inhibits" where it is negative, "mixed" where
     configurations differ in sign beyond their 95% intervals, and "unclear" where Z was never seen both
     present and absent in one.
-    ``n_with`` and ``n_without`` count the positions at which Z was in its window or not.
+    ``n_with`` and ``n_without`` count the positions at which Z was in its window or not. ``frequency``,
+    ``low`` and ``high`` say how sure it is, if ``InfluenceGraph.confidence`` was asked (else None), see
+    :class:`summarkov.confidence.EdgeConfidence`.
 
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
     """
@@ -35,6 +38,9 @@ class Influence:
     strength: float
     n_with: float
     n_without: float
+    frequency: float | None = None
+    low: float | None = None
+    high: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -51,24 +57,16 @@ def influence_of(
     """
     presence = table.regroup((table.keys > 0).astype(np.int32))
     here = presence.keys[:, column] > 0
-    others = np.delete(presence.keys, column, axis=1)
-    by_others = {
-        tuple(key): row for key, row in zip(others[~here].tolist(), np.flatnonzero(~here), strict=True)
-    }
-    pairs = [
-        (row, by_others[tuple(key)])
-        for key, row in zip(others[here].tolist(), np.flatnonzero(here), strict=True)
-        if tuple(key) in by_others
-    ]
     counts = presence.counts / scale
-    n_with, n_without = float(counts[here].sum()), float(counts[~here].sum())
-    seen = [(a, b) for a, b in pairs if counts[a].sum() > 0 and counts[b].sum() > 0]
-    if not seen:
+    n = counts.sum(axis=1)
+    n_with, n_without = float(n[here].sum()), float(n[~here].sum())
+    with_, without = presence_pairs(presence.keys, column)
+    seen = (n[with_] > 0) & (n[without] > 0)
+    with_, without = with_[seen], without[seen]
+    if not len(with_):
         return "unclear", 0.0, n_with, n_without
-    with_, without = (np.array(rows) for rows in zip(*seen, strict=True))
     theta = probabilities(counts, pseudo)[:, outcome]
-    weight = counts[with_].sum(axis=1) + counts[without].sum(axis=1)
-    strength = float((weight * np.log(theta[with_] / theta[without])).sum() / weight.sum())
+    strength = float(mean_log_ratio(n, theta, with_, without))
     low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
     up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
     return effect_of(strength, bool(up), bool(down)), strength, n_with, n_without

@@ -9,6 +9,7 @@ import os
 from types import ModuleType
 
 from summarkov.kernels import history_tests, numpy_kernels
+from summarkov.kernels.batch import merge_alike, window_pairs
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
 from summarkov.kernels.index import UNLIMITED, Index
 from summarkov.kernels.numpy_kernels import (
@@ -35,14 +36,17 @@ __all__ = [
     "Index",
     "Recency",
     "Window",
+    "add_rows",
     "backend",
     "chain_states",
     "count_candidates",
     "count_states",
     "count_tests",
+    "merge_alike",
     "merge_keys",
     "tabulate",
     "tree_leaves",
+    "window_pairs",
     "window_states",
 ]
 
@@ -68,6 +72,7 @@ count_candidates = _chosen.count_candidates
 _tests = history_tests if _chosen is numpy_kernels else _chosen
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
+add_rows = _chosen.add_rows
 
 
 def backend() -> str:

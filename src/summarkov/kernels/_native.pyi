@@ -5,6 +5,7 @@ class Index:
         self, codes: Codes, offsets: Int, past_positions: Int, past_codes: Codes, n_labels: int
     ) -> None: ...
 
+def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int: ...
 def count(
     shard: Index,
     weights: Int | None,

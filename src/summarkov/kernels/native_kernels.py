@@ -89,6 +89,12 @@ def tree_leaves(index: Index, tree: Int) -> Int:
     return _native.leaves(_shard(index), tree, max(1, int(tree[:, 3].max())))
 
 
+def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
+    """See :func:`summarkov.kernels.numpy_kernels.add_rows`."""
+    sums: Int = _native.add_rows(cells, rows, weights, n_cells)
+    return sums
+
+
 def _shard(index: Index) -> Any:
     """The shard with the positions of every label, made once."""
     if "native" not in index.kept:

@@ -20,6 +20,7 @@ from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int, Occur
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
 _PAIRS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 14
 
 
 class Window(NamedTuple):
@@ -140,6 +141,19 @@ def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
     else:
         keys, where = np.unique(joined, axis=0, return_inverse=True)
     return keys, np.split(where.reshape(-1), np.cumsum([len(k) for k in many])[:-1])
+
+
+def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
+    """Sums ``[cell, b]`` of ``weights[row, b]`` over pairs of a cell (less than 0: none) and a row."""
+    sums = np.zeros((n_cells, weights.shape[1]), np.int64)
+    order = np.argsort(cells, kind="stable")
+    order = order[np.searchsorted(cells[order], 0) :]
+    for start in range(0, len(order), _ROWS_AT_ONCE):
+        some = order[start : start + _ROWS_AT_ONCE]
+        into = cells[some]
+        first = np.flatnonzero(np.append(True, into[1:] != into[:-1]))
+        sums[into[first]] += np.add.reduceat(weights[rows[some]], first, axis=0)
+    return sums
 
 
 # ------------------------------------------------------------------------------ the steps

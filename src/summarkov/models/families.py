@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import filterfalse
 from typing import Any
 
-from summarkov.engines import Target
+from summarkov.engines import Request, Target
+from summarkov.engines.counts import Counts
 from summarkov.errors import SettingError, nearest
 from summarkov.models.model import SummaryModel, codes_of, label_list
 from summarkov.scores import Scorer
-from summarkov.search import SEARCHES, LookbackProblem, Problem, greedy_lookbacks
+from summarkov.search import (
+    SEARCHES,
+    TOGETHER,
+    Batch,
+    LookbackProblem,
+    Problem,
+    SearchResult,
+    each_alone,
+    greedy_lookbacks,
+)
 from summarkov.search.problem import Search
 from summarkov.summaries import (
     BinarySummary,
@@ -85,6 +95,10 @@ class SearchedModel(SummaryModel):
             raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
         return SEARCHES[self.search](problem)
 
+    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+        together = TOGETHER.get(self.search)
+        return super().make_searches(batch) if together is None else together(batch)
+
 
 #: What ``lookback="auto"`` chooses from.
 LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
@@ -145,6 +159,11 @@ class WindowedModel(SearchedModel):
                 "lookback"
             )
         return greedy_lookbacks(problem)
+
+    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+        if isinstance(batch.problem, LookbackProblem):
+            return each_alone(batch, self.make_search)
+        return super().make_searches(batch)
 
 
 @dataclass(eq=False, repr=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.confidence import Confidence, EdgeConfidence
 from summarkov.engines import as_source, joint_memory
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
@@ -87,6 +88,7 @@ class InfluenceGraph(Parameters):
 
         learn(models, source, self.model.make_summary(), on_done)
         self._models = dict(zip(chosen, models, strict=True))
+        self._confidence: Confidence | None = None
         return self
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
@@ -95,9 +97,64 @@ class InfluenceGraph(Parameters):
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight)
         update(list(self.models_.values()), source)
+        self._confidence = None
         return self
 
+    def confidence(
+        self,
+        events: Any,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        blocks: Any = None,
+        level: float = 0.95,
+        sample_weight: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Confidence:
+        """How sure each edge is: learn ``n`` graphs from resampled data and see which edges they have.
+
+        Sequences are drawn with replacement, as many as there are; with a weight each instead of copies, so
+        that all graphs are counted together. What was found is kept in ``confidence_``, shown with the graph
+        and saved with it.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        n : int
+            How many graphs.
+        seed : int
+            Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
+        blocks : int or names, optional
+            What to draw instead of sequences, for events that hang together: names of groups, one a sequence;
+            or blocks inside of sequences, as a number of events in a row or as a name an event (such as the
+            document it is from). The past of an event is what it was, whatever else is drawn. One single
+            sequence is cut into blocks of N^(1/3) events unless told otherwise.
+        level : float
+            Of the intervals of strengths, from their percentiles.
+        progress : function, optional
+            Called as ``progress(done, total)``.
+
+        >>> from summarkov import BSuMM, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
+        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
+        [1.0, 1.0, 1.0]
+        """
+        from summarkov.models.bootstrap import bootstrap
+
+        source = self._first._source(events, sample_weight=sample_weight)
+        settings = {"n": n, "seed": seed, "blocks": blocks, "level": level, "progress": progress}
+        found = bootstrap(list(self.models_.values()), source, **settings)
+        self._confidence = found
+        return found
+
     # ------------------------------------------------------------------ what was learned
+
+    @property
+    def confidence_(self) -> Confidence | None:
+        """What :meth:`confidence` found; None if it was not asked since the graph was fitted."""
+        return getattr(self, "_confidence", None)
 
     @property
     def models_(self) -> dict[str, SummaryModel]:
@@ -120,8 +177,9 @@ class InfluenceGraph(Parameters):
     @property
     def edges_(self) -> tuple[Influence, ...]:
         """Every influence, target by target in sorted order, the strongest first."""
+        sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
         return tuple(
-            edge
+            _with_confidence(edge, sure.get((edge.influencer, edge.target)))
             for model in self.models_.values()
             for edge in sorted(model.influences_, key=lambda e: (-abs(e.strength), e.influencer))
         )
@@ -267,6 +325,12 @@ class GraphFollower:
     def probabilities(self) -> FloatArray:
         """Probability of every label (as in ``labels_``) for the event to come."""
         return np.asarray(self._graph._normalised(self._history.next_place(), np.array([0]))[0])
+
+
+def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
+    if sure is None:
+        return edge
+    return replace(edge, frequency=sure.frequency, low=sure.low, high=sure.high)
 
 
 #: How the edges of each effect are drawn: colour, line and arrowhead.

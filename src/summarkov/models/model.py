@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -12,7 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
+from summarkov.confidence import Confidence
+from summarkov.engines import CountSource, LocalSource, Request, StateCounts, Target, as_source
+from summarkov.engines.counts import Counts
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
@@ -25,7 +27,7 @@ from summarkov.models.residual import OTHER, Residual
 from summarkov.models.table import StateTable
 from summarkov.readers import read_events
 from summarkov.scores import Scorer
-from summarkov.search import Problem, Trace, fixed, run_searches
+from summarkov.search import Batch, Problem, SearchResult, Trace, each_alone, fixed, run_searches
 from summarkov.search.problem import Search
 from summarkov.summaries import Summary
 
@@ -64,6 +66,10 @@ class SummaryModel(Parameters):
     def make_search(self, problem: Problem) -> Search:
         """Start the search."""
         return fixed(problem)
+
+    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+        """Start the searches of many replicates of one problem."""
+        return each_alone(batch, self.make_search)
 
     # ------------------------------------------------------------------ fit
 
@@ -230,6 +236,23 @@ class SummaryModel(Parameters):
     def follow(self, *, unknown: str = "error") -> Follower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
         return Follower(self.fitted, unknown)
+
+    def confidence(
+        self,
+        events: Any,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        blocks: Any = None,
+        level: float = 0.95,
+        sample_weight: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Confidence:
+        """How sure each influence is, from ``n`` models of resampled data: ``InfluenceGraph.confidence``."""
+        from summarkov.models.bootstrap import bootstrap
+
+        source = self._source(events, sample_weight=sample_weight)
+        return bootstrap([self], source, n=n, seed=seed, blocks=blocks, level=level, progress=progress)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON, all or nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,14 +59,21 @@ class Scorer:
         n_influencers: int,
         n_states: float | FloatArray,
         n_candidates: int,
-        n_events: float,
+        n_events: float | Sequence[float],
     ) -> FloatArray:
         """Score one table ``counts[s, x]``, or many along leading axes that share their totals N(x).
+
+        If ``n_events`` are several, one for each along the first axis, the totals may differ along that too.
 
         >>> Scorer(alpha=1.0)([[8, 2], [1, 9]], 1, n_states=2, n_candidates=3, n_events=20).round(3)
         np.float64(-11.502)
         """
         n = np.asarray(counts, dtype=float)
+        if not isinstance(n_events, int | float) and self.prior != "uniform":
+            alone = [
+                self(t, n_influencers, n_states, n_candidates, e) for t, e in zip(n, n_events, strict=True)
+            ]
+            return np.array(alone)
         totals = n.shape[-1] * [0.0] if self.prior == "uniform" else n[(0,) * (n.ndim - 2)].sum(axis=0)
         pseudo = pseudo_counts(totals, self.alpha, self.prior)
         if self.kind == "marginal":
@@ -74,10 +82,17 @@ class Scorer:
         n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
         if self.kind == "aic":
             return np.asarray(likelihood - n_parameters)
-        score = likelihood - self.gamma * n_parameters * (math.log(n_events) / 2 if n_events > 0 else 0.0)
+        score = likelihood - self.gamma * n_parameters * _half_log(n_events, likelihood.ndim)
         if self.kind == "extended-bic":
             score = score - self.xi * math.log(math.comb(n_candidates, n_influencers))
         return np.asarray(score)
+
+
+def _half_log(n_events: float | Sequence[float], n_axes: int) -> FloatArray:
+    """log(N) / 2, along the first of some axes if there are several."""
+    several = not isinstance(n_events, int | float)
+    each = [math.log(n) / 2 if n > 0 else 0.0 for n in (n_events if several else [n_events])]  # type: ignore
+    return np.array(each).reshape(-1, *[1] * (n_axes - 1)) if several else np.array(each[0])
 
 
 def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:

@@ -1,9 +1,11 @@
 """Searches: ask for counts, return influencers. One file a strategy."""
 
+from summarkov.search.alone import each_alone
+from summarkov.search.batch import Batch
 from summarkov.search.driver import run_searches
 from summarkov.search.exact import exact
 from summarkov.search.fixed import fixed
-from summarkov.search.greedy import greedy
+from summarkov.search.greedy import greedy, greedy_together
 from summarkov.search.lookbacks import LookbackProblem, greedy_lookbacks
 from summarkov.search.problem import Certificate, Problem, SearchResult, Step, Trace
 from summarkov.search.sweep import sweep
@@ -11,14 +13,20 @@ from summarkov.search.sweep import sweep
 #: The strategies by the name that users give.
 SEARCHES = {"greedy": greedy, "sweep": sweep, "exact": exact}
 
+#: Those that search many replicates at once.
+TOGETHER = {"greedy": greedy_together}
+
 __all__ = [
     "SEARCHES",
+    "TOGETHER",
+    "Batch",
     "Certificate",
     "LookbackProblem",
     "Problem",
     "SearchResult",
     "Step",
     "Trace",
+    "each_alone",
     "fixed",
     "greedy_lookbacks",
     "run_searches",

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from typing import Protocol, TypeVar
 
-from summarkov.engines import CountSource, Request
+from summarkov.engines import Request
 from summarkov.engines.counts import Counts
-from summarkov.search.problem import Search, SearchResult
+
+Result = TypeVar("Result")
+
+
+class Counting(Protocol):
+    """What answers requests."""
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
 
 
 def run_searches(
-    source: CountSource, searches: Sequence[Search], on_done: Callable[[int], None] | None = None
-) -> list[SearchResult]:
+    source: Counting,
+    searches: Sequence[Generator[list[Request], list[Counts], Result]],
+    on_done: Callable[[int], None] | None = None,
+) -> list[Result]:
     """Answer all open requests of all searches in one pass, until every search is done.
 
     The number of passes is that of the deepest search, not the sum. ``on_done`` is told how many searches
     ended with each pass.
     """
-    results: dict[int, SearchResult] = {}
+    results: dict[int, Result] = {}
     answers: dict[int, list[Counts] | None] = dict.fromkeys(range(len(searches)))
     while answers:
         asked: dict[int, list[Request]] = {}

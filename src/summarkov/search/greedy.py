@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Generator
 
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import Request, StateCounts
+from summarkov.engines.counts import Counts
+from summarkov.search.batch import Batch, Group
+from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved
+
+IntArray = npt.NDArray[np.int64]
 
 
 def greedy(problem: Problem) -> Search:
@@ -17,27 +25,64 @@ def greedy(problem: Problem) -> Search:
     Departs from Algorithm 1 of the paper, read literally (see ``sweep``); the published numbers come out
     this way.
     """
-    influencers = problem.required
-    score, steps = -np.inf, []
-    candidates = list(problem.optional)
-    for _ in range(max(0, problem.room)):
-        as_they_are, scores = yield from problem.join(influencers, candidates)
-        best = first_best(scores)
-        if not improves(scores[best], score):
-            break
-        before = problem.score(as_they_are, influencers) if score == -np.inf else score
-        score = float(scores[best])
-        steps.append(Step("add", problem.labels[candidates[best]], score, score - before))
-        influencers = tuple(sorted((*influencers, candidates.pop(best))))
+    (result,) = yield from greedy_together(Batch(problem, [problem.n_events], replicated=False))
+    return result
 
-    table = yield from problem.states(influencers)
-    score = problem.score(table, influencers)
-    while leaving := [z for z in influencers if z not in problem.required]:
-        left = yield from problem.leave(influencers, table, leaving)
-        best = first_best([s for s, _ in left])
-        if not improves(left[best][0], score):
+
+def greedy_together(batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+    """Search greedily in every replicate of a batch; those that stand at the same influencers share counts.
+
+    Each replicate makes the moves that it would make alone. A round takes one pass for all of them.
+    """
+    problem, n = batch.problem, len(batch.n_events)
+    score, steps = np.full(n, -np.inf), list[Step]()  # only a search of its own keeps its steps
+    groups, done = [Group(problem.required, np.arange(n))], list[Group]()
+    for _ in range(max(0, problem.room)):
+        if not groups:
             break
-        steps.append(Step("remove", problem.labels[leaving[best]], left[best][0], left[best][0] - score))
-        score, table = left[best]
-        influencers = tuple(z for z in influencers if z != leaving[best])
-    return SearchResult(problem.summary, influencers, score, table, tuple(steps))
+        grown: dict[tuple[int, ...], list[IntArray]] = {}
+        for group, candidates, scores in (yield from batch.join(groups)):
+            best = first_bests(scores)
+            top = scores[np.arange(len(best)), best]
+            better = improved(top, score[group.members])
+            if not better.all():
+                done.append(group.part(np.flatnonzero(~better)))
+            if not batch.replicated and better[0]:
+                before = batch.score(group)[0] if score[0] == -np.inf else score[0]
+                label = problem.labels[candidates[best[0]]]
+                steps.append(Step("add", label, float(top[0]), float(top[0] - before)))
+            score[group.members[better]] = top[better]
+            for at in np.unique(best[better]).tolist():
+                joined = tuple(sorted((*group.influencers, candidates[at])))
+                grown.setdefault(joined, []).append(group.members[better & (best == at)])
+        groups = [Group(joined, np.sort(np.concatenate(some))) for joined, some in grown.items()]
+
+    groups = [*done, *(yield from batch.states(groups))]
+    for group in groups:
+        score[group.members] = batch.score(group)
+    results: list[SearchResult | None] = [None] * n
+    while groups:
+        leaving = [[z for z in group.influencers if z not in problem.required] for group in groups]
+        without = yield from batch.leave(groups, leaving)
+        shrunk = list[Group]()
+        for group, some, left in zip(groups, leaving, without, strict=True):
+            better = np.zeros(len(group.members), bool)
+            if some:
+                scores = np.stack([batch.score(one) for one in left], axis=-1)
+                best = first_bests(scores)
+                top = scores[np.arange(len(best)), best]
+                better = improved(top, score[group.members])
+                if not batch.replicated and better[0]:
+                    label = problem.labels[some[best[0]]]
+                    steps.append(Step("remove", label, float(top[0]), float(top[0] - score[0])))
+                score[group.members[better]] = top[better]
+                for at, one in enumerate(left):
+                    if (goes := better & (best == at)).any():
+                        shrunk.append(one.part(np.flatnonzero(goes)))
+            assert group.table is not None
+            for i in np.flatnonzero(~better).tolist():
+                b, table = int(group.members[i]), StateCounts(group.table.keys, group.table.counts[i])
+                found = (problem.summary, group.influencers, float(score[b]), table, tuple(steps))
+                results[b] = SearchResult(*found)
+        groups = shrunk
+    return [result for result in results if result is not None]

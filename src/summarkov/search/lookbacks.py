@@ -49,9 +49,13 @@ class LookbackProblem(Problem):
     lookbacks: tuple[int | None, ...] = (5,)
 
     def _score(
-        self, counts: npt.NDArray[np.int64] | FloatArray, n_influencers: int, n_states: float | FloatArray
+        self,
+        counts: npt.NDArray[np.int64] | FloatArray,
+        n_influencers: int,
+        n_states: float | FloatArray,
+        n_events: Sequence[float] | None = None,
     ) -> FloatArray:
-        score = super()._score(counts, n_influencers, n_states)
+        score = super()._score(counts, n_influencers, n_states, n_events)
         if self.scorer.kind == "extended-bic":
             score = score - self.scorer.xi * n_influencers * math.log(len(self.lookbacks))
         return score

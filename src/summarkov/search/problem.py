@@ -120,15 +120,26 @@ class Problem:
         return 0.0 if math.isnan(penalty) else penalty  # no weight at all times infinitely many states
 
     def _score(
-        self, counts: npt.NDArray[np.int64] | FloatArray, n_influencers: int, n_states: float | FloatArray
+        self,
+        counts: npt.NDArray[np.int64] | FloatArray,
+        n_influencers: int,
+        n_states: float | FloatArray,
+        n_events: Sequence[float] | None = None,
     ) -> FloatArray:
+        """Scores of tables along leading axes; replicates, the first axis, have an N each."""
         return self.scorer(
             counts if self.scale == 1 else counts / self.scale,
             n_influencers,
             n_states,
             len(self.required) + len(self.optional),
-            self.n_events,
+            self.n_events if n_events is None else n_events,
         )
+
+    def scores(
+        self, counts: npt.NDArray[np.int64], influencers: Sequence[int], n_events: Sequence[float]
+    ) -> FloatArray:
+        """Score of one set of influencers in many replicates, from ``counts[b, s, x]``."""
+        return self._score(counts, len(influencers), self.n_states(influencers), n_events)
 
     # ---------------------------------------------------------------- what strategies ask
 
@@ -148,15 +159,19 @@ class Problem:
         return each[0], np.array([self.score(t, u) for t, u in zip(each[1:], sets[1:], strict=True)])
 
     def joined_scores(
-        self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
+        self,
+        counts: CandidateCounts,
+        influencers: tuple[int, ...],
+        candidates: Sequence[int],
+        n_events: Sequence[float] | None = None,
     ) -> FloatArray:
-        """The scores once each candidate joins."""
+        """The scores once each candidate joins, ``[candidate]`` or ``[replicate, candidate]``."""
         if self.reachable_only:
             sizes = [self.n_states((*influencers, z)) for z in candidates]
             n_states: float | FloatArray = np.array(sizes)
         else:
             n_states = self.n_states((*influencers, candidates[0]))
-        return self._score(counts.tables(), len(influencers) + 1, n_states)
+        return self._score(counts.tables(), len(influencers) + 1, n_states, n_events)
 
     def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
         """Ask for the counts of one set of influencers."""
@@ -186,8 +201,17 @@ def improves(new: float, old: float) -> bool:
     return new - old > 1e-9 * max(1.0, abs(new), abs(old))
 
 
+def improved(new: FloatArray, old: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which of several scores are better by more than a tie."""
+    return np.array([improves(*pair) for pair in zip(new.tolist(), old.tolist(), strict=True)])
+
+
 def first_best(scores: Sequence[float] | FloatArray) -> int:
     """The first of those that tie with the best."""
-    each = np.asarray(scores, dtype=float)
-    best = float(each.max())
-    return int((each >= best - 1e-9 * max(1.0, abs(best))).argmax())
+    return int(first_bests(np.asarray(scores, dtype=float)))
+
+
+def first_bests(scores: FloatArray) -> npt.NDArray[np.int64]:
+    """The first of those that tie with the best, along the last axis."""
+    best = scores.max(axis=-1, keepdims=True)
+    return np.asarray((scores >= best - 1e-9 * np.maximum(1.0, np.abs(best))).argmax(axis=-1))

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "batch.hpp"
 #include "count.hpp"
 #include "tests.hpp"
 
@@ -175,6 +176,21 @@ py::array_t<std::int64_t> leaves(const PyIndex& shard, const Numbers& tree, std:
     return found;
 }
 
+py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::int64_t>& rows,
+                             const Array<std::int64_t>& weights, std::int64_t n_cells) {
+    const std::int64_t width = weights.shape(1);
+    py::array_t<Count> sums({n_cells, width});
+    const auto into = span(cells), from = span(rows);
+    const Count* given = weights.data();
+    Count* to = sums.mutable_data();
+    {
+        py::gil_scoped_release release;
+        std::fill_n(to, n_cells * width, 0);
+        add_rows(into, from, given, width, to);
+    }
+    return sums;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -182,6 +198,7 @@ PYBIND11_MODULE(_native, m) {
     py::class_<PyIndex>(m, "Index")
         .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
                       std::int64_t>());
+    m.def("add_rows", &add_rows_);
     m.def("count", &count);
     m.def("states", &states);
     m.def("totals", &totals);

@@ -1,0 +1,103 @@
+"""Positions as rows of what they see, counted under many weights at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.kernels.index import MOST_CELLS, Codes, Index, Int
+from summarkov.kernels.numpy_kernels import ORDINAL_FIRST, ORDINAL_LAST, Window, _refine
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows, each a label that occurred and the labels in the window then, and their weights.
+
+    Weights are ``weights[unit, b]``: many, for each unit. A position belongs to a unit, such as its sequence.
+    Positions that are alike are one row that is its own unit, unless there are few such.
+    """
+
+    window: Window
+    own: Codes  # the label of each row
+    unit: Int  # its row of weights
+    weights: Int
+    row: Int  # pairs of a row and a label in its window, label by label
+    pair_unit: Int
+    level: Codes
+    starts: Int  # where the pairs of each label begin
+
+    @classmethod
+    def of(cls, index: Index, window: Window, unit: Int, weights: Int) -> Rows:
+        """Make rows from positions, the unit of each, and the weights of the units."""
+        position, code, level = kernels.window_pairs(index, window)
+        number, chosen = kernels.merge_alike(index, position, code, level)
+        own = index.codes
+        if 2 * len(chosen) <= len(own):
+            weights = kernels.add_rows(number, unit, weights, len(chosen))
+            one = np.zeros(len(own), bool)
+            one[chosen] = True
+            here = one[position]
+            position, code, level = number[position[here]], code[here], level[here]
+            own, unit = own[chosen], np.arange(len(chosen))
+        order = np.argsort(code, kind="stable")
+        starts = np.searchsorted(code[order], np.arange(index.n_labels + 1))
+        row = position[order]
+        return cls(window, own, unit, weights, row, unit[row], level[order], starts)
+
+    def count(
+        self,
+        influencers: Codes,
+        candidates: Codes | None,
+        outcome_of: Codes,
+        n_outcomes: int,
+        which: Int | None,
+    ) -> tuple[Codes, Int, Int]:
+        """As ``count_candidates``, with one more axis at the end: the weights ``which`` (None: all).
+
+        Without ``candidates`` the last is empty.
+        """
+        levels = self._levels(influencers)
+        ids, keys = np.zeros(len(self.own), np.int64), np.zeros((min(len(self.own), 1), 0), np.int32)
+        for u in range(len(influencers)):
+            level = self._place(levels, levels[u])
+            ids, keys = _refine(ids, keys, level, self.window.n_levels(len(influencers) - 1))
+        weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
+        outcome = outcome_of[self.own].astype(np.int64)
+        n, width = len(keys), weights.shape[1]
+        cells = np.where(outcome < 0, -1, ids * n_outcomes + outcome)
+        counts = kernels.add_rows(cells, self.unit, weights, n * n_outcomes).reshape(n, n_outcomes, width)
+        if candidates is None:
+            return keys, counts, np.zeros((0, n, 0, n_outcomes, width), np.int64)
+        deep = self.window.n_levels(len(influencers)) - 1
+        size = n * deep * n_outcomes
+        if len(candidates) * size * width > MOST_CELLS:
+            raise MemoryError
+        block = np.full(len(self.starts) - 1, -1)
+        block[candidates] = np.arange(len(candidates))
+        block = np.repeat(block, np.diff(self.starts))  # of each pair
+        # less than 0 for what is no candidate and what is not counted
+        cells = np.where(outcome < 0, -2 * MOST_CELLS, ids * (deep * n_outcomes) + outcome)[self.row]
+        cells += block * size
+        if deep > 1:
+            cells += (self._place([level[self.row] for level in levels], self.level) - 1) * n_outcomes
+        present = kernels.add_rows(cells, self.pair_unit, weights, len(candidates) * size)
+        return keys, counts, present.reshape(len(candidates), n, deep, n_outcomes, width)
+
+    def _levels(self, influencers: Codes) -> list[Int]:
+        """The level of each influencer in each row, 0 where it is not in the window."""
+        levels = [np.zeros(len(self.own), np.int64) for _ in influencers]
+        for level, z in zip(levels, influencers.tolist(), strict=True):
+            pairs = slice(self.starts[z], self.starts[z + 1])
+            level[self.row[pairs]] = self.level[pairs]
+        return levels
+
+    def _place(self, influencers: list[Int], level: Int | Codes) -> Int:
+        """The level of a label beside the influencers: ordinal ones are places among these alone."""
+        if self.window.kind not in (ORDINAL_LAST, ORDINAL_FIRST):
+            return level.astype(np.int64)
+        place = np.where(level > 0, 1, 0)
+        for other in influencers:
+            place += (other > 0) & (other < level)
+        return place

@@ -1,0 +1,163 @@
+"""Edge confidence: the same models learned again from resampled data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence import Confidence, EdgeConfidence
+from summarkov.engines import (
+    Bootstrap,
+    CountSource,
+    Draws,
+    Replicable,
+    Replicates,
+    StateCounts,
+)
+from summarkov.errors import DataError, SettingError
+from summarkov.explain import strengths
+from summarkov.models.fitted import Fitted
+from summarkov.models.model import SummaryModel
+from summarkov.models.replicates import learn_replicates
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Replicates that are learned together: what they have in common is counted once.
+_TOGETHER = 128
+#: Edges that the graph has not are listed from this frequency on.
+_LISTED = 0.1
+
+Edge = tuple[int, int, int]  # model, influencer, label of the target
+
+
+def bootstrap(
+    models: Sequence[SummaryModel],
+    source: CountSource,
+    *,
+    n: int = 100,
+    seed: int = 0,
+    blocks: Any = None,
+    level: float = 0.95,
+    progress: Callable[[int, int], None] | None = None,
+) -> Confidence:
+    """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
+    local = _check(models, source, n, seed, level)
+    parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
+    replicated = [local.replicated(part, blocks) for part in parts]
+    templates = [type(model)(**model.fitted.settings) for model in models]
+    total, done = len(models) * len(parts), 0
+
+    def on_done(some: int) -> None:
+        nonlocal done
+        done += some
+        if progress is not None:
+            progress(done, total)
+
+    found: dict[Edge, int] = {}
+    for one in replicated:
+        for at, results in enumerate(learn_replicates(templates, one, templates[0].make_summary(), on_done)):
+            for result in results:
+                for z in result.influencers:
+                    for x in models[at].fitted.target.codes:
+                        found[at, z, x] = found.get((at, z, x), 0) + 1
+    edges = list(_listed(models, found, n))
+    drawn, by_data = _strengths(models, replicated, edges), _strengths(models, [local], edges)
+    return Confidence(
+        n,
+        seed,
+        float(level),
+        replicated[0].units,
+        replicated[0].n_units,
+        tuple(
+            _edge(models[edge[0]], edge, found.get(edge, 0) / n, strength, float(own[0]), level)
+            for edge, strength, own in zip(edges, drawn, by_data, strict=True)
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some of the replicates of other draws."""
+
+    draws: Draws
+    start: int
+    n: int
+
+    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
+        return self.draws.weights(self.start + replicate, n_units)
+
+
+def _check(
+    models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, level: float
+) -> Replicable:
+    fitted = models[0].fitted
+    if not fitted.summary.by_level:
+        raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")
+    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise SettingError(f"level must be a number between 0 and 1, not {level!r}")
+    if not isinstance(source, Replicable):
+        raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
+    if not np.array_equal(source.label_counts * fitted.scale, fitted.label_counts * source.scale):
+        raise DataError(
+            "these are not the events that the model was learned from; give those, with their weights"
+        )
+    return source
+
+
+def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> Iterator[Edge]:
+    for at, model in enumerate(models):
+        fitted = model.fitted
+        for x in fitted.target.codes:
+            edges = {(at, z, x) for z in fitted.influencers}
+            edges |= {
+                edge for edge, k in found.items() if edge[0] == at and edge[2] == x and k >= _LISTED * n
+            }
+            yield from sorted(edges, key=lambda edge: (-found.get(edge, 0), edge[1]))
+
+
+def _strengths(
+    models: Sequence[SummaryModel], sources: Sequence[CountSource | Replicates], edges: Sequence[Edge]
+) -> list[FloatArray]:
+    """The strength of each edge beside its target's influencers, in all replicates of all sources."""
+    sets = [(at, _beside(models[at].fitted, z)) for at, z, _ in edges]
+    requests = {(at, u): replace(models[at].fitted.request, influencers=u) for at, u in sets}
+    parts: list[list[FloatArray]] = [[] for _ in edges]
+    for source in sources:
+        asked = requests
+        if isinstance(source, CountSource):  # the data themselves, whose graph is known
+            asked = {(at, u): r for (at, u), r in requests.items() if u != models[at].fitted.influencers}
+        answers = dict(zip(asked, source.count(list(asked.values())), strict=True))
+        for part, (at, z, x), (_, u) in zip(parts, edges, sets, strict=True):
+            fitted = models[at].fitted
+            table = answers.get((at, u), fitted.table)
+            assert isinstance(table, StateCounts)
+            if table.counts.ndim == 2:
+                table = StateCounts(table.keys, table.counts[None])
+            which = (u.index(z), fitted.target.codes.index(x))
+            part.append(strengths(table, source.scale, fitted.alpha, fitted.prior, *which))
+    return [np.concatenate(part) for part in parts]
+
+
+def _beside(fitted: Fitted, z: int) -> tuple[int, ...]:
+    return tuple(sorted({*fitted.influencers, z}))
+
+
+def _edge(
+    model: SummaryModel, edge: Edge, frequency: float, drawn: FloatArray, strength: float, level: float
+) -> EdgeConfidence:
+    _, z, x = edge
+    fitted = model.fitted
+    known = drawn[~np.isnan(drawn)]
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
+    in_graph, labels = z in fitted.influencers, fitted.labels
+    effect = "amplifies" if low > 0 else "inhibits" if high < 0 else "unclear"
+    return EdgeConfidence(
+        labels[z], labels[x], in_graph, effect, strength, float(low), float(high), frequency
+    )

@@ -1,0 +1,229 @@
+"""Replicates: what is counted under many weights at once is what each would count alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle
+import summarkov as sm
+from strategies import (
+    UNKNOWN,
+    WINDOWS,
+    assert_same,
+    codes,
+    data,
+    examples,
+    found,
+    found_with,
+    specs,
+    subsets,
+    target_of,
+    targets,
+)
+from summarkov import kernels
+from summarkov.engines import (
+    Bootstrap,
+    CandidateCounts,
+    CandidatesRequest,
+    LocalSource,
+    ReplicatedSource,
+    StateCounts,
+    StatesRequest,
+    units_of,
+)
+from summarkov.engines import replicated as replicated_module
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.kernels import rows as rows_module
+
+
+class Given:
+    """Draws that are written down: a row a replicate."""
+
+    def __init__(self, weights):
+        self.rows, self.n = weights, len(weights)
+
+    def weights(self, replicate, n_units):
+        return np.array(self.rows[replicate], dtype=np.int64).reshape(n_units)
+
+
+@st.composite
+def questions(draw):
+    """Data, a summary, and requests for several targets, some about the same influencers."""
+    events = draw(data(unknown=None))
+    spec = draw(specs(events.labels))
+    summary, requests = spec.summary(), []
+    for _ in range(draw(st.integers(1, 4))):
+        influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
+        target = draw(targets(events.labels))
+        request = StatesRequest(summary, codes(events.labels, influencers), target_of(events, target))
+        if spec.kind in WINDOWS and draw(st.booleans()):
+            others = codes(events.labels, [z for z in events.labels if z not in influencers])
+            request = CandidatesRequest(summary, request.influencers, request.target, others)
+        requests.append(request)
+    return events, spec, requests
+
+
+def one(counts, b):
+    """The counts of one replicate."""
+    if isinstance(counts, CandidateCounts):
+        return CandidateCounts(counts.keys, counts.counts[b], counts.present[b])
+    return StateCounts(counts.keys, counts.counts[b])
+
+
+def batches(n_units):
+    return st.lists(st.lists(st.integers(0, 3), min_size=n_units, max_size=n_units), min_size=1, max_size=5)
+
+
+@examples(150)
+@given(questions(), st.data())
+def test_each_replicate_is_what_its_weights_alone_count(question, more):
+    events, _, requests = question
+    weights = more.draw(batches(len(events.sequences)))
+    # units without events are not drawn, so the weights are given to the source as they are
+    sequence = np.repeat(np.arange(len(events.events)), events.events.lengths)
+    source = ReplicatedSource(
+        events.events, sequence, np.array(weights, np.int64).T, n_jobs=more.draw(st.integers(1, 2))
+    )
+    asked = []
+    for request in requests:
+        some = more.draw(st.none() | subsets(tuple(range(len(weights))), min_size=1))
+        asked.append(type(request)(**{**vars(request), "replicates": some}))
+    answers = source.count(asked)
+    for b, each in enumerate(weights):
+        local = LocalSource(events.events, sample_weight=each)
+        assert source.label_counts[b].tolist() == local.label_counts.tolist()
+        for request, answer, direct in zip(asked, answers, local.count(requests), strict=True):
+            among = list(range(len(weights)) if request.replicates is None else request.replicates)
+            assert len(answer.counts) == len(among)
+            if b in among:
+                assert_same(one(answer, among.index(b)), direct)
+
+
+@examples(100)
+@given(questions(), st.data())
+def test_blocks_inside_of_sequences_are_counted_with_their_own_past(question, more):
+    """Every position counts with the weight of its block; its history does not end at the block."""
+    events, spec, requests = question
+    length = more.draw(st.integers(1, 7))
+    units = units_of(events.events, length)
+    weights = more.draw(batches(units.n))
+    source = LocalSource(events.events).replicated(Given(weights), length)
+    for request, answer in zip(requests, source.count(requests), strict=True):
+        names = [events.labels[z] for z in request.influencers]
+        target = tuple(events.labels[x] for x in request.target.codes)
+        for b, each in enumerate(weights):
+            naive = by_block(events, target, spec.state(names), each, length)
+            counts = one(answer, b)
+            assert found(StateCounts(counts.keys, counts.counts), spec, events.labels) == naive
+            if isinstance(request, CandidatesRequest):
+                for number, code in enumerate(request.candidates):
+                    joined = sorted([*names, events.labels[code]])
+                    naive = by_block(events, target, spec.state(joined), each, length)
+                    assert found_with(counts, spec, number, joined.index(events.labels[code])) == naive
+
+
+def by_block(events, target, state, weights, length):
+    """Naive counts under a weight a block of `length` positions."""
+    table, labels, before = {}, {*events.labels, UNKNOWN}, 0
+    columns = oracle.n_outcomes(target, events.labels)
+    for sequence in events.sequences:
+        for position, label in enumerate(sequence):
+            row = table.setdefault(
+                state(oracle.history(sequence, position)), [0] * oracle.n_outcomes(target, labels)
+            )
+            row[oracle.outcome(label, target)] += weights[before + position // length]
+        before += -(-len(sequence) // length)
+    return {s: row[:columns] for s, row in table.items() if any(row[:columns])}
+
+
+@examples(60)
+@given(questions(), st.data())
+def test_cuts_and_memory_change_nothing(question, more):
+    """Neither pieces of the data, nor forgetting them, nor splitting the replicates shows in the counts."""
+    events, _, requests = question
+    draws = Given(more.draw(batches(units_of(events.events, 2).n)))
+    direct = LocalSource(events.events).replicated(draws, 2).count(requests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(replicated_module, "MOST_PAIRS", 8)
+        patch.setattr(replicated_module, "_MOST_KEPT", 4)
+        patch.setattr(replicated_module, "_MOST_CELLS", 30)
+        for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
+            assert_same(a, b)
+    most = max(
+        (answer.present[0].size for answer in direct if isinstance(answer, CandidateCounts)), default=1
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_module, "MOST_CELLS", 2 * most)
+        for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
+            assert_same(a, b)
+
+
+def test_tables_too_large_for_one_replicate_are_refused(monkeypatch):
+    monkeypatch.setattr(rows_module, "MOST_CELLS", 3)
+    events = sm.read_events([["A", "B", "C"] * 3])
+    source = LocalSource(events).replicated(Bootstrap(3))
+    request = CandidatesRequest(sm.BSuMM().make_summary(), (), target_of(events, ("A",)), (0, 1, 2))
+    with pytest.raises(TooLargeError, match="max_influencers"):
+        source.count([request])
+
+
+@examples(60)
+@given(st.data())
+def test_add_rows(more):
+    """Sums of rows, whatever the order, with repeats, and nothing where the cell is less than 0."""
+    n, width, n_cells = (more.draw(st.integers(low, 6)) for low in (1, 0, 1))
+    pairs = more.draw(st.lists(st.tuples(st.integers(-2, n_cells - 1), st.integers(0, n - 1)), max_size=30))
+    weights = np.arange(n * width, dtype=np.int64).reshape(n, width) * 2**50
+    cells, rows = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    sums = kernels.add_rows(np.ascontiguousarray(cells), np.ascontiguousarray(rows), weights, n_cells)
+    assert sums.dtype == np.int64
+    for cell in range(n_cells):
+        assert sums[cell].tolist() == [
+            sum(int(weights[r, b]) for c, r in pairs if c == cell) for b in range(width)
+        ]
+
+
+@pytest.mark.parametrize("template", [sm.BSuMM(lookback=3), sm.OSuMM(lookback=3), sm.CSuMM(lookback=None)])
+def test_alike_positions_are_merged(template):
+    """The many positions of a periodic sequence are few rows; those of no repeats are left alone."""
+    events = sm.read_events([["A", "B", "C"] * 50])
+    source = LocalSource(events).replicated(Bootstrap(4))
+    (piece,) = source._pieces([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
+    assert len(source._rows(piece, template.make_summary()).own) <= 10
+
+
+# ---------------------------------------------------------------------------------------------- what is drawn
+
+
+def test_a_bootstrap_draws_as_many_as_there_are_and_repeats_itself():
+    draws = Bootstrap(n=50, seed=3)
+    weights = np.array([draws.weights(b, 40) for b in range(50)])
+    assert (weights.sum(axis=1) == 40).all()
+    assert weights.mean(axis=0) == pytest.approx(np.ones(40), abs=0.6)
+    assert len({tuple(row) for row in weights.tolist()}) == 50
+    assert np.array_equal(weights[7], Bootstrap(n=8, seed=3).weights(7, 40))
+    assert not np.array_equal(weights[7], Bootstrap(n=8, seed=4).weights(7, 40))
+
+
+def test_units():
+    events = sm.read_events([["A", "B", "A"], [], ["B", "B"]])
+    assert units_of(events).of.tolist() == [0, 0, 0, 2, 2]
+    assert units_of(events).kind == "sequences"
+    assert units_of(events, 2).of.tolist() == [0, 0, 1, 2, 2]
+    assert units_of(events, ["x", "y", "x"]).of.tolist() == [0, 0, 0, 0, 0]
+    assert units_of(events, [7, 7, 8, 8, 9]).of.tolist() == [0, 0, 1, 1, 2]
+    one = sm.read_events([["A"] * 27])
+    assert (units_of(one).kind, units_of(one).n) == ("blocks", 9)
+    for wrong in (0, "document", [1, 2], 2.5):
+        with pytest.raises(SettingError, match="blocks must"):
+            units_of(events, wrong)
+
+
+def test_weights_and_draws_multiply_and_what_weighs_nothing_is_not_drawn():
+    events = sm.read_events([["A", "B"], ["B"], ["A"], []])
+    source = LocalSource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3], [0, 2]]))
+    assert (source.units, source.n_units) == ("sequences", 2)
+    assert (source.label_counts / source.scale).tolist() == [[7.5, 1.5], [4.0, 0.0]]
+    blocks = LocalSource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3, 5]]), 1)
+    assert (blocks.label_counts / blocks.scale).tolist() == [[11.5, 4.5]]

@@ -1,0 +1,118 @@
+"""A bootstrap is what fitting each replicate by itself would give."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from strategies import data, examples, specs, subsets
+from summarkov.engines import Bootstrap, LocalSource
+from summarkov.models.replicates import learn_replicates
+from summarkov.scores import SCORES
+from summarkov.simulate.example import web_shop
+
+settings = st.fixed_dictionaries(
+    {
+        "criterion": st.sampled_from(SCORES),
+        "gamma": st.sampled_from([0.0, 0.1, 1.0]),
+        "alpha": st.sampled_from([0.1, 1.0]),
+        "prior": st.sampled_from(["uniform", "base-rate"]),
+        "search": st.sampled_from(["greedy", "greedy", "sweep"]),
+        "parameters": st.sampled_from(["all", "reachable"]),
+        "max_influencers": st.none() | st.integers(1, 3),
+    }
+)
+
+
+@examples(120)
+@given(st.data(), settings, st.integers(0, 3))
+def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
+    events = more.draw(data(nonempty=True))
+    spec = more.draw(specs(events.labels, kinds=("binary", "ordinal", "first", "count", "custom")))
+    chosen["required"] = more.draw(subsets(events.labels, max_size=1))
+    template = spec.model(**chosen)
+    own = more.draw(
+        st.none()
+        | st.lists(st.sampled_from([1, 0.5, 2]), min_size=len(events.events), max_size=len(events.events))
+    )
+    source = LocalSource(events.events, sample_weight=own, n_jobs=more.draw(st.sampled_from([None, 2])))
+    draws = Bootstrap(n=4, seed=seed)
+    models = [template.copy(target=x) for x in events.labels]
+    found = learn_replicates(
+        models, source.replicated(draws, list(range(len(events.events)))), template.make_summary()
+    )
+    some = np.flatnonzero(events.events.lengths > 0)
+    for b in range(draws.n):
+        weights = np.zeros(len(events.events))
+        weights[some] = draws.weights(b, len(some))
+        if own is not None:
+            weights *= own
+        graph = sm.InfluenceGraph(template).fit(events.events, sample_weight=weights)
+        for model, results in zip(graph.models_.values(), found, strict=True):
+            fitted, result = model.fitted, results[b]
+            assert result.influencers == fitted.influencers
+            assert np.array_equal(result.table.keys, fitted.table.keys)
+            scale = source.scale // fitted.scale  # halves may add up to whole weights in one replicate
+            assert np.array_equal(result.table.counts, fitted.table.counts * scale)
+            assert result.score == fitted.score
+
+
+@pytest.mark.parametrize("template", [sm.BSuMM(lookback=4), sm.OSuMM(lookback=3, gamma=0.5)])
+def test_confidence_says_how_often_the_graphs_have_an_edge(template):
+    events = web_shop().simulate(n_sequences=60, length=25, seed=2)
+    graph = sm.InfluenceGraph(template).fit(events)
+    confidence = graph.confidence(events, n=12, seed=5)
+    draws = Bootstrap(12, 5)
+    graphs = [sm.InfluenceGraph(template).fit(events, sample_weight=draws.weights(b, 60)) for b in range(12)]
+    listed = {(edge.influencer, edge.target): edge for edge in confidence.edges}
+    for z in events.labels:
+        for x in events.labels:
+            share = sum(z in one.influencers_[x] for one in graphs) / 12
+            in_graph = z in graph.influencers_[x]
+            assert ((z, x) in listed) == (in_graph or share >= 0.1)
+            if (z, x) in listed:
+                assert (listed[z, x].in_graph, listed[z, x].frequency) == (in_graph, pytest.approx(share))
+    assert 0 < len(confidence.stable()) < len(confidence.edges)
+    assert {edge.in_graph for edge in confidence.missing(0.1)} == {False}
+
+
+@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
+def test_strengths_are_those_of_the_same_influencers_in_every_replicate(prior):
+    events = web_shop().simulate(n_sequences=40, length=20, seed=3)
+    template = sm.BSuMM(lookback=4, gamma=0.3, prior=prior)
+    graph = sm.InfluenceGraph(template, targets=["purchase", "search"]).fit(events)
+    confidence = graph.confidence(events, n=9, seed=1, level=0.8)
+    draws = Bootstrap(9, 1)
+    assert any(not edge.in_graph for edge in confidence.edges)
+    for edge in confidence.edges:
+        beside = tuple(sorted({*graph.influencers_[edge.target], edge.influencer}))
+
+        def strength(weights, edge=edge, beside=beside):
+            fixed = template.copy(target=edge.target, required=beside, candidates=[])
+            (found,) = [
+                i
+                for i in fixed.fit(events, sample_weight=weights).influences_
+                if i.influencer == edge.influencer
+            ]
+            return math.nan if found.effect == "unclear" else found.strength
+
+        drawn = np.array([strength(draws.weights(b, 40)) for b in range(9)])
+        low, high = np.nanquantile(drawn, [0.1, 0.9])
+        assert edge.strength == pytest.approx(strength(None), rel=1e-12)
+        assert (edge.low, edge.high) == pytest.approx((low, high), rel=1e-9)
+        assert edge.effect == ("amplifies" if low > 0 else "inhibits" if high < 0 else "unclear")
+
+
+def test_confidence_does_not_depend_on_threads_or_on_how_many_are_learned_together(monkeypatch):
+    events = web_shop().simulate(n_sequences=50, length=20, seed=4)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    whole = graph.confidence(events, n=10)
+    monkeypatch.setattr("summarkov.models.bootstrap._TOGETHER", 3)
+    threads = sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=2).fit(events)
+    done = []
+    assert threads.confidence(events, n=10, progress=lambda n, of: done.append((n, of))) == whole
+    assert done[-1] == (40, 40)
+    assert [n for n, _ in done] == sorted(n for n, _ in done)
