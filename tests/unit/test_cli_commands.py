@@ -139,6 +139,19 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert "Within its look-back: add to cart within 5 (seen" in after
 
 
+def test_many_labels_bring_a_hint(run: Run) -> None:
+    Path("many.txt").write_text("\n".join(f"a{i} b{i}" for i in range(20)))
+    hint = "Hint: 40 labels are many for 40 events; chance may look like influence."
+    for command in (("describe", "many.txt"), ("learn", "many.txt", "--target", "a1")):
+        printed = " ".join(run(*command).stdout.split())
+        assert hint in printed
+        assert "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate" in printed
+    assert "Hint" not in run("learn", "many.txt", "-t", "a1", "--criterion", "extended-bic").stdout
+    assert "Hint" not in run("learn", "many.txt", "-t", "a1", "-m", "chain").stdout
+    Path("few.txt").write_text("a b c\n")
+    assert "Hint" not in run("describe", "few.txt").stdout
+
+
 def test_learn_for_programs(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
     document = the_only_document(run("learn", shop / "events.jsonl", "--json"))

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.cli.main import app
 from summarkov.reproduce import report, tables
+from summarkov.reproduce.irrelevant import irrelevant
 from summarkov.reproduce.published import published
 
 pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
@@ -36,6 +37,7 @@ def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     few = (LogisticRegressionContender(3, strengths=(1.0,)), LogisticRegressionContender(5, strengths=(1.0,)))
     monkeypatch.setattr(report, "REGRESSIONS", few)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
+    monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))
 
     def go(*arguments: object, code: int = 0) -> Result:
         result = CliRunner().invoke(app, ["reproduce", *(str(a) for a in arguments)])

@@ -15,6 +15,7 @@ from summarkov.reproduce import report, reproduce, tables
 from summarkov.reproduce.bombing import bombing, planted
 from summarkov.reproduce.discovery import appendix_dynamics, discovery, f1
 from summarkov.reproduce.fomc import fomc, read_fomc
+from summarkov.reproduce.irrelevant import irrelevant, noisy_dynamics, precision
 from summarkov.reproduce.published import published
 from summarkov.reproduce.section import Section
 from summarkov.reproduce.tables import Tables, read_split, targets_of
@@ -26,8 +27,8 @@ REGRESSIONS = (
     LogisticRegressionContender(3, "presence", strengths=(1.0,)),
     LogisticRegressionContender(3, "presence", penalised=False, max_iterations=20),
 )
-#: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies
-PIECES = 2 + 2 * 10 + 2
+#: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies; irrelevant labels
+PIECES = 2 + 2 * 10 + 2 + 1
 
 
 @pytest.fixture
@@ -52,6 +53,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setitem(published(), "discovery", {"sequences": [5, 10], "f1": [0.1, 0.2]})
     monkeypatch.setattr(report, "REGRESSIONS", REGRESSIONS)
     monkeypatch.setattr(report, "FAMILY", ("vom",))
+    monkeypatch.setattr(report, "irrelevant", lambda: irrelevant(sizes=(20,), seeds=2))
     return tmp_path
 
 
@@ -106,6 +108,21 @@ def test_discovery_counts_its_sizes(folder):
     for row in section.rows:
         mean, theirs, difference = float(row[2].split()[0]), float(row[1]), float(row[3])
         assert difference == pytest.approx(mean - theirs, abs=0.001)
+
+
+def test_half_of_the_noisy_events_mean_nothing():
+    events = noisy_dynamics(30).simulate(1000, 25, 0)
+    noise = [x.startswith("irrelevant") for x in events.labels]
+    assert sum(noise) == 30
+    assert events.label_counts[noise].sum() / events.n_events == pytest.approx(0.5, abs=0.02)
+    model = sm.BSuMM("A", lookback=3).fit(events)
+    rates = {row.state: row.probabilities[0] for row in model.table_}
+    assert model.influencers_ == ("B", "C")
+    assert rates == pytest.approx({(): 0.15, ("C",): 0.05, ("B",): 0.175, ("B", "C"): 0.1}, abs=0.02)
+
+
+def test_precision():
+    assert [precision(found, "BC") for found in ((), "B", "BD", "D", "BC")] == [1, 1, 0.5, 0, 1]
 
 
 def test_the_planted_corpus_has_the_published_size_and_an_or():
@@ -191,14 +208,15 @@ def test_all_of_it(folder, tmp_path):
         "FOMC statements, OSuMM",
         "Bombing reports (as published)",
         "Bombing reports (planted in their place)",
+        "Many irrelevant labels",
     ]
-    assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 3, 2]
+    assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 3, 2, 8]
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["paper"] == published()["paper"]
     assert document["sections"][1]["rows"][0]["model"] == "bsumm"
     text = result.to_markdown()
     assert text.startswith("# Reproduction\n\n" + published()["paper"])
-    assert text.count("\n## ") == 9
+    assert text.count("\n## ") == 10
     ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
     assert all(math.isfinite(figure) and figure < 0 for figure in ours)
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from summarkov.events.describe import Description
 
 
+#: Settings for data with many labels; see the guide to models.
+MANY_LABELS = "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate"
+
+
 def describe(
     file: EventsFile,
     rows: Annotated[
@@ -35,6 +39,19 @@ def describe(
         print_json(found.to_dict())
     else:
         print_description(output(), found, rows or None)
+
+
+def print_hint(console: Console, n_labels: int, n_events: float) -> None:
+    """Say what helps where there are many labels for so few events."""
+    from summarkov.events.describe import many_labels
+
+    if many_labels(n_labels, n_events):
+        console.print(
+            Text(
+                f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
+                f"influence. For such data: summarkov learn {MANY_LABELS}"
+            )
+        )
 
 
 def print_description(console: Console, found: Description, most: int | None) -> None:
@@ -59,6 +76,7 @@ def print_description(console: Console, found: Description, most: int | None) ->
         )
     if not found.label_counts:
         return
+    print_hint(console, found.n_labels, found.n_events)
     console.print()
     by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
     shown = by_count[:most]

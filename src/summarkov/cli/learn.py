@@ -290,6 +290,7 @@ def fit(
 
 
 def _print_fitted(fitted: Any, saved: Path | None) -> None:
+    from summarkov.cli.describe import print_hint
     from summarkov.cli.graphs import print_graph
     from summarkov.cli.tables import print_model
     from summarkov.models import InfluenceGraph
@@ -300,6 +301,9 @@ def _print_fitted(fitted: Any, saved: Path | None) -> None:
     else:
         print_model(console, fitted)
     console.print()
+    first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
+    if getattr(first, "criterion", None) in ("bic", "aic"):
+        print_hint(console, len(fitted.labels_), first.fitted.n_events)
     if saved is None:
         console.print("Not saved: add -o model.json to keep the model.")
     else:

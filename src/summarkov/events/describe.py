@@ -10,6 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 
+def many_labels(n_labels: int, n_events: float) -> bool:
+    """Whether labels are so many that some look like influencers by chance: from 30 on, more than sqrt(N).
+
+    The best of M labels that mean nothing gains about log(M) in log-likelihood, and BIC asks the first
+    influencer of a label for log(N) / 2; so beyond M = sqrt(N) chance alone gets through.
+
+    >>> many_labels(305, 8000), many_labels(305, 100_000), many_labels(10, 50)
+    (True, False, False)
+    """
+    return n_labels >= 30 and n_labels**2 > n_events
+
+
 @dataclass(frozen=True)
 class Description:
     """Sizes of a data set, how long its sequences are and how often its labels occur.

@@ -190,7 +190,9 @@ class BSuMM(WindowedModel):
     gamma : float
         Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
     criterion : {"bic", "aic", "extended-bic", "marginal"}
-        What the search maximises, see :class:`summarkov.scores.Scorer`.
+        What the search maximises, see :class:`summarkov.scores.Scorer`. With very many labels, more than the
+        square root of the number of events, we recommend ``criterion="extended-bic", gamma=0.5, xi=0.5,
+        alpha=20, prior="base-rate"``.
     xi : float
         Weight of the extended part of "extended-bic".
     parameters : {"all", "reachable"}

@@ -12,6 +12,7 @@ from summarkov.evaluation import lineup
 from summarkov.reproduce.bombing import bombing
 from summarkov.reproduce.discovery import discovery
 from summarkov.reproduce.fomc import fomc, read_fomc
+from summarkov.reproduce.irrelevant import irrelevant
 from summarkov.reproduce.published import published
 from summarkov.reproduce.section import Section
 from summarkov.reproduce.tables import Tables
@@ -64,14 +65,14 @@ def reproduce(
     """Work out everything that can be, from the paper's data sets in ``folder``.
 
     ``progress`` is told how many pieces are done, and how many there are: a model on a data set each, the
-    sizes of the discovery experiment, and the two case studies. Models on data sets are kept in
-    ``checkpoint``, if it is named, and an interrupted reproduction goes on where it stopped.
+    sizes of the discovery experiment, the two case studies and the irrelevant labels. Models on data sets
+    are kept in ``checkpoint``, if it is named, and an interrupted reproduction goes on where it stopped.
     """
     others: list[Contender] = [*REGRESSIONS]
     others += [LstmContender()] * lstm + [BoostingContender()] * boosting
     lineup({contender.name: contender for contender in others}.values())  # is everything here that they need?
     columns = len(SUMMS) + len(CHAINS) + len(FAMILY) + len(others)
-    total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 2, 0
+    total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 3, 0
 
     def step() -> None:
         nonlocal done
@@ -124,6 +125,8 @@ def reproduce(
     sections += fomc(statements)
     step()
     sections += bombing()
+    step()
+    sections.append(irrelevant())
     step()
     tables.finish()
     return Report(tuple(sections))
