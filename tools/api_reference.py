@@ -49,6 +49,12 @@ LAYOUT = {
         "summarkov.scores:Scorer",
     ],
     "Graphs": ["InfluenceGraph"],
+    "Which influencers stay": [
+        "sensitivity",
+        "summarkov.models:Stability",
+        "summarkov.models:StabilityRow",
+        "summarkov.models:StableEdge",
+    ],
     "What models and graphs return": [
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",
@@ -57,6 +63,7 @@ LAYOUT = {
         "summarkov.confidence:EdgeConfidence",
         "summarkov.explain:Explanation",
         "summarkov.search:Step",
+        "summarkov.search:Certificate",
         "summarkov.models.follow:Follower",
         "summarkov.models.graph:GraphFollower",
     ],

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         TreeSuMM,
         VariableOrderChain,
         load,
+        sensitivity,
     )
     from summarkov.readers import read_events
     from summarkov.simulate import Dynamics
@@ -54,6 +55,7 @@ _WHERE = {
     "load": "models",
     "read_events": "readers",
     "register_summary": "summaries",
+    "sensitivity": "models",
 }
 
 __all__ = [
@@ -74,6 +76,7 @@ __all__ = [
     "load",
     "read_events",
     "register_summary",
+    "sensitivity",
 ]
 
 

@@ -15,6 +15,7 @@ from summarkov.cli.failures import Commands
 from summarkov.cli.learn import learn
 from summarkov.cli.predict import predict
 from summarkov.cli.reproduce import reproduce
+from summarkov.cli.sensitivity import sensitivity
 from summarkov.cli.show import show
 from summarkov.cli.simulate import simulate
 
@@ -35,6 +36,7 @@ for _command, _panel in (
     (evaluate, "Use a model"),
     (simulate, "Use a model"),
     (compare, "Evidence"),
+    (sensitivity, "Evidence"),
     (reproduce, "Evidence"),
 ):
     app.command(rich_help_panel=_panel)(_command)

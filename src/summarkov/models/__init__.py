@@ -5,6 +5,7 @@ from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
+from summarkov.models.sensitivities import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.storage import load
 from summarkov.models.tree import TreeSuMM
 
@@ -16,9 +17,13 @@ __all__ = [
     "InfluenceGraph",
     "MarkovChain",
     "OSuMM",
+    "Stability",
+    "StabilityRow",
+    "StableEdge",
     "SuMM",
     "SummaryModel",
     "TreeSuMM",
     "VariableOrderChain",
     "load",
+    "sensitivity",
 ]

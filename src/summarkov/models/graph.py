@@ -63,21 +63,9 @@ class InfluenceGraph(Parameters):
         progress: Callable[[int, int], None] | None = None,
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished."""
-        if not isinstance(self.model, SummaryModel):
-            raise SettingError(f"model must be a model such as BSuMM(), not {type(self.model).__name__}")
-        if self.model.target is not None:
-            raise SettingError("the template must have no target; use InfluenceGraph(model, targets=...)")
+        self._check_template()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        if self.targets is None:
-            chosen = list(source.labels)
-        else:
-            names = label_list("targets", self.targets)
-            if not names:
-                raise SettingError(
-                    "targets is an empty list; name at least one label, or leave it out for all"
-                )
-            chosen = [source.labels[code] for code in sorted(set(codes_of(names, source.labels)))]
-        models = [self.model.copy(target=label) for label in chosen]
+        models = self.make_models(source.labels)
         done = 0
 
         def on_done(n: int) -> None:
@@ -86,10 +74,27 @@ class InfluenceGraph(Parameters):
             if progress is not None:
                 progress(done, len(models))
 
-        learn(models, source, self.model.make_summary(), on_done)
-        self._models = dict(zip(chosen, models, strict=True))
+        learn(models, source, [self.model.make_summary()] * len(models), on_done)
+        self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
         return self
+
+    def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
+        """A copy of the template for each target, not fitted, in sorted order."""
+        self._check_template()
+        if self.targets is None:
+            return [self.model.copy(target=label) for label in labels]
+        names = label_list("targets", self.targets)
+        if not names:
+            raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
+        chosen = sorted(set(codes_of(names, labels)))
+        return [self.model.copy(target=labels[code]) for code in chosen]
+
+    def _check_template(self) -> None:
+        if not isinstance(self.model, SummaryModel):
+            raise SettingError(f"model must be a model such as BSuMM(), not {type(self.model).__name__}")
+        if self.model.target is not None:
+            raise SettingError("the template must have no target; use InfluenceGraph(model, targets=...)")
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Add the counts of further events to every model; the influencers stay."""

@@ -85,7 +85,7 @@ class SummaryModel(Parameters):
             A weight for every sequence.
         """
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        learn([self], source, self.make_summary())
+        learn([self], source, [self.make_summary()])
         return self
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
@@ -292,15 +292,20 @@ class SummaryModel(Parameters):
         return table.counts / source.scale, self.fitted.theta[self.fitted.rows(table.keys)]
 
 
-def learn(models: Sequence[SummaryModel], source: CountSource, summary: Summary, on_done: Any = None) -> None:
-    """Fit models that share a summary, all together: every pass over the data serves all of them."""
+def learn(
+    models: Sequence[SummaryModel], source: CountSource, summaries: Sequence[Summary], on_done: Any = None
+) -> None:
+    """Fit models all together: every pass over the data serves all of them.
+
+    There is a summary a model; what models ask about one and the same object is counted once.
+    """
     n_events = float(source.label_counts.sum() / source.scale)
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
     targets = [resolve_target(model.target, source.labels) for model in models]
     searches = [
         model.make_search(model.make_problem(source.labels, target, summary, n_events, source.scale))
-        for model, target in zip(models, targets, strict=True)
+        for model, target, summary in zip(models, targets, summaries, strict=True)
     ]
     label_counts = source.label_counts
     for model, target, result in zip(models, targets, run_searches(source, searches, on_done), strict=True):

@@ -1,0 +1,240 @@
+"""How the influencers change with the settings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from summarkov.engines import as_source
+from summarkov.errors import SettingError
+from summarkov.models.graph import InfluenceGraph
+from summarkov.models.model import SummaryModel, learn
+
+#: Criteria that look at gamma.
+_WITH_GAMMA = ("bic", "extended-bic")
+
+
+@dataclass(frozen=True)
+class StabilityRow:
+    """One target with one of the settings: what was found, and how it scores.
+
+    Scores with different gammas are different things; compare them between look-backs only.
+    """
+
+    target: str | tuple[str, ...]
+    settings: Mapping[str, Any]
+    influencers: tuple[str, ...]
+    score: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class StableEdge:
+    """An influencer that some setting finds: in what share of the settings, and in which.
+
+    ``at`` holds, for each setting that was varied, the values with which the influencer is found, whatever
+    the other setting is.
+    """
+
+    influencer: str
+    target: str | tuple[str, ...]
+    share: float
+    at: Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, repr=False)
+class Stability:
+    """Influencers over a path of settings: ``rows`` hold everything, ``edges`` sum it up.
+
+    ``paths`` are the values of each setting that was varied; every combination is a setting. Edges stand
+    target by target, those found most often first.
+    """
+
+    paths: Mapping[str, tuple[Any, ...]]
+    rows: tuple[StabilityRow, ...]
+
+    @property
+    def settings(self) -> tuple[dict[str, Any], ...]:
+        """Every combination of the values."""
+        return tuple(_combinations(self.paths))
+
+    @property
+    def edges(self) -> tuple[StableEdge, ...]:
+        """Every influencer that was found with some setting."""
+        found: list[StableEdge] = []
+        for target, rows in itertools.groupby(self.rows, key=lambda row: row.target):
+            each = list(rows)
+            stable = [
+                self._edge(z, target, each) for z in sorted({z for row in each for z in row.influencers})
+            ]
+            found += sorted(stable, key=lambda edge: -edge.share)
+        return tuple(found)
+
+    def _edge(self, z: str, target: str | tuple[str, ...], rows: Sequence[StabilityRow]) -> StableEdge:
+        there = [row.settings for row in rows if z in row.influencers]
+        at = {
+            name: tuple(value for value in values if any(settings[name] == value for settings in there))
+            for name, values in self.paths.items()
+        }
+        return StableEdge(z, target, len(there) / len(rows), at)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, for JSON."""
+        return {
+            "paths": {name: list(values) for name, values in self.paths.items()},
+            "edges": [
+                {
+                    "influencer": edge.influencer,
+                    "target": _plain(edge.target),
+                    "share": edge.share,
+                    "at": {name: list(values) for name, values in edge.at.items()},
+                }
+                for edge in self.edges
+            ],
+            "rows": [
+                {
+                    "target": _plain(row.target),
+                    "settings": dict(row.settings),
+                    "influencers": list(row.influencers),
+                    "score": row.score,
+                    "log_likelihood": row.log_likelihood,
+                }
+                for row in self.rows
+            ],
+        }
+
+    def words(self, edge: StableEdge, name: str) -> str:
+        """The values of a setting with which an edge is found: a range of the path, or a list.
+
+        >>> from summarkov.models import Stability, StableEdge
+        >>> Stability({"lookback": (1, 5, 10, None)}, ()).words(
+        ...     StableEdge("A", "B", 0.75, {"lookback": (5, 10, None)}), "lookback"
+        ... )
+        '5 to none'
+        """
+        path, values = self.paths[name], edge.at[name]
+        if values == path:
+            return "all"
+        start = path.index(values[0])
+        texts = ["none" if value is None else f"{value}" for value in values]
+        if len(values) > 1 and values == path[start : start + len(values)]:
+            return f"{texts[0]} to {texts[-1]}"
+        return ", ".join(texts)
+
+    def __repr__(self) -> str:
+        edges, names = self.edges, list(self.paths)
+        lines = [["target", "influencer", "share", *names]]
+        for edge in edges:
+            target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
+            lines.append(
+                [target, edge.influencer, f"{edge.share:.0%}", *(self.words(edge, name) for name in names)]
+            )
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+        return "\n".join(
+            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+
+def sensitivity(
+    model: SummaryModel | InfluenceGraph,
+    events: Any,
+    *,
+    gamma: Iterable[float] | None = (0.1, 0.5, 1.0),
+    lookback: Iterable[int | None] | None = (1, 5, 10),
+    sample_weight: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Stability:
+    """Learn a model or a graph with every combination of some settings, and see what stays.
+
+    An influencer that is there whatever the settings are is easier to believe than one that comes and goes.
+    All settings are learned side by side: each pass over the data serves all of them, and what several
+    settings ask for is counted once.
+
+    Parameters
+    ----------
+    model : SummaryModel or InfluenceGraph
+        What to learn; all its other settings are kept, and it is not fitted itself.
+    events, sample_weight
+        As for ``fit``.
+    gamma : numbers, optional
+        Penalties for complexity to try; None: only the model's own.
+    lookback : numbers, optional
+        Look-backs to try, of which None is the whole past; None instead of a list: only the model's own.
+    progress : function, optional
+        Called as ``progress(done, total)`` when models are finished.
+
+    >>> from summarkov import BSuMM
+    >>> events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
+    >>> sensitivity(BSuMM("B"), events, gamma=[0.5, 1.0], lookback=[1, 2])
+    target  influencer  share  lookback  gamma
+    B       A           100%   all       all
+    B       B           50%    2         all
+    """
+    template = model.model if isinstance(model, InfluenceGraph) else model
+    if not isinstance(template, SummaryModel):
+        raise SettingError(f"model must be a model or a graph, not {type(model).__name__}")
+    paths = {
+        name: _path(template, name, values)
+        for name, values in (("lookback", lookback), ("gamma", gamma))
+        if values is not None
+    }
+    source = as_source(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
+    plain = model.make_models(source.labels) if isinstance(model, InfluenceGraph) else [model]
+    found: list[tuple[dict[str, Any], SummaryModel]] = []
+    models, summaries = [], []
+    by_lookback = {k: template.copy(lookback=k) for k in paths.get("lookback", ())}
+    made = {k: each.make_summary() for k, each in by_lookback.items()} or {None: template.make_summary()}
+    for each in plain:
+        for settings in _combinations(paths):
+            copy = each.copy(**settings)
+            found.append((settings, copy))
+            models.append(copy)
+            summaries.append(made[settings.get("lookback")])
+    done = 0
+
+    def on_done(n: int) -> None:
+        nonlocal done
+        done += n
+        if progress is not None:
+            progress(done, len(models))
+
+    learn(models, source, summaries, on_done)
+    rows = [
+        StabilityRow(
+            fitted.target_[0] if len(fitted.target_) == 1 else fitted.target_,
+            settings,
+            fitted.influencers_,
+            fitted.score_,
+            fitted.log_likelihood_,
+        )
+        for settings, fitted in found
+    ]
+    return Stability(paths, tuple(rows))
+
+
+def _path(template: SummaryModel, name: str, values: Iterable[Any]) -> tuple[Any, ...]:
+    """The values of one setting, checked as far as the model does not."""
+    known = template.get_params(deep=False)
+    kind = type(template).__name__
+    if name not in known:
+        raise SettingError(f"{kind} has no {name} to vary; give {name}=None")
+    if name == "gamma" and known.get("criterion", "bic") not in _WITH_GAMMA:
+        raise SettingError(f"criterion={known['criterion']!r} has no gamma to vary; give gamma=None")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SettingError(f"{name} must be a list of values to try, not {values!r}")
+    path = tuple(values)
+    if not path or len(set(path)) < len(path):
+        raise SettingError(f"{name} must be a list of different values to try, not {list(path)!r}")
+    return path
+
+
+def _combinations(paths: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    for values in itertools.product(*paths.values()):
+        yield dict(zip(paths, values, strict=True))
+
+
+def _plain(target: str | tuple[str, ...]) -> str | list[str]:
+    return target if isinstance(target, str) else list(target)
