@@ -24,14 +24,14 @@ class TestSet:
     lookbacks: tuple
     counts: tuple
     starts: tuple
-    order: bool
+    pairs: bool
 
     @property
     def settings(self):
         return vars(self)
 
     def all(self, candidates):
-        return rules.all_tests(candidates, self.lookbacks, self.counts, self.starts, self.order)
+        return rules.all_tests(candidates, self.lookbacks, self.counts, self.starts, self.pairs)
 
 
 test_sets = st.builds(TestSet, LOOKBACKS, COUNTS, STARTS, st.booleans())

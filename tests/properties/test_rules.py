@@ -17,7 +17,7 @@ from summarkov.engines import LocalSource, local
 ALPHAS = st.sampled_from([0.1, 0.5, 2.5, 10.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
 GAMMAS = st.sampled_from([0.05, 0.1, 0.2, 0.5, 1.0])
-SPLITS = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+SPLITS = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, "auto"])
 
 
 class Case:
@@ -114,6 +114,8 @@ def test_tree_estimates_and_predictions_equal_the_oracle(case, draw):
 def test_averages_equal_the_sum_over_all_prunings(case, split, draw):
     model = case.fit(average=True, split=split)
     tree = tree_of(model.fitted.summary, case.train.labels)
+    if split == "auto":
+        split = 1 / (2 * max(1, len(case.tests)))
     every = rules.prunings(tree, case.cases, case.pseudo, split, case.n_outcomes)
     assume(len(every) < 500)
     total = math.fsum(p for _, p in every)

@@ -123,7 +123,9 @@ def test_a_label_that_test_does_not_know_is_a_target():
     assert all(math.isfinite(line.log_likelihood) for line in result.lines)
 
 
-@pytest.mark.parametrize("model", [*FAST, "bsumm", "osumm", "csumm", "vom", "ctw", "lr-onehot-3"])
+@pytest.mark.parametrize(
+    "model", [*FAST, "bsumm", "osumm", "csumm", "vom", "ctw", "tree", "tree-average", "lr-onehot-3"]
+)
 def test_a_target_that_was_asked_for_is_one_even_if_train_does_not_know_it(model):
     result = sm.compare(TRAIN, [*DEV, list("az")], TEST, models=[model], targets=["z"])
     (row,) = result.to_dict()["targets"][model]
@@ -192,7 +194,7 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 def test_every_name_makes_a_contender_of_that_name():
     names = [name for name in NAMES if name != "lstm"]
     assert [contender.name for contender in lineup(names)] == names
-    assert len(NAMES) == 22
+    assert len(NAMES) == 24
     assert repr(lineup(["BSuMM"])) == repr(lineup(["bsumm"]))
 
 
@@ -392,3 +394,19 @@ def test_scraps_are_no_obstacle(tmp_path, text):
     path.write_text(text)
     assert same(sm.compare(TRAIN, models=FAST, checkpoint=path), sm.compare(TRAIN, models=FAST))
     assert not path.exists()
+
+
+# ------------------------------------------------------------------ trees
+
+
+@pytest.mark.parametrize("name", ["tree", "tree-average"])
+def test_trees_grown_once_are_those_of_every_setting(name):
+    (contender,) = lineup([name])
+    events = sm.EventSequences.from_lists([*TRAIN, *DEV, *TEST])
+    n = 0
+    for settings, predictor in contender.candidates(events, ("a", "b")):
+        model = contender.template.copy(target="b", **settings).fit(events)
+        assert np.array_equal(predictor.probability(events, "b"), model.predict_proba(events)[:, 0])
+        assert predictor.influencers("b") == model.influencers_
+        n += 1
+    assert n == np.prod([len(values) for values in contender.grid.values()])

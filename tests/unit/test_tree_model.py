@@ -149,15 +149,15 @@ def test_only_candidates_are_tested():
         sm.TreeSuMM("B", candidates=["E"]).fit(EVENTS)
 
 
-def test_order_is_asked_about_with_few_labels_only():
+def test_pairs_are_asked_about_with_few_labels_only():
     few = sm.TreeSuMM("B").fit(EVENTS)
-    assert few.fitted.summary.tests.order
+    assert few.fitted.summary.tests.pairs
     labels = [f"{i:02}" for i in range(26)]
     many = sm.EventSequences.from_lists([["00", "01"] * 5] * 4, labels=labels)
-    assert not sm.TreeSuMM("00").fit(many).fitted.summary.tests.order
-    assert sm.TreeSuMM("00", order=True).fit(many).fitted.summary.tests.order
-    assert sm.TreeSuMM("00", candidates=labels[:25]).fit(many).fitted.summary.tests.order
-    assert not sm.TreeSuMM("B", order=False).fit(EVENTS).fitted.summary.tests.order
+    assert not sm.TreeSuMM("00").fit(many).fitted.summary.tests.pairs
+    assert sm.TreeSuMM("00", pairs=True).fit(many).fitted.summary.tests.pairs
+    assert sm.TreeSuMM("00", candidates=labels[:25]).fit(many).fitted.summary.tests.pairs
+    assert not sm.TreeSuMM("B", pairs=False).fit(EVENTS).fitted.summary.tests.pairs
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_order_is_asked_about_with_few_labels_only():
         ({"counts": (1,)}, "counts must be whole numbers from 2 on, not 1"),
         ({"counts": (2, 1001)}, "counts must be whole numbers from 2 to 1000, not 1001"),
         ({"starts": (0,)}, "starts must be whole numbers from 1 on, not 0"),
-        ({"order": "yes"}, "order must be 'auto', True or False, not 'yes'"),
+        ({"pairs": "yes"}, "pairs must be 'auto', True or False, not 'yes'"),
         ({"max_depth": -1}, "max_depth must be a whole number from 0 to 50, not -1"),
         ({"max_depth": 51}, "max_depth must be a whole number from 0 to 50, not 51"),
         ({"average": "no"}, "average must be True or False, not 'no'"),
@@ -293,7 +293,7 @@ def test_the_numbers_of_tests_name_each_once():
     assert not tests.holds(Occurs(0, 5, 4))
     assert not tests.holds(Start(4))
     assert not tests.holds(MoreRecent(1, 1))
-    assert not HistoryTests(order=False).holds(MoreRecent(0, 1))
+    assert not HistoryTests(pairs=False).holds(MoreRecent(0, 1))
 
 
 # ------------------------------------------------------------------ files
@@ -303,7 +303,7 @@ def test_the_numbers_of_tests_name_each_once():
     "model",
     [
         sm.TreeSuMM("B"),
-        sm.TreeSuMM("B", average=True, gamma=0.2, lookbacks=[1, 4], counts=(), order=False, starts=[]),
+        sm.TreeSuMM("B", average=True, gamma=0.2, lookbacks=[1, 4], counts=(), pairs=False, starts=[]),
         sm.TreeSuMM(["A", "B"], forbidden=["D"], max_depth=2),
         sm.InfluenceGraph(sm.TreeSuMM(gamma=0.5)),
     ],

@@ -6,7 +6,7 @@ library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]`
 """
 
 from summarkov.baselines.boosting import BoostingContender, Trees
-from summarkov.baselines.contender import Contender, ModelContender, Predictor
+from summarkov.baselines.contender import Contender, ModelContender, Predictor, TreeContender
 from summarkov.baselines.libraries import MissingLibraryError
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
@@ -21,5 +21,6 @@ __all__ = [
     "MissingLibraryError",
     "ModelContender",
     "Predictor",
+    "TreeContender",
     "Trees",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.events import EventSequences
-from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,18 +43,18 @@ class Contender(Protocol):
 
 
 @dataclass(frozen=True)
-class GraphPredictor:
-    """A fitted graph as a predictor."""
+class ModelsPredictor:
+    """The fitted model of every target as a predictor."""
 
-    graph: InfluenceGraph
+    models: Mapping[str, SummaryModel]
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
-        """The target's own model, before the graph normalises."""
-        return np.asarray(self.graph.models_[target].predict_proba(events)[:, 0])
+        """That of the target's own model, which no graph has normalised."""
+        return np.asarray(self.models[target].predict_proba(events)[:, 0])
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """As learned."""
-        return self.graph.models_[target].influencers_
+        return self.models[target].influencers_
 
 
 @dataclass(frozen=True)
@@ -74,4 +74,28 @@ class ModelContender:
             settings = dict(zip(self.grid, values, strict=True))
             model = self.template.copy(**settings)
             graph = InfluenceGraph(model, targets=tuple(targets), n_jobs=self.n_jobs).fit(train)
-            yield settings, GraphPredictor(graph)
+            yield settings, ModelsPredictor(graph.models_)
+
+
+@dataclass(frozen=True)
+class TreeContender:
+    """Trees with a grid of gamma and settings that need no new fit: they are grown once, for the least gamma.
+
+    All others follow from that (:meth:`TreeSuMM.with_settings`), as if each had been fitted.
+    """
+
+    name: str
+    template: TreeSuMM
+    grid: Mapping[str, Sequence[Any]]
+    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+
+    def candidates(
+        self, train: EventSequences, targets: Sequence[str]
+    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+        """Every combination of the grid."""
+        least = min(self.grid.get("gamma", (self.template.gamma,)))
+        graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)
+        grown = {x: model for x, model in graph.fit(train).models_.items() if isinstance(model, TreeSuMM)}
+        for values in itertools.product(*self.grid.values()):
+            settings = dict(zip(self.grid, values, strict=True))
+            yield settings, ModelsPredictor({x: m.with_settings(**settings) for x, m in grown.items()})

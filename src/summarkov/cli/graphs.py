@@ -41,7 +41,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     edges = graph.edges_
     shown = _strongest(edges, most)
     n, counts = first.fitted.n_events, label_counts(first)
-    by_label = first.fitted.summary.by_level
+    by_label = first.fitted.summary.by_label
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
         Text(

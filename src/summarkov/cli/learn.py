@@ -29,6 +29,7 @@ FAMILIES = {
     "chain": "MarkovChain",
     "vom": "VariableOrderChain",
     "ctw": "ContextTreeWeighting",
+    "tree": "TreeSuMM",
 }
 #: Print at most so many influences of a graph; ``show`` prints all.
 _MOST_EDGES = 60
@@ -63,8 +64,8 @@ def learn(
             "-m",
             metavar="KIND",
             help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-            "chain: the last labels themselves; vom: as many of them as they are worth; ctw: all such chains "
-            "together.",
+            "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
+            "many of them as they are worth; ctw: all such chains together.",
             rich_help_panel=WHAT,
         ),
     ] = "bsumm",
@@ -104,11 +105,50 @@ def learn(
         int | None,
         typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
     ] = None,
+    lookbacks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: how far back to look for a label; none, which comes last: the whole past. "
+            "Default 1,2,3,5,10,20,none.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: ask if a label occurred at least so often; none: do not. Default 2,3.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|yes|no",
+            help="tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    starts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.",
+            rich_help_panel=PAST,
+        ),
+    ] = None,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="tree: at most N questions to a history. Default 12.", rich_help_panel=PAST
+        ),
+    ] = None,
     alpha: Annotated[
         float | None,
         typer.Option(
             metavar="A",
-            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5.",
+            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -117,7 +157,7 @@ def learn(
         typer.Option(
             metavar="uniform|base-rate",
             help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
-            "about 5 on. Default uniform.",
+            "about 5 on. Default uniform; tree: base-rate.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -129,10 +169,21 @@ def learn(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    average: Annotated[
+        bool,
+        typer.Option(
+            "--average",
+            help="tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = False,
     split: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="ctw: how likely a context is split. Default 0.5.", rich_help_panel=SEARCH
+            metavar="P",
+            help="ctw, tree --average: how likely a context or node is split, before anything is seen. "
+            "Default 0.5; tree: as many times less as there are questions.",
+            rich_help_panel=SEARCH,
         ),
     ] = None,
     criterion: Annotated[
@@ -212,9 +263,15 @@ def learn(
         "cap": cap,
         "order": order,
         "max_order": max_order,
+        "lookbacks": lookbacks,
+        "counts": counts,
+        "pairs": pairs,
+        "starts": starts,
+        "max_depth": max_depth,
         "alpha": alpha,
         "prior": prior,
         "gamma": gamma,
+        "average": average or None,
         "split": split,
         "criterion": criterion,
         "xi": xi,
@@ -247,6 +304,15 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
         )
     if "lookback" in settings:
         settings["lookback"] = _lookback(settings["lookback"])
+    if "lookbacks" in settings:
+        settings["lookbacks"] = _numbers("lookbacks", settings["lookbacks"])
+    for name in ("counts", "starts"):
+        if settings.get(name, "").lower() == "none":
+            settings[name] = ()
+        elif name in settings:
+            settings[name] = _numbers(name, settings[name])
+    if "pairs" in settings:
+        settings["pairs"] = _pairs(settings["pairs"])
     from summarkov import models
 
     family = getattr(models, FAMILIES[kind.lower()])
@@ -259,12 +325,31 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
     return template
 
 
+def _parts(text: str) -> tuple[int | None, ...]:
+    """Whole numbers and "none"."""
+    return tuple(None if part.strip().lower() == "none" else int(part) for part in text.split(","))
+
+
+def _numbers(name: str, text: str) -> tuple[int | None, ...]:
+    try:
+        return _parts(text)
+    except ValueError:
+        raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
+
+
+def _pairs(text: str) -> bool | str:
+    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    if text.lower() not in known:
+        raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
+    return known[text.lower()]
+
+
 def _lookback(text: str) -> Any:
     """A number, None, "auto", or several numbers to choose from."""
     if text.lower() in ("none", "auto"):
         return None if text.lower() == "none" else "auto"
     try:
-        each = tuple(None if part.strip().lower() == "none" else int(part) for part in text.split(","))
+        each = _parts(text)
     except ValueError:
         raise SettingError(
             f"--lookback must be a whole number from 1 on, none, auto, or several such as 1,4,none, "

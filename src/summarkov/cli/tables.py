@@ -11,6 +11,7 @@ from rich.text import Text
 from summarkov.cli.certificates import print_certificate
 from summarkov.cli.graphs import print_influences, print_reading, print_settings
 from summarkov.cli.text import (
+    clean,
     interval,
     label,
     new_table,
@@ -21,7 +22,9 @@ from summarkov.cli.text import (
     shorten,
     widest,
 )
+from summarkov.cli.trees import print_tree
 from summarkov.cli.windows import place_of, window_words
+from summarkov.summaries import TreeSummary
 
 if TYPE_CHECKING:
     from summarkov.models import SummaryModel
@@ -52,10 +55,14 @@ def print_model(
         print_influences(console, edges, counts, models)
         print_reading(console, edges, models)
         console.print()
-    elif fitted.summary.by_level:
+    elif fitted.summary.by_label:
         console.print("No label was found to influence it.\n")
+    if isinstance(fitted.summary, TreeSummary):
+        print_tree(console, model, chosen, most)
+        console.print()
     _print_states(console, model, chosen, most)
-    _print_trace(console, model)
+    if not isinstance(fitted.summary, TreeSummary):  # which was drawn
+        _print_trace(console, model)
     print_certificate(console, model)
 
 
@@ -110,12 +117,16 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
 
 
 def _state_heading(model: SummaryModel) -> str:
+    if isinstance(model.fitted.summary, TreeSummary):
+        return "Rule"
     words = window_words(model)
     return words[:1].upper() + words[1:]
 
 
 def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:
     """A state in words, its labels shortened: the influencers that are there, not those that are not."""
+    if isinstance(model.fitted.summary, TreeSummary):
+        return clean(words)  # a rule must be whole
     if not model.fitted.summary.by_level:
         return shorten(words, 3 * width)
     if not model.influencers_:

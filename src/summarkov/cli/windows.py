@@ -24,6 +24,8 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     ('within the last 5 events', 'at any time before')
     """
     settings = model.get_params(deep=False)
+    if "lookbacks" in settings:
+        return "as the tree asks"
     if "lookback" not in settings:
         return "before"
     lookback, delay = settings["lookback"], settings.get("delay", 0)
@@ -54,7 +56,8 @@ def settings_words(model: SummaryModel) -> str:
     given = settings(model)
     defaults = {f.name: f.default for f in dataclasses.fields(model)}
     rest = [name for name in given if name not in _ALWAYS and not _is_default(given[name], defaults[name])]
-    shown = [name for name in (*_ALWAYS, *rest) if name in given]
+    idle = {"split"} if given.get("average") is False else set()
+    shown = [name for name in (*_ALWAYS, *rest) if name in given and name not in idle]
     return f"{type(model).__name__}: " + ", ".join(
         f"{_NAMES.get(name, name.replace('_', ' '))} {_words(given[name])}" for name in shown
     )
@@ -72,20 +75,20 @@ def settings(model: SummaryModel) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, tuple) and not all(isinstance(item, str) for item in value):
-        return list(value)  # look-backs to choose from
+    if isinstance(value, tuple | list) and not all(isinstance(item, str) for item in value):
+        return list(value)  # numbers to choose from
     return value if value is None or isinstance(value, str | int | float) else sorted(value)
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    return bool(value == default or (value == [] and default == ()))
+    return bool(value == (list(default) if isinstance(default, tuple) else default))
 
 
 def _words(value: Any) -> str:
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return " or ".join(_words(item) for item in value)
     if isinstance(value, list):
-        return " + ".join(clean(item) for item in value)
+        return " + ".join(clean(item) for item in value) or "none"
     if isinstance(value, dict):
         return " + ".join(f"{clean(name)} {_words(each)}" for name, each in value.items())
     return f"{value:g}" if isinstance(value, float) else clean(str(value)).lower()

@@ -71,7 +71,7 @@ class RecencyRequest:
     def cells(self) -> int:
         """How many numbers there are to an outcome."""
         tests, n = self.summary.tests, len(self.candidates)
-        each = n * tests.depth * (len(tests.lookbacks) + 1) + len(tests.starts) + n * n * tests.order
+        each = n * tests.depth * (len(tests.lookbacks) + 1) + len(tests.starts) + n * n * tests.pairs
         return len(self.open) * each
 
     def for_target(self, target: Target) -> RecencyRequest:

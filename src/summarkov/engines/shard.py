@@ -63,5 +63,5 @@ class Shard:
             raise TooLargeError(
                 f"the tests of {len(request.candidates)} labels at {len(request.open)} leaves for "
                 f"{request.target.n_outcomes} outcomes are too many to count; give candidates, "
-                "set max_depth, raise gamma, or leave out counts or order"
+                "set max_depth, raise gamma, or leave out counts or pairs"
             ) from None

@@ -10,16 +10,30 @@ from summarkov.baselines import (
     LogisticRegressionContender,
     LstmContender,
     ModelContender,
+    TreeContender,
 )
 from summarkov.baselines.libraries import load_boosting, load_logistic_regression, load_torch
 from summarkov.errors import SettingError, nearest
-from summarkov.models import BSuMM, ContextTreeWeighting, CSuMM, MarkovChain, OSuMM, VariableOrderChain
+from summarkov.models import (
+    BSuMM,
+    ContextTreeWeighting,
+    CSuMM,
+    MarkovChain,
+    OSuMM,
+    TreeSuMM,
+    VariableOrderChain,
+)
 
 ALPHAS = (0.1, 1, 5, 10)
 LOOKBACKS = (1, 5, 10)
 GAMMAS = (0.1, 0.5, 1)
 SUMM_GRID = {"alpha": ALPHAS, "lookback": LOOKBACKS, "gamma": GAMMAS}
 AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
+
+#: A split costs from about 2 to about 25 nats on the paper's data sets.
+TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
+TREE_GRID = {"alpha": (0.5, 1.5, 5, 15, 50, 150)}
+SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 Make = Callable[[int | None], Contender]
 
@@ -39,6 +53,10 @@ _MAKE["vom"] = lambda jobs: ModelContender(
 )
 _MAKE["ctw"] = lambda jobs: ModelContender(
     "ctw", ContextTreeWeighting(max_order=4), {"alpha": (0.1, 0.5, 1)}, jobs
+)
+_MAKE["tree"] = lambda jobs: TreeContender("tree", TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}, jobs)
+_MAKE["tree-average"] = lambda jobs: TreeContender(
+    "tree-average", TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}, jobs
 )
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):

@@ -28,7 +28,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 #: With more labels than this, their order is looked at only if asked for.
-MOST_IN_ORDER = 25
+MOST_IN_PAIRS = 25
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,9 @@ class FittedRules(Fitted):
         """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
         if not self.settings["average"]:
             return None
-        return weigh(self.tree, self.at_nodes, self.pseudo, self.settings["split"])[1]
+        tested = tested_labels(self.labels, self.settings["candidates"], self.settings["forbidden"])
+        split = prior_split(self.settings["split"], self.rules.tests, len(tested))
+        return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
 
     @cached_property
     def theta(self) -> FloatArray:
@@ -100,9 +102,36 @@ class FittedRules(Fitted):
     def influence(self, influencer: int, outcome: int) -> tuple[str, float, float, float]:
         """See :func:`influence_in_tree`."""
         bounds = credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))[:, outcome]
-        return influence_in_tree(
-            self.rules, self.at_nodes.sum(axis=1), self.plain[:, outcome], bounds, influencer
-        )
+        theta, n = self.plain[:, outcome], self.at_nodes.sum(axis=1)
+        return influence_in_tree(self.rules, n, theta, bounds, self.asked, influencer)
+
+    @cached_property
+    def asked(self) -> FloatArray:
+        """How likely the test of each node is asked of a history that it is meant for."""
+        if self.splits is None:
+            return np.ones(len(self.rules.nodes))
+        asked = self.splits.copy()
+        for nodes in self.tree.levels[1:]:
+            asked[nodes] *= asked[self.rules.parent[nodes]]
+        return asked
+
+
+def tested_labels(
+    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str]
+) -> tuple[int, ...]:
+    """The codes of the labels that may be tested, sorted."""
+    refused = set(codes_of(label_list("forbidden", forbidden), labels))
+    allowed: Iterable[int] = range(len(labels))
+    if candidates is not None:
+        allowed = sorted(set(codes_of(label_list("candidates", candidates), labels)))
+    return tuple(z for z in allowed if z not in refused)
+
+
+def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
+    """The prior probability that a node is split by the test that was found for it."""
+    if isinstance(split, str) and split == "auto":
+        return 0.5 / max(1, tests.size(n_tested))
+    return share("split", split)
 
 
 @dataclass(eq=False, repr=False)
@@ -132,7 +161,7 @@ class TreeSuMM(SummaryModel):
         How far back to look for a label, ascending; None, which comes last, is the whole past.
     counts : numbers
         The c, from 2 on, of "at least c times"; empty to ask for none.
-    order : {"auto", True, False}
+    pairs : {"auto", True, False}
         Whether to ask which of two labels is more recent; "auto": with at most 25 candidates.
     starts : numbers
         The k of "fewer than k events since the start"; empty to ask for none.
@@ -147,8 +176,9 @@ class TreeSuMM(SummaryModel):
         Average the predictions over all prunings of the tree, each with its posterior probability, as
         :class:`ContextTreeWeighting` does. Best with a tree that is larger than it need be: ``gamma`` of 0.3,
         say.
-    split : float
-        The prior probability, from 0 to 1, that a node is split; only for ``average``.
+    split : float or "auto"
+        The prior probability, from 0 to 1, that a node is split by the test that was found; only for
+        ``average``. "auto" is 1/2 for a split, spread over the T tests there are: 1/(2T).
     forbidden, candidates : labels
         Labels that may not be tested, and the only ones that may.
     n_jobs : int, optional
@@ -181,46 +211,42 @@ class TreeSuMM(SummaryModel):
     _: KW_ONLY
     lookbacks: Iterable[int | None] = (1, 2, 3, 5, 10, 20, None)
     counts: Iterable[int] = (2, 3)
-    order: bool | str = "auto"
+    pairs: bool | str = "auto"
     starts: Iterable[int] = (1, 2, 3, 5, 10)
     max_depth: int = 12
-    alpha: float = 2.5
+    alpha: float = 5.0
     prior: str = "base-rate"
     gamma: float = 1.0
     average: bool = False
-    split: float = 0.1
+    split: float | str = "auto"
     forbidden: Iterable[str] = ()
     candidates: Iterable[str] | None = None
 
     def make_summary(self) -> Summary:
-        if not isinstance(self.order, bool | np.bool_) and self.order != "auto":
-            raise SettingError(f"order must be 'auto', True or False, not {self.order!r}")
+        if not isinstance(self.pairs, bool | np.bool_) and self.pairs != "auto":
+            raise SettingError(f"pairs must be 'auto', True or False, not {self.pairs!r}")
         numbers = {}
         for name in ("lookbacks", "counts", "starts"):
             given = getattr(self, name)
             if isinstance(given, str | Iterator) or not isinstance(given, Iterable):
                 raise SettingError(f"{name} must be a list of numbers, not {given!r}")
             numbers[name] = tuple(given)
-        return TreeSummary((None,), HistoryTests(**numbers, order=self.order is not False))
+        return TreeSummary((None,), HistoryTests(**numbers, pairs=bool(self.pairs)))
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         assert isinstance(summary, TreeSummary)
-        forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
-        allowed: Iterable[int] = range(len(labels))
-        if self.candidates is not None:
-            allowed = sorted(set(codes_of(label_list("candidates", self.candidates), labels)))
-        tested = tuple(z for z in allowed if z not in forbidden)
+        tested = tested_labels(labels, self.candidates, self.forbidden)
         depth = self.max_depth
         if not isinstance(depth, int | np.integer) or isinstance(depth, bool) or not 0 <= depth <= 50:
             raise SettingError(f"max_depth must be a whole number from 0 to 50, not {depth!r}")
         if not isinstance(self.average, bool | np.bool_):
             raise SettingError(f"average must be True or False, not {self.average!r}")
-        if self.order == "auto":
-            tests = replace(summary.tests, order=summary.tests.order and len(tested) <= MOST_IN_ORDER)
+        if self.pairs == "auto":
+            tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
             summary = replace(summary, tests=tests)
-        split = share("split", self.split)
+        split = prior_split(self.split, summary.tests, len(tested))
         return TreeProblem(
             summary=summary,
             target=target,

@@ -28,6 +28,11 @@ class Summary(ABC):
     #: candidates, and leave them again by merging states.
     by_level: ClassVar[bool] = False
 
+    @property
+    def by_label(self) -> bool:
+        """Whether it can be told of single labels if they make the target more or less likely."""
+        return self.by_level
+
     @abstractmethod
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         """|S(U)|, the closed formula, whether or not every state can be reached."""

@@ -130,10 +130,10 @@ class HistoryTests:
     """The tests that are tried, in canonical order.
 
     For candidates z, y in sorted order: z occurred within the last k, for each k of ``lookbacks``; fewer than
-    k events since the start, for each k of ``starts``; z is more recent than y (``order``); z occurred at
+    k events since the start, for each k of ``starts``; z is more recent than y (``pairs``); z occurred at
     least c times within the last k, for each c of ``counts`` and each k that can hold so many.
 
-    >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), order=True)
+    >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), pairs=True)
     >>> [tests.nth(i, (0, 1)).words(True, ["A", "B"]) for i in range(tests.size(2))]  # doctest: +ELLIPSIS
     ['A just before', 'A before', 'B just before', 'B before', 'at the start', 'A and no B since', ...]
     """
@@ -141,7 +141,7 @@ class HistoryTests:
     lookbacks: tuple[int | None, ...] = (1, 2, 3, 5, 10, 20, None)
     counts: tuple[int, ...] = (2, 3)
     starts: tuple[int, ...] = (1, 2, 3, 5, 10)
-    order: bool = True
+    pairs: bool = True
 
     def __post_init__(self) -> None:
         if None in self.lookbacks[:-1]:
@@ -171,7 +171,7 @@ class HistoryTests:
     def size(self, n_candidates: int) -> int:
         """How many tests there are."""
         once = n_candidates * len(self.lookbacks) + len(self.starts)
-        pairs = n_candidates * (n_candidates - 1) if self.order else 0
+        pairs = n_candidates * (n_candidates - 1) if self.pairs else 0
         return once + pairs + n_candidates * sum(len(self.windows(c)) for c in self.counts)
 
     def nth(self, number: int, candidates: Sequence[int]) -> HistoryTest:
@@ -183,7 +183,7 @@ class HistoryTests:
         if number < len(self.starts):
             return Start(self.starts[number])
         number -= len(self.starts)
-        if self.order:
+        if self.pairs:
             if number < n * (n - 1):
                 z, y = divmod(number, n - 1)
                 return MoreRecent(candidates[z], candidates[y + (y >= z)])
@@ -200,7 +200,7 @@ class HistoryTests:
         if isinstance(test, Start):
             return test.events in self.starts
         if isinstance(test, MoreRecent):
-            return self.order and test.label != test.than
+            return self.pairs and test.label != test.than
         return test.within in self.windows(test.times) and (test.times == 1 or test.times in self.counts)
 
     def recency(self, candidates: Sequence[int]) -> kernels.Recency:
@@ -208,7 +208,7 @@ class HistoryTests:
         limits = [k for k in self.lookbacks if k is not None]
         labels: CodeArray = np.array(candidates, np.int32)
         lookbacks: IntArray = np.array([*limits, kernels.UNLIMITED], np.int64)
-        return kernels.Recency(labels, lookbacks, self.depth, np.array(self.starts, np.int64), self.order)
+        return kernels.Recency(labels, lookbacks, self.depth, np.array(self.starts, np.int64), self.pairs)
 
     def yes(self, lags: IntArray, starts: IntArray, pairs: IntArray) -> IntArray:
         """N(x; open leaf, test answered yes) as ``[open, test, x]``, from what the kernels counted.
@@ -219,7 +219,7 @@ class HistoryTests:
         n_open, n, _, _, n_outcomes = lags.shape
         ever = lags.cumsum(axis=3)
         parts = [ever[:, :, 0, : len(self.lookbacks)].reshape(n_open, -1, n_outcomes), starts.cumsum(axis=1)]
-        if self.order and n > 1:
+        if self.pairs and n > 1:
             more = ever[:, :, None, 0, -1] - pairs.swapaxes(1, 2)
             apart = ~np.eye(n, dtype=bool)
             parts.append(more[:, apart])

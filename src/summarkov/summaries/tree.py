@@ -30,6 +30,10 @@ class TreeSummary(Summary):
     nodes: tuple[HistoryTest | None, ...] = (None,)
     tests: HistoryTests = field(default_factory=HistoryTests)
 
+    @property
+    def by_label(self) -> bool:
+        return True
+
     @cached_property
     def parent(self) -> IntArray:
         """The row of each node's parent; -1 for the root."""
