@@ -61,7 +61,7 @@ class FittedRules(Fitted):
         """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
         if not self.settings["average"]:
             return None
-        tested = tested_labels(self.labels, self.settings["candidates"], self.settings["forbidden"])
+        tested = allowed_labels(self.labels, self.settings["candidates"], self.settings["forbidden"])
         split = prior_split(self.settings["split"], self.rules.tests, len(tested))
         return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
 
@@ -116,7 +116,7 @@ class FittedRules(Fitted):
         return asked
 
 
-def tested_labels(
+def allowed_labels(
     labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str]
 ) -> tuple[int, ...]:
     """The codes of the labels that may be tested, sorted."""
@@ -195,9 +195,9 @@ class TreeSuMM(SummaryModel):
     >>> model = TreeSuMM("B").fit(events)
     >>> for row in model.table_:
     ...     print(f"{row.words}: {row.probabilities[0]:.2f} (n={row.n:g})")
-    A within the last 2 and no B since, C within the last 5: 0.01 (n=80)
-    A within the last 2 and no B since, no C within the last 5: 0.84 (n=20)
-    A but not within the last 2 and no B since: 0.94 (n=40)
+    A within the last 2 and no B since, C within the last 5: 0.02 (n=80)
+    A within the last 2 and no B since, no C within the last 5: 0.74 (n=20)
+    A but not within the last 2 and no B since: 0.88 (n=40)
     no A since B or the start: 0.01 (n=140)
 
     References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing
@@ -237,7 +237,7 @@ class TreeSuMM(SummaryModel):
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         assert isinstance(summary, TreeSummary)
-        tested = tested_labels(labels, self.candidates, self.forbidden)
+        tested = allowed_labels(labels, self.candidates, self.forbidden)
         depth = self.max_depth
         if not isinstance(depth, int | np.integer) or isinstance(depth, bool) or not 0 <= depth <= 50:
             raise SettingError(f"max_depth must be a whole number from 0 to 50, not {depth!r}")
