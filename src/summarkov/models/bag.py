@@ -1,0 +1,146 @@
+"""``Bag``: several models of one target, each learned from a resample of the sequences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.resampling import Bootstrap
+from summarkov.errors import NotFittedError, SettingError
+from summarkov.models.model import SummaryModel
+from summarkov.models.parameters import Parameters
+from summarkov.models.residual import Residual
+from summarkov.readers import read_events
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class Bag(Parameters):
+    """The mean prediction of models that were each learned from a bootstrap resample of the sequences.
+
+    A tree predicts in steps, and a little other data moves its splits; the mean over a bag of trees is
+    smoother and predicts better. It is no longer one model to read: ``usage_`` tells how often each label was
+    an influencer, and ``models_`` holds the models.
+
+    Parameters
+    ----------
+    model : SummaryModel
+        The model with its target, such as ``TreeSuMM("riot", gamma=0.3)``.
+    n_models : int
+        How many resamples: as many sequences as there are, drawn with replacement.
+    seed : int
+        Of the resamples. Equal seeds give equal bags.
+
+    Examples
+    --------
+    >>> from summarkov import TreeSuMM
+    >>> events = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"]] * 20
+    >>> bag = Bag(TreeSuMM("B"), n_models=5).fit(events)
+    >>> bag.usage_
+    {'A': 1.0, 'B': 1.0, 'C': 1.0}
+    >>> bag.predict_proba([["A", "D", "C", "B"]])[:, 0].round(2)
+    array([0.01, 0.32, 0.92, 0.03])
+
+    References: Breiman, "Bagging predictors", Machine Learning 24 (1996).
+    """
+
+    model: SummaryModel
+    n_models: int = 15
+    seed: int = 0
+
+    def fit(self, events: Any, y: None = None) -> Self:
+        """Learn a model from each resample."""
+        if not isinstance(self.model, SummaryModel):
+            raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
+        if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
+            raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
+        data = read_events(events)
+        draws = Bootstrap(self.n_models, self.seed)
+        self._models = tuple(
+            self.model.copy().fit(data, sample_weight=draws.weights(number, len(data)))
+            for number in range(self.n_models)
+        )
+        return self
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def models_(self) -> tuple[SummaryModel, ...]:
+        """The fitted models."""
+        try:
+            return self._models
+        except AttributeError:
+            raise NotFittedError("this Bag is not fitted; call fit(events) first") from None
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.models_[0].labels_
+
+    @property
+    def target_(self) -> tuple[str, ...]:
+        """The labels of the target."""
+        return self.models_[0].target_
+
+    @property
+    def outcomes_(self) -> tuple[str | Residual, ...]:
+        """The target's labels, then ``OTHER`` unless the target is the whole vocabulary."""
+        return self.models_[0].outcomes_
+
+    @property
+    def usage_(self) -> dict[str, float]:
+        """In which share of the models each influencer is one, the most used first."""
+        used = Counter(z for model in self.models_ for z in model.influencers_)
+        return {z: n / len(self.models_) for z, n in sorted(used.items(), key=lambda item: (-item[1], item[0]))}
+
+    @property
+    def influencers_(self) -> tuple[str, ...]:
+        """The labels that are an influencer in any of the models, sorted."""
+        return tuple(sorted(self.usage_))
+
+    # ------------------------------------------------------------------ use
+
+    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """Mean probability of each outcome (columns as in ``outcomes_``) at every position, a row each."""
+        data = read_events(events)
+        each = (model.predict_proba(data, unknown=unknown) for model in self.models_)
+        total = next(each).copy()
+        for p in each:
+            total += p
+        return total / len(self.models_)
+
+    def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
+        """Log-likelihood of new events, summed over all positions."""
+        p, outcome = self._happened(events, unknown)
+        return float(np.log(p[np.arange(len(p)), outcome]).sum())
+
+    def score(self, events: Any, y: None = None) -> float:
+        """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
+        data = read_events(events)
+        return self.log_likelihood(data) / max(data.n_events, 1)
+
+    def brier_score(self, events: Any, *, unknown: str = "error") -> float:
+        """Mean squared error of the probabilities, as :meth:`SummaryModel.brier_score`; smaller is better."""
+        p, outcome = self._happened(events, unknown)
+        squares = 1 - 2 * p[np.arange(len(p)), outcome] + (p**2).sum(axis=1)
+        total = float(squares.sum() / max(len(p), 1))
+        return total / 2 if len(self.outcomes_) == 2 else total
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the bag as JSON, all or nothing."""
+        from summarkov.models.storage import save
+
+        save(self, path)
+
+    def _happened(self, events: Any, unknown: str) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+        """Probabilities at the positions whose outcome is one of the target's, and that outcome."""
+        data = read_events(events).recode(self.labels_, unknown=unknown)
+        outcome = self.models_[0].fitted.target.outcome_of()[data.codes]
+        known = outcome >= 0
+        return self.predict_proba(data, unknown="ignore")[known], outcome[known]
