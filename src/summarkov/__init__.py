@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
+        Bag,
         BSuMM,
         ContextTreeWeighting,
         CSuMM,
@@ -39,6 +40,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "BSuMM": "models",
+    "Bag": "models",
     "CSuMM": "models",
     "ContextTreeWeighting": "models",
     "Dynamics": "simulate",
@@ -61,6 +63,7 @@ _WHERE = {
 __all__ = [
     "OTHER",
     "BSuMM",
+    "Bag",
     "CSuMM",
     "ContextTreeWeighting",
     "Dynamics",

@@ -5,6 +5,7 @@ it with each of the settings to choose from. None of them is learned from counts
 library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]``) load when first used.
 """
 
+from summarkov.baselines.bags import BagContender
 from summarkov.baselines.boosting import BoostingContender, Trees
 from summarkov.baselines.contender import Contender, ModelContender, Predictor, TreeContender
 from summarkov.baselines.libraries import MissingLibraryError
@@ -13,6 +14,7 @@ from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
 
 __all__ = [
     "PAPER_SETTINGS",
+    "BagContender",
     "BoostingContender",
     "Contender",
     "LogisticRegressionContender",

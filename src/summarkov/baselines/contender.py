@@ -93,9 +93,20 @@ class TreeContender:
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid."""
-        least = min(self.grid.get("gamma", (self.template.gamma,)))
-        graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)
-        grown = {x: model for x, model in graph.fit(train).models_.items() if isinstance(model, TreeSuMM)}
+        grown = self.grow(train, targets)
         for values in itertools.product(*self.grid.values()):
             settings = dict(zip(self.grid, values, strict=True))
-            yield settings, ModelsPredictor({x: m.with_settings(**settings) for x, m in grown.items()})
+            yield settings, self.read(grown, settings)
+
+    def grow(
+        self, train: EventSequences, targets: Sequence[str], sample_weight: Any = None
+    ) -> dict[str, TreeSuMM]:
+        """The trees of the least gamma."""
+        least = min(self.grid.get("gamma", (self.template.gamma,)))
+        graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)
+        graph.fit(train, sample_weight=sample_weight)
+        return {x: model for x, model in graph.models_.items() if isinstance(model, TreeSuMM)}
+
+    def read(self, grown: Mapping[str, TreeSuMM], settings: Mapping[str, Any]) -> ModelsPredictor:
+        """The same trees with other settings."""
+        return ModelsPredictor({x: tree.with_settings(**settings) for x, tree in grown.items()})

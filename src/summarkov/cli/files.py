@@ -34,12 +34,25 @@ class Reading:
             return read_events(path, **options)
 
 
-def load_model(path: Path) -> Any:
-    """Read a model or a graph."""
+def load_model(path: Path, *, bags: bool = False) -> Any:
+    """Read a model or a graph; a bag of models only where the command can use one."""
     from summarkov.models import load
 
     with working(f"Loading {path}"):
-        return load(path)
+        model = load(path)
+    if is_bag(model) and not bags:
+        raise SettingError(
+            f"{path} holds a bag of models; it can be shown (summarkov show) and predict (summarkov predict) "
+            "a file; everything else from Python: summarkov.load"
+        )
+    return model
+
+
+def is_bag(model: Any) -> bool:
+    """Whether what was loaded is a bag of models."""
+    from summarkov.models import Bag
+
+    return isinstance(model, Bag)
 
 
 def check_output(path: Path | None) -> None:

@@ -73,7 +73,7 @@ def predict(
     if output is not None:
         event_format(output)
         check_output(output)
-    fitted = load_model(model)
+    fitted = load_model(model, bags=True)
     events = Reading(case, event, order_column, format).read(file)
     events.recode(fitted.labels_, unknown=unknown)  # refuses unknown labels before anything is written
     if output is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.console import output, print_json
-from summarkov.cli.files import load_model
+from summarkov.cli.files import is_bag, load_model
 from summarkov.cli.options import Json, ModelFile
 from summarkov.cli.text import escape, is_visible
 from summarkov.errors import SettingError, UnknownLabelError
@@ -39,7 +39,12 @@ def show(
     """
     if dot and json:
         raise SettingError("--dot and --json exclude each other; give one of them")
-    fitted = load_model(model)
+    fitted = load_model(model, bags=not (dot or target))
+    if is_bag(fitted):
+        from summarkov.cli.bags import print_bag
+
+        print_bag(output(), fitted, json)
+        return
     if dot:
         print_dot(fitted, target)
         return

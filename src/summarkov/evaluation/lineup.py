@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from summarkov.baselines import (
+    BagContender,
     BoostingContender,
     Contender,
     LogisticRegressionContender,
@@ -33,6 +34,8 @@ AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
 #: A split costs from about 2 to about 25 nats on the paper's data sets.
 TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
 TREE_GRID = {"alpha": (0.5, 1.5, 5, 15, 50, 150)}
+#: Trees of a bag may be larger: their mean evens out what each made of its own resample.
+BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 Make = Callable[[int | None], Contender]
@@ -58,6 +61,7 @@ _MAKE["tree"] = lambda jobs: TreeContender("tree", TreeSuMM(), {"gamma": TREE_GA
 _MAKE["tree-average"] = lambda jobs: TreeContender(
     "tree-average", TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}, jobs
 )
+_MAKE["tree-bag"] = lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, n_jobs=jobs)
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
         _MAKE[f"lr-{_features}-{_k}"] = lambda jobs, features=_features, k=_k: LogisticRegressionContender(  # type: ignore[misc]

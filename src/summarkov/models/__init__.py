@@ -1,5 +1,6 @@
 """The estimators that people use."""
 
+from summarkov.models.bag import Bag
 from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.graph import InfluenceGraph
@@ -12,6 +13,7 @@ from summarkov.models.tree import TreeSuMM
 __all__ = [
     "OTHER",
     "BSuMM",
+    "Bag",
     "CSuMM",
     "ContextTreeWeighting",
     "InfluenceGraph",

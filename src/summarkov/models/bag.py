@@ -45,7 +45,7 @@ class Bag(Parameters):
     >>> bag.usage_
     {'A': 1.0, 'B': 1.0, 'C': 1.0}
     >>> bag.predict_proba([["A", "D", "C", "B"]])[:, 0].round(2)
-    array([0.01, 0.32, 0.92, 0.03])
+    array([0.01, 0.75, 0.75, 0.88])
 
     References: Breiman, "Bagging predictors", Machine Learning 24 (1996).
     """
@@ -97,7 +97,9 @@ class Bag(Parameters):
     def usage_(self) -> dict[str, float]:
         """In which share of the models each influencer is one, the most used first."""
         used = Counter(z for model in self.models_ for z in model.influencers_)
-        return {z: n / len(self.models_) for z, n in sorted(used.items(), key=lambda item: (-item[1], item[0]))}
+        return {
+            z: n / len(self.models_) for z, n in sorted(used.items(), key=lambda item: (-item[1], item[0]))
+        }
 
     @property
     def influencers_(self) -> tuple[str, ...]:

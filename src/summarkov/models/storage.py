@@ -14,6 +14,7 @@ import numpy as np
 from summarkov.engines import StateCounts, Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.models.bag import Bag
 from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
@@ -47,15 +48,24 @@ _YOUNGER = ("max_sets",)
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
-def save(model: SummaryModel | InfluenceGraph, path: str | PathLike[str]) -> None:
-    """Write a fitted model or graph."""
+def save(model: SummaryModel | InfluenceGraph | Bag, path: str | PathLike[str]) -> None:
+    """Write a fitted model, graph or bag."""
     text = json.dumps(to_document(model), indent=1, ensure_ascii=False, allow_nan=False)
     # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
     write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
 
-def to_document(model: SummaryModel | InfluenceGraph) -> dict[str, Any]:
-    """A fitted model or graph as plain values."""
+def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
+    """A fitted model, graph or bag as plain values."""
+    if isinstance(model, Bag):
+        return {
+            "format": "summarkov",
+            "version": VERSION,
+            "kind": "Bag",
+            "settings": {"n_models": len(model.models_), "seed": model.seed},
+            "usage": model.usage_,
+            "models": [to_document(each) for each in model.models_],
+        }
     models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
     first = models[0]
     fitted = first.fitted
@@ -123,11 +133,33 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a model or graph that ``save`` wrote; whatever is wrong with the file is named with its place.
+    """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
 
-    Returns a model (``BSuMM``, ...) or an ``InfluenceGraph``.
+    Returns a model (``BSuMM``, ...), an ``InfluenceGraph`` or a ``Bag``.
     """
     document = read_document(path)
+    if isinstance(document.value, dict) and document.value.get("kind") == "Bag":
+        return _read_bag(document)
+    return _read(document)
+
+
+def _read_bag(document: Node) -> Bag:
+    _check_format(document)
+    models = [_read(node) for node in document["models"].list()]
+    one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
+    if not one_of_a_kind or any(isinstance(m, InfluenceGraph) for m in models):
+        document["models"].wrong("models of one kind, of the same target and vocabulary")
+    settings = document["settings"]
+    if settings["n_models"].count() != len(models):
+        settings["n_models"].wrong(f"{len(models)}, the number of models")
+    bag = Bag(models[0].copy(), len(models), settings["seed"].count())
+    bag._models = tuple(models)
+    if document["usage"].value != bag.usage_:
+        document["usage"].wrong("the shares of the models that the labels influence")
+    return bag
+
+
+def _check_format(document: Node) -> None:
     if not isinstance(document.value, dict) or document.value.get("format") != "summarkov":
         raise StoreError(f"{document.where}: not a summarkov model; its 'format' is not 'summarkov'")
     version = document["version"].count()
@@ -136,6 +168,11 @@ def load(path: str | PathLike[str]) -> Any:
             f"{document.where}: written in version {version} of the format, but this program reads version "
             f"{VERSION}; install a newer summarkov"
         )
+
+
+def _read(document: Node) -> Any:
+    """A model or a graph."""
+    _check_format(document)
     kind = document["kind"].one_of((*_KINDS, "InfluenceGraph"))
     family = _KINDS[document["model"].one_of(tuple(_KINDS))]
     try:

@@ -1,0 +1,47 @@
+"""A bag of models on a page: how often each label was found to be an influencer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.console import print_json
+from summarkov.cli.text import bar, label, new_table, page_width, percent, plural, widest
+
+if TYPE_CHECKING:
+    from summarkov.models import Bag
+
+
+def print_bag(console: Console, bag: Bag, json: bool) -> None:
+    """Print the usage of influencers, as text or JSON."""
+    kind = type(bag.models_[0]).__name__
+    if json:
+        print_json(
+            {
+                "kind": "Bag",
+                "model": kind,
+                "target": list(bag.target_),
+                "n_models": len(bag.models_),
+                "seed": bag.seed,
+                "usage": bag.usage_,
+                "influencers": [list(model.influencers_) for model in bag.models_],
+            }
+        )
+        return
+    width = page_width(console)
+    console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
+    console.print(Text("Each was learned from a resample of the sequences; they predict by their mean.\n"))
+    usage = bag.usage_
+    if not usage:
+        console.print("No label influences it in any of them.")
+        return
+    table = new_table()
+    table.add_column("Influencer", no_wrap=True)
+    table.add_column("In", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    names = min(width - 32, max(10, widest(list(usage))))
+    for z, share in usage.items():
+        table.add_row(label(z, names), percent(share), bar(share, 20))
+    console.print(table)

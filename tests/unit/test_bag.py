@@ -1,0 +1,155 @@
+"""Bags: the mean of models learned from resamples."""
+
+import json
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.baselines import BagContender, TreeContender
+from summarkov.engines.resampling import Bootstrap
+from summarkov.errors import NotFittedError, SettingError, StoreError
+
+SEQUENCES = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"], ["A", "D", "D"]] * 8
+NEW = [["A", "D", "C", "B"], ["B"], []]
+
+
+@pytest.fixture(scope="module")
+def events():
+    return sm.read_events(SEQUENCES)
+
+
+@pytest.fixture(scope="module")
+def bag(events):
+    return sm.Bag(sm.TreeSuMM("B", gamma=0.3), n_models=4, seed=7).fit(events)
+
+
+def test_each_model_is_one_fitted_to_its_resample(events, bag):
+    assert len(bag.models_) == 4
+    for number, model in enumerate(bag.models_):
+        weights = Bootstrap(4, 7).weights(number, len(events))
+        assert weights.sum() == len(events)
+        alone = sm.TreeSuMM("B", gamma=0.3).fit(events, sample_weight=weights)
+        assert model.score_ == alone.score_
+        assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
+    assert len({model.score_ for model in bag.models_}) > 1  # the resamples differ
+
+
+def test_it_predicts_the_mean(bag):
+    each = [model.predict_proba(NEW) for model in bag.models_]
+    assert bag.predict_proba(NEW) == pytest.approx(np.mean(each, axis=0), rel=1e-12)
+    assert bag.predict_proba(NEW).shape == (5, 2)
+
+
+def test_measures_follow_from_the_predictions(events, bag):
+    p = bag.predict_proba(events)[:, 0]
+    hit = events.codes == events.code("B")
+    log_likelihood = np.where(hit, np.log(p), np.log1p(-p)).sum()
+    assert bag.log_likelihood(events) == pytest.approx(log_likelihood, rel=1e-12)
+    assert bag.score(events) == pytest.approx(log_likelihood / events.n_events, rel=1e-12)
+    assert bag.brier_score(events) == pytest.approx(((p - hit) ** 2).mean(), rel=1e-12)
+
+
+def test_several_labels_at_once(events):
+    bag = sm.Bag(sm.BSuMM(["A", "B"], lookback=2), n_models=3).fit(events)
+    p = bag.predict_proba(events)
+    assert bag.outcomes_ == ("A", "B", sm.OTHER)
+    assert p.sum(axis=1) == pytest.approx(np.ones(events.n_events))
+    column = np.array([0, 1, 2, 2])[events.codes]
+    assert bag.log_likelihood(events) == pytest.approx(np.log(p[np.arange(len(p)), column]).sum())
+    expected = ((p - np.eye(3)[column]) ** 2).sum(axis=1).mean()
+    assert bag.brier_score(events) == pytest.approx(expected)
+
+
+def test_usage_counts_models(bag):
+    sets = [set(model.influencers_) for model in bag.models_]
+    assert bag.usage_ == {z: sum(z in s for s in sets) / 4 for z in set.union(*sets)}
+    assert list(bag.usage_.values()) == sorted(bag.usage_.values(), reverse=True)
+    assert bag.influencers_ == tuple(sorted(set.union(*sets)))
+
+
+def test_unknown_labels(bag):
+    with pytest.raises(sm.errors.UnknownLabelError):
+        bag.predict_proba([["A", "Z"]])
+    assert bag.predict_proba([["A", "Z", "B"]], unknown="ignore").shape == (3, 2)
+    known = bag.log_likelihood([["A", "Z", "B"]], unknown="ignore")
+    p = bag.predict_proba([["A", "Z", "B"]], unknown="ignore")[:, 0]
+    assert known == pytest.approx(np.log1p(-p[:2]).sum() + np.log(p[2]))
+
+
+@pytest.mark.parametrize(
+    ("bag", "message"),
+    [
+        (sm.Bag("B"), "model must be a model such as"),
+        (sm.Bag(sm.TreeSuMM("B"), n_models=0), "n_models must be a whole number from 1 on, not 0"),
+        (sm.Bag(sm.TreeSuMM()), "this model has no target"),
+    ],
+)
+def test_bad_settings(bag, message):
+    with pytest.raises(SettingError, match=message):
+        bag.fit(SEQUENCES)
+
+
+def test_not_fitted():
+    with pytest.raises(NotFittedError, match="this Bag is not fitted"):
+        sm.Bag(sm.TreeSuMM("B")).predict_proba(NEW)
+
+
+def test_saved_and_loaded(bag, tmp_path):
+    bag.save(tmp_path / "bag.json")
+    again = sm.load(tmp_path / "bag.json")
+    assert isinstance(again, sm.Bag)
+    assert (again.n_models, again.seed, again.usage_) == (4, 7, bag.usage_)
+    assert again.predict_proba(NEW).tolist() == bag.predict_proba(NEW).tolist()
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "bag.json").read_bytes()
+    assert again.fit(SEQUENCES).usage_ == bag.usage_  # the template is there too
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda d: d["settings"].update(n_models=5), "4, the number of models"),
+        (lambda d: d["usage"].update(A=0.1), "the shares of the models"),
+        (lambda d: d.update(models=[]), "models of one kind"),
+        (lambda d: d["models"][0].update(version=9), "version 9"),
+        (lambda d: d.update(version=9), "version 9"),
+        (lambda d: d["models"][0]["targets"][0].update(target=["C"]), "add up|counts say"),
+        (lambda d: d["models"].__setitem__(0, json.loads(json.dumps(d))), "expected|one of"),
+    ],
+)
+def test_damaged_files_are_refused(bag, tmp_path, edit, message):
+    bag.save(tmp_path / "bag.json")
+    document = json.loads((tmp_path / "bag.json").read_text())
+    edit(document)
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=message):
+        sm.load(tmp_path / "bad.json")
+
+
+def test_the_contender_reads_what_it_has_grown(events):
+    """Pruning and reading grown trees gives the bags that fits with those settings give."""
+    grid = {"gamma": (0.3, 1.0), "alpha": (0.5, 5.0)}
+    contender = BagContender("bag", sm.TreeSuMM(), grid, n_models=3)
+    found = list(contender.candidates(events, ["B", "D"]))
+    assert [settings for settings, _ in found] == [
+        {"gamma": g, "alpha": a} for g in grid["gamma"] for a in grid["alpha"]
+    ]
+    for settings, predictor in found:
+        for target in ("B", "D"):
+            alone = sm.Bag(sm.TreeSuMM(target, **settings), n_models=3).fit(events)
+            assert predictor.probability(events, target) == pytest.approx(
+                alone.predict_proba(events)[:, 0], rel=1e-12
+            )
+            assert predictor.influencers(target) == alone.influencers_
+
+
+def test_a_bag_of_one_whole_sample_is_the_tree(events):
+    """With every weight 1 the contender of single trees and the bag agree."""
+    grid = {"gamma": (0.3,), "alpha": (0.5,)}
+    tree = TreeContender("tree", sm.TreeSuMM(), grid)
+    ((_, single),) = tree.candidates(events, ["B"])
+    grown = tree.grow(events, ["B"], np.ones(len(events)))
+    assert tree.read(grown, {"gamma": 0.3, "alpha": 0.5}).probability(events, "B") == pytest.approx(
+        single.probability(events, "B"), rel=1e-12
+    )
