@@ -142,6 +142,17 @@ def test_a_stopped_search():
     assert certificate.bound == pytest.approx(model.score_ + certificate.gap, rel=1e-12)
 
 
+def test_a_limit_that_is_just_enough():
+    for gamma in (0.1, 0.5, 1.0):
+        model = sm.BSuMM("X", lookback=2, gamma=gamma, search="exact", max_sets=None).fit(exclusive_or())
+        complete = model.trace_.certificate
+        enough = model.copy(max_sets=complete.examined).fit(exclusive_or()).trace_.certificate
+        assert enough == complete
+        fewer = model.copy(max_sets=complete.examined - 1).fit(exclusive_or()).trace_.certificate
+        assert fewer.examined < complete.examined
+        assert not fewer.is_optimal
+
+
 def test_one_pass_serves_all_labels():
     events = exclusive_or()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window
+from summarkov.search.driver import run_searches
 from summarkov.summaries import KeyArray, WindowSummary
 
 Answer = TypeVar("Answer")
@@ -38,16 +39,14 @@ class Collapsed:
 
     def run(self, questions: Generator[list[Request], list[Counts], Answer]) -> Answer:
         """Answer all that a search, or a part of one, asks for."""
-        try:
-            requests = next(questions)
-            while True:
-                requests = questions.send([self._answer(request) for request in requests])
-        except StopIteration as end:
-            result: Answer = end.value
-            return result
+        (answer,) = run_searches(self, [questions])
+        return answer
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer requests as the data would."""
+        return [self._answer(request) for request in requests]
 
     def _answer(self, request: Request) -> Counts:
-        """What the data would answer."""
         assert isinstance(request, StatesRequest | CandidatesRequest)  # all that ask about windows
         columns = self._columns(request.influencers)
         rows = self.summary.restricted(self.table.keys, columns)

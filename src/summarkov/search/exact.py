@@ -96,8 +96,14 @@ class _Node(NamedTuple):
     minus_bound: float
     serial: int  # of equal bounds, the older first
     influencers: Codes
-    rest: Codes
+    labels: Codes  # shared by many nodes
+    start: int
     likelihood: float  # of influencers and rest together, or more
+
+    @property
+    def rest(self) -> Codes:
+        """The labels that may still join."""
+        return self.labels[self.start :]
 
 
 class Branches:
@@ -148,33 +154,37 @@ class Branches:
         self.examined = 1
         self.offer(problem.score(table, first), first)
         if problem.room > 0:
-            self.consider(first, problem.optional, float(self.data.likelihoods(first, problem.optional)[0]))
-        while self.nodes:
-            if self.examined + len(self.nodes[0].rest) > limit:
-                self.open = sum(self.n_sets(node.influencers, node.rest) for node in self.nodes)
-                return
+            everything = float(self.data.likelihoods(first, problem.optional)[0])
+            self.consider(first, problem.optional, 0, everything)
+        while self.nodes and self.examined + len(self.nodes[0].rest) <= limit:
             self.branch(heapq.heappop(self.nodes))
+        stopped, self.nodes = self.nodes, []
+        for node in stopped:
+            self.consider(*node[2:])
+        self.open = sum(self.n_sets(node.influencers, node.rest) for node in self.nodes)
 
-    def consider(self, influencers: Codes, rest: Codes, likelihood: float) -> None:
-        """Keep the sets that hold the influencers and some of the rest for later, unless hopeless."""
+    def consider(self, influencers: Codes, labels: Codes, start: int, likelihood: float) -> None:
+        """Keep the sets that hold the influencers and some of ``labels[start:]``, unless hopeless."""
+        rest = labels[start:]
         bound = likelihood - self.least_penalty(influencers, rest)
         if self.is_hopeless(bound, len(influencers) + 1):
             self.pruned += self.n_sets(influencers, rest)
         else:
             self.made += 1
-            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, rest, likelihood))
+            heapq.heappush(self.nodes, _Node(-bound, self.made, influencers, labels, start, likelihood))
 
     def branch(self, node: _Node) -> None:
         """Score the set of a node with each of the other labels, and consider those with yet more."""
         if self.is_hopeless(-node.minus_bound, len(node.influencers) + 1):  # by now
             self.pruned += self.n_sets(node.influencers, node.rest)
             return
-        _, scores = self.data.run(self.problem.join(node.influencers, node.rest))
+        rest = node.rest
+        _, scores = self.data.run(self.problem.join(node.influencers, rest))
         self.examined += len(scores)
         top = self.front[-1][2]
         for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
-            self.offer(float(scores[i]), _with(node.influencers, node.rest[i]))
-        rest = tuple(node.rest[i] for i in np.argsort(-scores, kind="stable").tolist())
+            self.offer(float(scores[i]), _with(node.influencers, rest[i]))
+        rest = tuple(rest[i] for i in np.argsort(-scores, kind="stable").tolist())
         if not self.n_sets(node.influencers, rest, 2):
             return
         bound = node.likelihood - self.least_penalty(node.influencers, rest, 2)
@@ -183,7 +193,7 @@ class Branches:
             return
         likelihoods = self.data.likelihoods(node.influencers, rest).tolist()
         for i in range(len(rest) - 1):
-            self.consider(_with(node.influencers, rest[i]), rest[i + 1 :], likelihoods[i])
+            self.consider(_with(node.influencers, rest[i]), rest, i + 1, likelihoods[i])
 
     def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
         """How many allowed sets hold the influencers and at least so many of the rest."""
