@@ -10,7 +10,7 @@ TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or pr
 
 .PHONY: demo test lint bench reproduce fuzz clean
 
-demo: $(VENV)/.core
+demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
 
 test: $(VENV)/.test
@@ -41,11 +41,6 @@ $(BIN)/python:
 
 # A stamp is newer than what an installation depends on once its extra is installed.
 SOURCES := pyproject.toml setup.py $(wildcard src/summarkov/kernels/native/*)
-
-$(VENV)/.core: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e .
-	@$(TELL)
-	touch $@
 
 $(VENV)/.%: $(SOURCES) | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e ".[$*]"

@@ -8,6 +8,7 @@
     ├── SettingError       a parameter has a value that makes no sense
     │   └── TooLargeError       the counts asked for would not fit in memory
     ├── NotFittedError     a method that needs a fitted model
+    ├── MissingLibraryError     an optional library is not installed
     └── StoreError         a model file that is damaged, foreign or of a later version
 
 Every message is one sentence that says what is wrong and what to do about it. ``DataError`` and
@@ -39,6 +40,13 @@ class TooLargeError(SettingError):
 
 class NotFittedError(SummarkovError, AttributeError):
     """A method that needs a fitted model was called on one that is not."""
+
+
+class MissingLibraryError(SummarkovError, ImportError):
+    """An optional library is not installed."""
+
+    def __init__(self, purpose: str, library: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs {library}; install summarkov[{extra}]")
 
 
 class StoreError(SummarkovError, ValueError):

@@ -8,9 +8,9 @@ library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]`
 from summarkov.baselines.bags import BagContender
 from summarkov.baselines.boosting import BoostingContender, Trees
 from summarkov.baselines.contender import Contender, ModelContender, Predictor, TreeContender
-from summarkov.baselines.libraries import MissingLibraryError
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
+from summarkov.errors import MissingLibraryError
 
 __all__ = [
     "PAPER_SETTINGS",

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from summarkov.errors import SummarkovError
-
-
-class MissingLibraryError(SummarkovError, ImportError):
-    """An optional library is not installed."""
-
-    def __init__(self, purpose: str, library: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs {library}; install summarkov[{extra}]")
+from summarkov.errors import MissingLibraryError
 
 
 def load_logistic_regression() -> Any:

@@ -14,6 +14,7 @@ from summarkov.cli.evaluate import evaluate
 from summarkov.cli.failures import Commands
 from summarkov.cli.learn import learn
 from summarkov.cli.predict import predict
+from summarkov.cli.report import report
 from summarkov.cli.reproduce import reproduce
 from summarkov.cli.sensitivity import sensitivity
 from summarkov.cli.show import show
@@ -32,6 +33,7 @@ for _command, _panel in (
     (describe, "From events to a model"),
     (learn, "From events to a model"),
     (show, "Use a model"),
+    (report, "Use a model"),
     (predict, "Use a model"),
     (evaluate, "Use a model"),
     (simulate, "Use a model"),

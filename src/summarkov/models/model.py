@@ -260,6 +260,12 @@ class SummaryModel(Parameters):
 
         save(self, path)
 
+    def to_html(self, path: str | PathLike[str] | None = None, *, events: Any = None) -> str | None:
+        """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
+        from summarkov.report import to_html
+
+        return to_html(self, path, events=events)
+
     # ------------------------------------------------------------------ private
 
     def _add(self, table: StateCounts, source: CountSource) -> None:

@@ -1,0 +1,48 @@
+"""``summarkov report``: a model as a page to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, working
+from summarkov.cli.files import Reading, check_output, load_model, saving
+from summarkov.cli.options import Case, Event, Format, Json, ModelFile, OrderColumn
+
+
+def report(
+    model: ModelFile,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to save the page.")
+    ] = Path("report.html"),
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            "--events",
+            metavar="FILE",
+            help="The events it was learned from, to show how long their sequences are.",
+        ),
+    ] = None,
+    case: Case = None,
+    event: Event = None,
+    order_column: OrderColumn = None,
+    format: Format = None,
+    json: Json = False,
+) -> None:
+    """Write a model as one HTML page that needs nothing else, and can be mailed.
+
+    It shows the graph, every label's states and the data, and computes what
+    a history of your own makes of every label's probability.
+    """
+    check_output(output)
+    fitted = load_model(model)
+    data = None if events is None else Reading(case, event, order_column, format).read(events)
+    with working(f"Writing {output}"), saving(output):
+        fitted.to_html(output, events=data)
+    if json:
+        print_json({"saved": str(output), "bytes": output.stat().st_size})
+    else:
+        print_line(results(), f"Saved the page as {output}; open it in a browser")

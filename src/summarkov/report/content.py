@@ -1,0 +1,120 @@
+"""What the page shows, as plain values: the data, the graph, and every model's table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from summarkov import __version__
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.explain import Influence
+from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.readers import read_events
+from summarkov.report.layout import places
+from summarkov.report.numbers import rounded, whole
+from summarkov.report.target import target_content
+
+#: A graph of more edges than this starts with its strongest ones, so many of them.
+MANY_EDGES, STRONGEST = 100, 60
+#: More states than this make a page that no browser opens with pleasure.
+MOST_STATES = 300_000
+
+
+def content(model: SummaryModel | InfluenceGraph, events: Any = None) -> dict[str, Any]:
+    """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
+    graph = isinstance(model, InfluenceGraph)
+    models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
+    fitted = models[0].fitted
+    n_states = sum(len(each.fitted.table.keys) for each in models)
+    if n_states > MOST_STATES:
+        raise SettingError(
+            f"a page of {n_states:,} states would be too large to open (at most {MOST_STATES:,}); "
+            "learn a smaller model, or one of fewer targets"
+        )
+    codes = {label: code for code, label in enumerate(fitted.labels)}
+    edges = [
+        _edge(edge, codes)
+        for edge in (model.edges_ if isinstance(model, InfluenceGraph) else model.influences_)
+    ]
+    targets = [target_content(each) for each in models]
+    strengths = sorted((abs(edge[3]) for edge in edges), reverse=True)
+    start = strengths[STRONGEST - 1] if len(edges) > MANY_EDGES else 0
+    return {
+        "version": __version__,
+        "family": type(models[0]).__name__,
+        "graph": graph,
+        "labels": list(fitted.labels),
+        "n": [whole(n) for n in (fitted.label_counts / fitted.scale).tolist()],
+        "sequences": fitted.n_sequences,
+        "lengths": None if events is None else _lengths(read_events(events)),
+        "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
+        "start": start,
+        "places": places(
+            len(fitted.labels),
+            [(z, x, strength) for z, x, _, strength, *_ in edges if abs(strength) >= start],
+        ),
+        "edges": edges,
+        "states": _shared(targets),
+        "targets": targets,
+    }
+
+
+_UNTOLD = ("target", "n_jobs")  # told elsewhere, and of one machine only
+
+
+def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The states of all targets, each kind once: those of a chain are the same for every label."""
+    distinct: dict[str, int] = {}
+    kept: list[dict[str, Any]] = []
+    for target in targets:
+        states = target["states"]
+        number = distinct.setdefault(repr(states), len(distinct))
+        if number == len(kept):
+            kept.append(states)
+        target["states"] = number
+    return kept
+
+
+def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
+    """Influencer, target, effect, strength, and the numbers of positions with and without the influencer."""
+    return [
+        codes[edge.influencer],
+        codes[edge.target],
+        edge.effect,
+        rounded(edge.strength, 6),
+        whole(edge.n_with),
+        whole(edge.n_without),
+    ]
+
+
+def _lengths(events: EventSequences) -> dict[str, Any]:
+    """How long sequences are: in bins of equal width, at most 24."""
+    lengths = events.lengths
+    found = events.describe()
+    width = max(1, math.ceil((found.longest - found.shortest + 1) / 24))
+    bins = np.bincount((lengths - found.shortest) // width) if len(lengths) else np.zeros(0, int)
+    return {
+        "sequences": found.n_sequences,
+        "shortest": found.shortest,
+        "median": found.median_length,
+        "longest": found.longest,
+        "width": width,
+        "bins": bins.tolist(),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it; the user's own summary by the name of its class."""
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, Iterable):
+        return [_plain(each) for each in value]
+    return type(value).__name__

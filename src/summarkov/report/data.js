@@ -1,0 +1,41 @@
+// The data, the settings, and how to cite.
+const citation = "Bhattacharjya, Sihag, Hassanzadeh, Bialik: “Summary Markov Models for Event Sequences”, IJCAI 2022.";
+const settingNames = { lookback: "look-back", max_influencers: "most influencers", max_order: "longest context" };
+
+function settingWords(value) {
+  if (value === null) return "none";
+  if (Array.isArray(value)) return value.length ? value.map((each) => (typeof each === "string" ? visible(each) : settingWords(each))).join(", ") : "none";
+  if (typeof value === "object") return Object.entries(value).map(([label, each]) => `${visible(label)}: ${settingWords(each)}`).join(", ");
+  return typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? visible(value) : String(value);
+}
+
+const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.flatMap(([what, value]) => [make("dt", {}, what), make("dd", {}, value)]));
+
+function lengthsOf(lengths) {
+  if (!lengths) return [make("p", { class: "quiet small" }, "How long the sequences are is not part of a model; give the events too (--events) to see it here.")];
+  const top = Math.max(...lengths.bins, 1);
+  const bars = make("div", { class: "lengths", role: "img", "aria-label": `Lengths from ${lengths.shortest} to ${lengths.longest}, median ${lengths.median}` });
+  lengths.bins.forEach((n, i) => {
+    const from = lengths.shortest + i * lengths.width, to = from + lengths.width - 1;
+    const column = make("div", { title: `${from === to ? plural(from, "event") : `${number(from)} to ${number(to)} events`}: ${plural(n, "sequence")}` });
+    column.style.height = `${(100 * n) / top}%`;
+    bars.append(column);
+  });
+  return [make("p", {}, `${number(lengths.shortest)} to ${number(lengths.longest)} events a sequence, median ${number(lengths.median)} (${plural(lengths.sequences, "sequence")}).`), bars,
+    make("p", { class: "key ends" }, make("span", {}, number(lengths.shortest)), make("span", {}, number(lengths.longest)))];
+}
+
+function buildData() {
+  const settings = Object.entries(model.settings).map(([what, value]) => [settingNames[what] ?? what.replaceAll("_", " "), settingWords(value)]);
+  document.getElementById("panel-data").append(
+    make("h2", {}, "The data"),
+    facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ["Labels", number(labels.length)]]),
+    make("h3", {}, "Sequence lengths"), ...lengthsOf(model.lengths),
+    make("h3", {}, "How often each label occurs"), labelList(),
+    make("h3", {}, "The settings that made the model"),
+    facts([["model", model.graph ? `InfluenceGraph of ${model.family}` : model.family], ...settings, ["made by", `summarkov ${model.version}`]]),
+    make("h3", {}, "How to cite"),
+    make("p", {}, "The method is that of"), make("blockquote", {}, citation),
+    make("h3", {}, "What it does not say"),
+    make("p", {}, "Influence here is statistical, not proof of cause: an influencer helps to foretell a label in this data set, beside the others in the model. Something that was not recorded may stand behind both, and other data may show other influences."));
+}

@@ -1,0 +1,67 @@
+// Pan, zoom and drag by mouse, touch and keyboard.
+function gestures(click) {
+  const pointers = new Map();
+  let held = null, moved = false, spread = 0;
+  const codeAt = (node) => { const group = node.closest?.(".node"); return group ? Number(group.dataset.code) : null; };
+  const local = (event) => { const box = picture.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    pointers.set(event.pointerId, local(event));
+    if (pointers.size === 1) { held = codeAt(event.target); moved = false; }
+    else moved = true;
+    spread = gap();
+  });
+  picture.addEventListener("pointermove", (event) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = local(event), dx = now[0] - before[0], dy = now[1] - before[1];
+    if (!moved && Math.hypot(dx, dy) < 5) return;
+    if (!moved) picture.setPointerCapture(event.pointerId);
+    moved = true;
+    hideTip();
+    pointers.set(event.pointerId, now);
+    if (pointers.size === 2) {
+      const [a, b] = [...pointers.values()];
+      zoom(gap() / (spread || 1), (a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
+      spread = gap();
+    } else if (held !== null) {
+      places[held][0] += dx / view.scale;
+      places[held][1] += dy / view.scale;
+      if (!gathered()) home[held] = [...places[held]];
+    } else {
+      view.x -= dx / view.scale;
+      view.y -= dy / view.scale;
+    }
+    draw();
+  });
+  const gap = () => { const [a, b] = [...pointers.values()]; return b ? Math.hypot(a[0] - b[0], a[1] - b[1]) : 0; };
+  const up = (event) => {
+    const was = pointers.delete(event.pointerId);
+    if (was && !moved && event.type === "pointerup") click(held);
+    if (!pointers.size) held = null;
+  };
+  picture.addEventListener("pointerup", up);
+  picture.addEventListener("pointercancel", up);
+  picture.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), ...local(event));
+    draw();
+  }, { passive: false });
+
+  const steps = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] };
+  picture.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const code = codeAt(event.target);
+    if (event.key in steps) {
+      view.x += steps[event.key][0] / view.scale;
+      view.y += steps[event.key][1] / view.scale;
+    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") settle();
+    else if ((event.key === "Enter" || event.key === " ") && code !== null) click(code);
+    else return;
+    event.preventDefault();
+    draw();
+  });
+}

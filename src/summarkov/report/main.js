@@ -1,0 +1,101 @@
+// Everything together: tabs, theme, search, sliders.
+const tabs = ["label", "whatif", "data"];
+const strengthSlider = document.getElementById("strength"), confidenceSlider = document.getElementById("confidence");
+
+function showTab(which, focus = false) {
+  for (const each of tabs) {
+    const tab = document.getElementById(`tab-${each}`), on = each === which;
+    tab.setAttribute("aria-selected", on);
+    tab.tabIndex = on ? 0 : -1;
+    document.getElementById(`panel-${each}`).hidden = !on;
+    if (on && focus) tab.focus();
+  }
+  picture.classList.toggle("adding", which === "whatif" && computable);
+  refresh();
+}
+
+// Choose a label everywhere; null for none.
+function open(code) {
+  hideTip();
+  focusOn(code);
+  showLabel(code);
+  showTab("label");
+  document.getElementById("panel").scrollTop = 0;
+}
+
+function clicked(code) {
+  if (code !== null && picture.classList.contains("adding")) addToHistory(code);
+  else if (code !== null || state.chosen !== null) open(code);
+}
+
+const largest = Math.max(...edges.map((edge) => Math.abs(edge.strength)), 0);
+function readSliders() {
+  state.least = (largest * strengthSlider.value) / 1000;
+  state.sure = confidenceSlider.value / 100;
+  const words = state.least > 0 ? `${factor(Math.exp(state.least))} or more` : "any";
+  document.getElementById("strength-value").textContent = words;
+  strengthSlider.setAttribute("aria-valuetext", words);
+  document.getElementById("confidence-value").textContent = `${confidenceSlider.value}% or more`;
+  refresh();
+}
+
+// A large graph starts with its strongest edges, by which it was laid out.
+function startSliders() {
+  strengthSlider.value = largest ? Math.ceil((1000 * model.start) / largest) : 0;
+  document.getElementById("by-confidence").hidden = !edges.some((edge) => edge.confidence !== undefined);
+  document.getElementById("by-strength").hidden = edges.length < 2;
+  for (const slider of [strengthSlider, confidenceSlider]) slider.addEventListener("input", readSliders);
+}
+
+function theme(which) {
+  document.documentElement.dataset.theme = which;
+  document.getElementById("theme").textContent = which === "dark" ? "Light" : "Dark";
+}
+
+function start() {
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  theme(scheme.matches ? "dark" : "light");
+  scheme.addEventListener("change", () => theme(scheme.matches ? "dark" : "light"));
+  document.getElementById("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
+  document.getElementById("summary").textContent = `${kind}${plural(labels.length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${model.family}`;
+  build();
+  startSliders();
+  arrange();
+  settle();
+  readSliders();
+  gestures(clicked);
+  picker(document.getElementById("search"), (code) => { open(code); drawnNodes[code].focus({ preventScroll: true }); hideTip(); });
+  showLabel(null);
+  buildWhatIf();
+  buildData();
+  tabs.forEach((each, i) => {
+    const tab = document.getElementById(`tab-${each}`);
+    tab.addEventListener("click", () => showTab(each));
+    tab.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (step) { event.preventDefault(); showTab(tabs[(i + step + tabs.length) % tabs.length], true); }
+    });
+  });
+  document.getElementById("leave").addEventListener("click", () => { open(null); picture.focus({ preventScroll: true }); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && state.chosen !== null) open(null); });
+  for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) {
+    document.getElementById(id).addEventListener("click", () => { action(); draw(); });
+  }
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth !== width) { width = innerWidth; arrange(); }
+    settle();
+    draw();
+  });
+}
+start();
+
+// For the console and for tests: the probabilities after a history of labels, oldest first.
+window.summarkov = {
+  predict(events) {
+    const codes = events.map((label) => labels.indexOf(label));
+    if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
+    return predict(codes).map(({ code, own, p }) => ({ label: labels[code], own, p }));
+  },
+};

@@ -1,0 +1,26 @@
+// The model, as the page was given it, and what everything else looks up in it.
+const model = JSON.parse(document.getElementById("model").textContent);
+const labels = model.labels;
+const everyone = labels.map((_, code) => code);
+const nEvents = model.n.reduce((a, b) => a + b, 0);
+const rate = (code) => model.n[code] / nEvents;
+
+const edges = model.edges.map(([from, to, effect, strength, nWith, nWithout, confidence], number) =>
+  ({ number, from, to, effect, strength, nWith, nWithout, confidence }));
+const incoming = everyone.map(() => []);
+const outgoing = everyone.map(() => []);
+for (const edge of edges) {
+  incoming[edge.to].push(edge);
+  outgoing[edge.from].push(edge);
+}
+const byStrength = (a, b) => Math.abs(b.strength) - Math.abs(a.strength) || a.number - b.number;
+for (const list of [...incoming, ...outgoing]) list.sort(byStrength);
+
+// For every label, the model that it is a target of, and its place among that model's outcomes.
+const modelOf = everyone.map(() => null);
+for (const target of model.targets) {
+  Object.assign(target, model.states[target.states]);  // targets with the same states share them
+  target.x.forEach((code, outcome) => { modelOf[code] = { target, outcome }; });
+}
+// A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum.
+const normalised = model.graph && modelOf.every(Boolean);

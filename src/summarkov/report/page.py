@@ -1,0 +1,94 @@
+"""Put the page together: markup, style, program and the model, in one text that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from importlib import resources
+from typing import Any
+
+from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.report.content import content
+from summarkov.store import write_atomically
+
+#: The program, one idea a file, in the order in which the parts build on each other.
+SCRIPTS = (
+    "model.js",
+    "text.js",
+    "states.js",
+    "words.js",
+    "picker.js",
+    "view.js",
+    "draw.js",
+    "gestures.js",
+    "tables.js",
+    "label.js",
+    "whatif.js",
+    "data.js",
+    "main.js",
+)
+STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
+
+
+def to_html(
+    model: SummaryModel | InfluenceGraph, path: str | os.PathLike[str] | None = None, *, events: Any = None
+) -> str | None:
+    """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
+
+    With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
+    how long the sequences are, which a model does not know.
+    """
+    text = page(model, events)
+    if path is None:
+        return text
+    write_atomically(path, text)
+    return None
+
+
+def page(model: SummaryModel | InfluenceGraph, events: Any = None) -> str:
+    """The text of the page."""
+    what = content(model, events)
+    style = "\n".join(_part(name) for name in STYLES)
+    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
+    parts = {
+        "policy": policy(style, script),
+        "title": html.escape(f"summarkov: {what['family']} of {len(what['labels'])} labels"),
+        "style": style,
+        "script": script,
+        "model": as_script(what),
+    }
+    # in one pass, so that nothing inside a part is taken for a place to fill
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _part("page.html"))
+
+
+def policy(style: str, script: str) -> str:
+    """A content security policy: this style and this program, and nothing from anywhere.
+
+    >>> policy("", "")[:45]
+    "default-src 'none'; style-src 'sha256-47DEQpj"
+    """
+    return f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; " + (
+        "img-src 'none'; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def as_script(value: Any) -> str:
+    r"""JSON that can stand in a script element: plain ASCII, and no character that HTML knows.
+
+    >>> as_script(["</script>", "a&b"])
+    '["\\u003c/script\\u003e","a\\u0026b"]'
+    """
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _part(name: str) -> str:
+    return resources.files("summarkov.report").joinpath(name).read_text(encoding="utf-8")

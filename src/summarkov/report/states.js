@@ -1,0 +1,94 @@
+// From a history (codes, oldest first) to the row of a model's table that holds for the event to come.
+
+// The distances, 1 for the event just before, at which a label stood in its window: delay < distance <= reach.
+function distances(history, label, reach, delay) {
+  const found = [];
+  for (let i = history.length - 1 - delay; i >= 0; i--) {
+    const distance = history.length - i;
+    if (reach !== null && distance > reach) break;
+    if (history[i] === label) found.push(distance);
+  }
+  return found;
+}
+
+const keyOf = {
+  binary: (history, target) => windowLevels(history, target, (found) => (found.length ? 1 : 0)),
+  count: (history, target) => windowLevels(history, target, (found) => Math.min(found.length, target.summary.cap)),
+  last: (history, target) => ranks(windowLevels(history, target, (found) => found[0] ?? 0)),
+  first: (history, target) => ranks(windowLevels(history, target, (found) => found[found.length - 1] ?? 0)),
+  chain: (history, { summary }) => Array.from({ length: summary.order }, (_, lag) => (history[history.length - 1 - lag] ?? -1) + 1),
+};
+
+function windowLevels(history, target, level) {
+  const { reach, delay } = target.summary;
+  return target.u.map((label, i) => level(distances(history, label, reach[i], delay)));
+}
+
+// The farthest is the oldest and comes first; 0 is not there.
+function ranks(found) {
+  const placed = found.filter(Boolean).sort((a, b) => b - a);
+  return found.map((distance) => (distance ? placed.indexOf(distance) + 1 : 0));
+}
+
+// What stands in the key of a context: nothing further, the start of the sequence, or a label.
+const END = 0, START = 1, LABEL = 2;
+
+function keys(target, row) {
+  return target.keys.slice(row * target.width, (row + 1) * target.width);
+}
+
+function rowsByKey(target) {
+  if (!target.rows) {
+    target.rows = new Map();
+    for (let row = 0; row < target.n.length; row++) target.rows.set(keys(target, row).join(), row);
+  }
+  return target.rows;
+}
+
+// The longest context that the history ends with; each of its shorter ones is there too.
+function contextRow(history, target) {
+  const { order } = target.summary, rows = rowsByKey(target);
+  const key = new Array(order).fill(END);
+  let row = 0;
+  for (let lag = 0; lag < order; lag++) {
+    const label = history[history.length - 1 - lag];
+    key[lag] = label === undefined ? START : label + LABEL;
+    const longer = rows.get(key.join());
+    if (longer === undefined) break;
+    row = longer;
+    if (label === undefined) break;
+  }
+  return row;
+}
+
+// The state of a history: its row (the last is for states never seen), and its key for the words.
+function stateOf(history, target) {
+  const { kind } = target.summary;
+  if (kind === "contexts") {
+    const row = contextRow(history, target);
+    return { row, key: keys(target, row) };
+  }
+  const key = keyOf[kind](history, target);
+  return { row: rowsByKey(target).get(key.join()) ?? target.n.length, key };
+}
+
+const computable = model.targets.every((target) => target.summary.kind !== "own");
+
+// After a history: for every label of a target its model's own probability, its share among all labels where
+// they make a distribution, and the state that it comes from.
+function predict(history) {
+  const found = [];
+  for (const target of model.targets) {
+    const { row, key } = stateOf(history, target);
+    target.x.forEach((code, outcome) => {
+      const at = row * target.x.length + outcome;
+      const own = target.p[at];
+      found.push({ code, target, row, key, own, p: own, support: target.n[row] ?? 0, low: target.low[at], high: target.high[at] });
+    });
+  }
+  if (normalised) {
+    const sum = found.reduce((total, { own }) => total + own, 0);
+    for (const each of found) each.p = each.own / sum;
+  }
+  return found;
+}

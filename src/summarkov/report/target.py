@@ -1,0 +1,90 @@
+"""One model in the page: how its states are told from the history, and what follows each of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from summarkov import kernels
+from summarkov.models import SummaryModel
+from summarkov.models.fitted import Fitted
+from summarkov.report.numbers import all_rounded, rounded, whole
+from summarkov.search import Step
+from summarkov.summaries import (
+    BinarySummary,
+    ChainSummary,
+    ContextSummary,
+    CountSummary,
+    CustomSummary,
+    OrdinalSummary,
+    WindowSummary,
+)
+
+#: Probabilities are equal to those of ``predict_proba`` to 1e-10; the ends of intervals are for the eye.
+_EXACT, _FOR_THE_EYE = 10, 3
+
+
+def target_content(model: SummaryModel) -> dict[str, Any]:
+    """The table and the search of one model.
+
+    ``p``, ``low`` and ``high`` have an entry a label of the target, row by row, and one more row for states
+    that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were.
+    """
+    fitted = model.fitted
+    n_labels = len(fitted.target.codes)  # the residual outcome takes the rest
+    seen = fitted.observed / fitted.scale
+    bounds = fitted.intervals()[:, :n_labels]
+    return {
+        "x": list(fitted.target.codes),
+        "u": list(fitted.influencers),
+        "score": rounded(fitted.score, 8) if math.isfinite(fitted.score) else None,
+        "likelihood": rounded(fitted.log_likelihood, 8),
+        "trace": [_step(step, fitted) for step in fitted.steps],
+        "summary": _summary(fitted),
+        "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},
+        "hits": [whole(n) for n in seen[:, :n_labels].ravel().tolist()],
+        "p": all_rounded(fitted.theta[:, :n_labels].ravel().tolist(), _EXACT),
+        "low": all_rounded(
+            np.where(bounds[..., 0] < 1e-6, 0.0, bounds[..., 0]).ravel().tolist(), _FOR_THE_EYE
+        ),
+        "high": all_rounded(bounds[..., 1].ravel().tolist(), _FOR_THE_EYE),
+    }
+
+
+def _step(step: Step, fitted: Fitted) -> list[Any]:
+    return [step.action, fitted.labels.index(step.label), rounded(step.score, 8), rounded(step.gain, 6)]
+
+
+def _summary(fitted: Fitted) -> dict[str, Any]:
+    """How the page can tell the state of a history; ``kind`` is "own" where it cannot."""
+    summary = fitted.summary
+    if isinstance(summary, WindowSummary):
+        reach = summary.lookbacks(fitted.labels)[list(fitted.influencers)].tolist()
+        return {
+            "kind": _window_kind(summary),
+            "reach": [None if k >= kernels.UNLIMITED else k for k in reach],
+            "delay": int(summary.delay),
+            "cap": int(summary.cap),
+        }
+    if isinstance(summary, ChainSummary):
+        return {"kind": "chain", "order": int(summary.order)}
+    if isinstance(summary, ContextSummary):
+        return {"kind": "contexts", "order": int(summary.max_order)}
+    return {"kind": "own"}
+
+
+def _window_kind(summary: WindowSummary) -> str:
+    if isinstance(summary, OrdinalSummary):
+        return summary.mask
+    return {BinarySummary: "binary", CountSummary: "count"}[type(summary)]
+
+
+def _states(fitted: Fitted) -> dict[str, Any]:
+    """The states as rows of ``width`` levels, or in words where they are of another kind."""
+    keys = fitted.table.keys
+    if isinstance(fitted.summary, CustomSummary):
+        names = fitted.influencer_labels
+        return {"words": [fitted.summary.words(key, names, fitted.labels) for key in keys.tolist()]}
+    return {"width": int(keys.shape[1]), "keys": keys.ravel().tolist()}

@@ -1,0 +1,72 @@
+// A history of one's own, and what it makes of every label's probability.
+const whatifPanel = document.getElementById("panel-whatif");
+let history = [];
+let showEvery = false;
+
+function addToHistory(code) { change([...history, code]); }
+
+// A new history; the focus stays where the hand is, at the first of some places that is there.
+function change(now, ...focus) {
+  history = now;
+  showWhatIf();
+  focus.map((place) => whatifPanel.querySelector(place)).find(Boolean)?.focus();
+}
+
+function buildWhatIf() {
+  if (!computable) {
+    whatifPanel.append(make("p", {}, "The summary of this model is a function written in Python, which a page cannot compute. Use ", make("code", {}, "explain"), " or ", make("code", {}, "predict_proba"), " in Python instead."));
+    return;
+  }
+  const input = make("input", { id: "next", type: "text", placeholder: "Add an event", "aria-label": "Add an event to the history", autocomplete: "off", spellcheck: "false" });
+  whatifPanel.append(
+    make("p", { class: "small" }, "What if these events had happened? Type them, or click labels in the graph, oldest first."),
+    make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => change([], "#next") }, "Clear")),
+    make("ol", { class: "history", "aria-label": "History, oldest first" }),
+    make("p", { class: "key", id: "what" }),
+    make("ol", { class: "forecast", "aria-label": "Probabilities of the next event" }),
+    make("div", { class: "no-print", id: "more" }));
+  picker(input, (code) => change([...history, code], "#next"));
+  showWhatIf();
+}
+
+function chip(code, i) {
+  const move = (to) => { const now = [...history]; now.splice(to, 0, ...now.splice(i, 1)); change(now, `[data-move="${to} ${to < i ? "<" : ">"}"]:not(:disabled)`, `[data-move^="${to} "]:not(:disabled)`); };
+  const act = (text, says, action, off, data) => make("button", { type: "button", "aria-label": `${says} ${names[code]}`, title: says, disabled: off, onclick: action, ...data }, text);
+  return make("li", {},
+    act("‹", "Move earlier:", () => move(i - 1), i === 0, { "data-move": `${i} <` }),
+    name(code, true),
+    act("›", "Move later:", () => move(i + 1), i === history.length - 1, { "data-move": `${i} >` }),
+    act("×", "Remove", () => change(history.filter((_, j) => j !== i), "#next"), false, { "data-remove": i }));
+}
+
+function showWhatIf() {
+  if (!computable) return;
+  whatifPanel.querySelector(".history").replaceChildren(...history.map(chip), make("li", { class: "now" }, history.length ? "what comes next?" : "no events yet: the start of a sequence"));
+  const change = (each) => Math.abs(Math.log(each.p / Math.max(rate(each.code), 1e-300)));
+  const found = predict(history).sort((a, b) => change(b) - change(a) || a.code - b.code);
+  const most = Math.max(...found.map((each) => Math.max(each.p, rate(each.code))));
+  document.getElementById("what").textContent = `Sorted by change. Bar: probability ${normalised ? "of being the next event" : "by its model"}; dashed line: share of all events.`;
+  for (const each of found) {
+    const way = wayOf(each), group = drawnNodes[each.code];
+    group.classList.toggle("up", way === "up");
+    group.classList.toggle("down", way === "down");
+    group.querySelector(".sign").textContent = signs[way];
+  }
+  const list = whatifPanel.querySelector(".forecast");
+  list.replaceChildren();
+  const more = firstOf(found, showEvery ? Infinity : 25, list, (each) => forecast(each, most));
+  more?.addEventListener("click", () => { showEvery = true; });
+  document.getElementById("more").replaceChildren(more ?? "");
+}
+
+const signs = { up: "▲", down: "▼", quiet: "" };
+const ratioOf = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinity);
+const wayOf = (each) => (ratioOf(each) > 1.05 ? "up" : ratioOf(each) < 0.95 ? "down" : "quiet");
+
+function forecast(each, most) {
+  const usual = rate(each.code), way = wayOf(each);
+  return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
+    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${factor(ratioOf(each))}`),
+    bar(each.p, most, { usual }),
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", `(${percent(each.low)} to ${percent(each.high)}) after `, stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support && each.support < rarely ? seldom(each.support) : ""));
+}

@@ -1,0 +1,87 @@
+"""Labels of any kind are text: never markup, never executed, never breaking the page."""
+
+from typing import Any
+
+import pytest
+
+import summarkov as sm
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>",
+    '" onmouseover="alert(4)',
+    "'; alert(5); //",
+    "a & b &amp; c &lt;",
+    "two\nlines\tand a tab",
+    "\u202eright to left override",
+    "شراء المنتج",
+    "購入する",
+    "\U0001f6d2 cart \U0001f469\u200d\U0001f4bb",
+    "x" * 200,
+    "word " * 40,
+    "   ",
+    "\x00\x1b[31mred",
+    "\u2028line\u2029separators",
+    "{{model}} ${labels} `tick`",
+    "__proto__",
+    "constructor",
+]
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    pairs = [[a, b] for a, b in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], strict=True)]
+    return sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([pair * 3 for pair in pairs] * 3)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_labels(visit: Any, graph: sm.InfluenceGraph, width: int) -> None:
+    page = visit(graph, width=width)
+    assert page.evaluate("document.querySelectorAll('script').length") == 2
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    for tab in ("label", "whatif", "data"):
+        page.click(f"#tab-{tab}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.click("#tab-label")
+    for code, label in enumerate(graph.labels_):
+        page.locator(f'.node[data-code="{code}"]').dispatch_event("keydown", {"key": "Enter"})
+        shown = page.locator("#panel-label h2").inner_text()
+        if label.isprintable() and label.strip() == label:
+            assert shown == label
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+def test_what_cannot_be_seen_is_written_out(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    for label, written in {
+        "two\nlines\tand a tab": "two\\nlines\\tand a tab",
+        "\u202eright to left override": "\\u202eright to left override",
+        "   ": '"   "',
+        "\x00\x1b[31mred": "\\u0000\\u001b[31mred",
+        "\u2028line\u2029separators": "\\u2028line\\u2029separators",
+    }.items():
+        code = graph.labels_.index(label)
+        name = page.locator(f'.node[data-code="{code}"]').get_attribute("aria-label")
+        assert name.startswith(written)
+
+
+def test_the_numbers_are_right_for_them_too(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    history = HOSTILE[:5]
+    events = sm.read_events([[*history, HOSTILE[0]]], labels=graph.labels_)
+    expected = graph.predict_proba(events)[-1]
+    found = page.evaluate("history => window.summarkov.predict(history)", history)
+    assert [each["label"] for each in found] == list(graph.labels_)
+    assert [each["p"] for each in found] == pytest.approx(list(expected), abs=1e-9)
+
+
+def test_a_long_label_is_told_in_full_on_focus(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.click("#tab-whatif")
+    page.fill("#next", "xxx")
+    page.keyboard.press("Enter")
+    long = page.locator(".forecast .link", has_text="x" * 200)
+    long.focus()
+    assert page.locator("#tip").inner_text() == "x" * 200

@@ -1,0 +1,252 @@
+"""The page in a browser: what a person does with it, and what they see."""
+
+import re
+from typing import Any
+
+import pytest
+
+import summarkov as sm
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(300, 20, seed=3)
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+
+
+def node(page: Any, graph: Any, label: str) -> Any:
+    return page.locator(f'#picture .node[data-code="{graph.labels_.index(label)}"]')
+
+
+def shown_edges(page: Any) -> int:
+    return page.locator("#picture .edge:not(.gone)").count()  # type: ignore[no-any-return]
+
+
+def heading(page: Any) -> str:
+    return page.locator("#panel-label h2").inner_text()  # type: ignore[no-any-return]
+
+
+def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, events=EVENTS)
+    assert page.locator("#picture .node").count() == len(graph.labels_)
+    assert shown_edges(page) == len(graph.edges_)
+    for effect in ("amplifies", "inhibits"):
+        drawn = page.locator(f"#picture .edge.{effect}").count()
+        assert drawn == sum(edge.effect == effect for edge in graph.edges_)
+    assert f"{len(graph.edges_)} influences among 10 labels" in page.locator("#summary").inner_text()
+    page.click("#tab-data")
+    text = page.locator("#panel-data").inner_text()
+    assert "20 to 20 events a sequence, median 20 (300 sequences)." in text
+    assert re.search(r"look-back\s+5\n", text)
+    assert "IJCAI 2022" in text
+    assert "not proof of cause" in text
+
+
+def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    node(page, graph, "purchase").click()
+    assert heading(page) == "purchase"
+    table = graph.models_["purchase"].table_
+    rows = page.locator("#panel-label tbody.states tr")
+    assert rows.count() == len(table)
+    for i, row in enumerate(table):
+        text = rows.nth(i).inner_text()
+        assert row.words in text
+        assert f"{row.counts[0]:,.0f}" in text
+        assert f"of {row.n:,.0f}" in text
+    steps = page.locator("#panel-label .trace tbody tr").all_inner_texts()
+    assert [re.split(r"[:\t]", step)[1].strip() for step in steps] == [
+        step.label for step in graph.models_["purchase"].trace_
+    ]
+    influences = page.locator("#panel-label .influences").first.inner_text()
+    for edge in graph.edges_:
+        if edge.target == "purchase":
+            assert f"with {edge.influencer} within the last 5 events" in influences
+            assert f"seen {edge.n_with:,.0f} times with" in influences
+    # clicking on nothing leaves the label
+    page.mouse.click(*corner(page))
+    assert heading(page) == "Choose a label"
+
+
+def corner(page: Any) -> tuple[float, float]:
+    box = page.locator("#picture").bounding_box()
+    return box["x"] + 6, box["y"] + 6
+
+
+def test_hovering_tells_the_numbers(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    node(page, graph, "purchase").locator("circle").hover()
+    assert "of events" in page.locator("#tip").inner_text()
+    page.locator("#picture .hit").first.dispatch_event("pointermove")
+    edge = graph.edges_[0]
+    tip = page.locator("#tip").inner_text()
+    assert f"{edge.influencer} → {edge.target}" in tip
+    assert f"seen {edge.n_with:,.0f} times with, {edge.n_without:,.0f} without" in tip
+
+
+def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.fill("#search", "PAGE")
+    assert page.locator("#search-list li").all_inner_texts() == ["page error"]
+    page.keyboard.press("Enter")
+    assert heading(page) == "page error"
+    page.fill("#search", "nothing like it")
+    assert page.locator("#search-list li").all_inner_texts() == ["no such label"]
+
+
+def test_the_slider_leaves_the_strong_edges(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    strengths = sorted(abs(edge.strength) for edge in graph.edges_)
+    for at in (0, 400, 1000):
+        page.locator("#strength").evaluate(
+            "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", at
+        )
+        least = strengths[-1] * at / 1000
+        assert shown_edges(page) == sum(s >= least - 1e-5 for s in strengths)
+    assert page.locator("#by-confidence").is_hidden()
+
+
+def test_drag_pan_and_zoom(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    one, other = node(page, graph, "purchase"), node(page, graph, "search")
+    place = lambda which: which.locator("circle").bounding_box()  # noqa: E731
+    before, rest = place(one), place(other)
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 20, y + 10)
+    page.mouse.move(x - 60, y - 40)
+    page.mouse.up()
+    assert place(one)["x"] == pytest.approx(before["x"] - 60, abs=1)
+    assert place(other) == rest
+    assert heading(page) == "Choose a label"  # a drag is no click
+    at = corner(page)
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 50, at[1] + 30)
+    page.mouse.up()
+    assert place(other)["y"] == pytest.approx(rest["y"] + 30, abs=1)
+    gap = place(one)["x"] - place(other)["x"]
+    page.mouse.wheel(0, -300)
+    assert abs(place(one)["x"] - place(other)["x"]) > abs(gap) * 1.2
+
+
+def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    label = "get coupon"
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.code") == str(graph.labels_.index(label)):
+            break
+    assert node(page, graph, label).evaluate("node => node.matches(':focus-visible')")
+    outline = node(page, graph, label).locator("circle").evaluate("c => getComputedStyle(c).strokeWidth")
+    assert outline == "5px"  # the focus can be seen
+    assert label in page.locator("#tip").inner_text()
+    page.keyboard.press("Enter")
+    assert heading(page) == label
+    place = node(page, graph, label).bounding_box()
+    page.keyboard.press("ArrowRight")
+    assert node(page, graph, label).bounding_box()["x"] == pytest.approx(place["x"] - 60, abs=1)
+    page.keyboard.press("+")
+    page.keyboard.press("Escape")
+    assert heading(page) == "Choose a label"
+    # on to the tabs, and into a history
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "tab-label":
+            break
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-whatif"
+    page.keyboard.press("Tab")
+    page.keyboard.type("add")
+    page.keyboard.press("Enter")
+    page.keyboard.type("search")
+    page.keyboard.press("Enter")
+    assert history(page) == ["add to cart", "search"]
+    page.keyboard.press("Tab")  # clear
+    page.keyboard.press("Tab")  # move the first later: it cannot go earlier
+    page.keyboard.press("Enter")
+    assert history(page) == ["search", "add to cart"]
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").endswith("add to cart")
+
+
+def history(page: Any) -> list[str]:
+    return page.locator(".history bdi").all_inner_texts()  # type: ignore[no-any-return]
+
+
+def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.click("#tab-whatif")
+    node(page, graph, "add to cart").click()
+    page.locator(".forecast .link", has_text="page error").click()
+    assert history(page) == ["add to cart", "page error"]
+    after = sm.read_events([["add to cart", "page error", "browse"]], labels=graph.labels_)
+    expected = dict(zip(graph.labels_, graph.predict_proba(after)[-1], strict=True))
+    rows = page.locator(".forecast > li")
+    shown = rows.evaluate_all("rows => rows.map(row => [Number(row.dataset.code), Number(row.dataset.p)])")
+    assert len(shown) == 10
+    for code, p in shown:
+        assert p == pytest.approx(expected[graph.labels_[code]], abs=1e-9)
+    why = graph.explain(["add to cart", "page error"], "purchase")
+    text = page.locator(f'.forecast > li[data-code="{graph.labels_.index("purchase")}"]').inner_text()
+    assert why.words in text
+    assert f"seen {why.support:,.0f} times" in text
+    page.locator('.history [aria-label="Remove add to cart"]').click()
+    assert history(page) == ["page error"]
+    page.click("#clear")
+    assert history(page) == []
+
+
+def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(20, 24, 31)"
+    page.click("#theme")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert visit(graph, color_scheme="light").evaluate(colour) == "rgb(255, 255, 255)"
+
+
+CONTRAST = """([ink, paper]) => {
+  const look = getComputedStyle(document.documentElement);
+  const light = (name) => {
+    const hex = look.getPropertyValue(name).trim().slice(1);
+    const parts = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+    const [r, g, b] = parts.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [high, low] = [light(ink), light(paper)].sort((a, b) => b - a);
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_there_is_enough_contrast(visit: Any, graph: sm.InfluenceGraph, scheme: str) -> None:
+    page = visit(graph, color_scheme=scheme)
+    for ink in ("ink", "quiet", "mark", "warn", "amplifies", "inhibits", "mixed", "unclear"):
+        for paper in ("paper", "sheet"):
+            assert page.evaluate(CONTRAST, [f"--{ink}", f"--{paper}"]) >= 4.5, (ink, paper)
+
+
+def test_a_narrow_screen(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, width=390, height=844, has_touch=True)
+    for tab in ("label", "whatif", "data"):
+        page.tap(f"#tab-{tab}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    stage = page.locator("#stage").bounding_box()
+    assert stage["height"] > 300
+    node(page, graph, "purchase").tap()
+    page.tap("#tab-label")
+    node(page, graph, "purchase").tap()
+    assert heading(page) == "purchase"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, color_scheme="dark")
+    page.emulate_media(media="print")
+    for panel in ("label", "whatif", "data"):
+        assert page.locator(f"#panel-{panel}").is_visible()
+    assert page.locator(".tools").is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

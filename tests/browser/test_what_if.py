@@ -1,0 +1,106 @@
+"""The page computes what Python computes, for every family and many histories."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(120, 12, seed=5)
+
+FAMILIES = {
+    "binary": sm.BSuMM(lookback=3, gamma=0.1),
+    "delay": sm.BSuMM(lookback=6, delay=2, gamma=0.1),
+    "whole past": sm.BSuMM(lookback=None, gamma=0.1),
+    "look-backs": sm.BSuMM(lookback={"search": 2, "browse": 7, "page error": None}, gamma=0.1),
+    "last": sm.OSuMM(lookback=4, gamma=0.1),
+    "first": sm.OSuMM(lookback=6, delay=1, mask="first", gamma=0.1),
+    "count": sm.CSuMM(lookback=5, cap=3, gamma=0.1, prior="base-rate", alpha=2.0),
+    "chain 0": sm.MarkovChain(order=0),
+    "chain 2": sm.MarkovChain(order=2),
+    "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
+    "weighted": sm.ContextTreeWeighting(max_order=3, split=0.3),
+}
+
+
+def histories(seed: int, n: int = 60) -> list[list[str]]:
+    """Histories of any length, most of them never seen."""
+    random = np.random.default_rng(seed)
+    return [list(random.choice(EVENTS.labels, size=length)) for length in random.integers(0, 13, n)]
+
+
+def ask(page: Any, cases: list[list[str]]) -> list[list[dict[str, Any]]]:
+    return page.evaluate("cases => cases.map(window.summarkov.predict)", cases)  # type: ignore[no-any-return]
+
+
+def next_rows(model: Any, cases: list[list[str]]) -> Any:
+    """``predict_proba`` for the event that follows each history."""
+    events = sm.read_events([[*case, EVENTS.labels[0]] for case in cases], labels=EVENTS.labels)
+    return model.predict_proba(events)[events.offsets[1:] - 1]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_graph(visit: Any, family: str) -> None:
+    graph = sm.InfluenceGraph(FAMILIES[family]).fit(EVENTS)
+    page = visit(graph)
+    cases = histories(seed=len(family))
+    found = ask(page, cases)
+    assert [each["label"] for each in found[0]] == list(graph.labels_)
+    shown = np.array([[each["p"] for each in case] for case in found])
+    np.testing.assert_allclose(shown, next_rows(graph, cases), rtol=0, atol=1e-9)
+    own = np.array([[each["own"] for each in case] for case in found])
+    for column, model in enumerate(graph.models_.values()):
+        np.testing.assert_allclose(own[:, column], next_rows(model, cases)[:, 0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_one_model_of_several_labels(visit: Any, weights: bool) -> None:
+    weight = np.linspace(0.1, 2.3, len(EVENTS)) if weights else None
+    model = sm.BSuMM(["purchase", "search", "page error"], lookback=4, gamma=0.2)
+    model.fit(EVENTS, sample_weight=weight)
+    page = visit(model)
+    cases = histories(seed=9)
+    found = ask(page, cases)
+    assert [each["label"] for each in found[0]] == list(model.target_)
+    shown = np.array([[each["p"] for each in case] for case in found])
+    np.testing.assert_allclose(shown, next_rows(model, cases)[:, :3], rtol=0, atol=1e-9)
+
+
+def test_a_graph_of_some_labels_is_not_normalised(visit: Any) -> None:
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3), targets=["purchase", "search"]).fit(EVENTS)
+    page = visit(graph)
+    cases = histories(seed=2)
+    for case, row in zip(cases, ask(page, cases), strict=True):
+        for each in row:
+            expected = graph.explain(case, each["label"]).probability
+            assert each["p"] == pytest.approx(expected, abs=1e-9)
+    page.locator(f'.node[data-code="{graph.labels_.index("browse")}"]').click()
+    assert "no model here" in page.locator("#panel-label").inner_text()
+
+
+def test_a_label_that_the_model_does_not_know(visit: Any) -> None:
+    page = visit(sm.BSuMM("purchase").fit(EVENTS))
+    said = page.evaluate(
+        "() => { try { summarkov.predict(['?']); } catch (error) { return error.message; } }"
+    )
+    assert said == "the history holds a label that the model does not know"
+
+
+def test_a_summary_written_in_python(visit: Any) -> None:
+    class Parity:
+        def state(self, history: Any, influencers: Any) -> str:
+            return "odd" if sum(event in influencers for event in history) % 2 else "<b>even</b>"
+
+        def n_states(self, n_influencers: int) -> int:
+            return 2
+
+    model = sm.SuMM("purchase", summary=Parity(), max_influencers=1).fit(EVENTS)
+    page = visit(model)
+    page.click("#tab-whatif")
+    assert "which a page cannot compute" in page.locator("#panel-whatif").inner_text()
+    page.click("#tab-label")
+    page.locator(f'.node[data-code="{model.labels_.index("purchase")}"]').click()
+    states = page.locator("#panel-label tbody.states tr").all_inner_texts()
+    assert [text.split("\t")[0].split("\n")[0].strip() for text in states] == [r.words for r in model.table_]

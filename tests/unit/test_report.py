@@ -1,0 +1,223 @@
+"""The page as a text: self-contained, safe, the same every time, and not too large."""
+
+import html.parser
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import MissingLibraryError, NotFittedError, SettingError, StoreError
+from summarkov.report import content as contents
+from summarkov.report import to_html
+from summarkov.report.layout import places
+from summarkov.report.page import SCRIPTS, STYLES
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(200, 15, seed=1)
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+
+
+class Elements(html.parser.HTMLParser):
+    """The elements of a page with their attributes, and the text of its scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.found and self.found[-1][0] == "script":
+            self.scripts[-1] += data
+
+
+def model_in(text: str) -> dict[str, Any]:
+    return json.loads(Elements(text).scripts[0])  # type: ignore[no-any-return]
+
+
+def test_nothing_is_loaded_from_anywhere(graph: sm.InfluenceGraph) -> None:
+    text = graph.to_html()
+    assert text is not None
+    for tag, attributes in Elements(text).found:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith("#")
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+    addresses = set(re.findall(r"\w+://[^\s\"'`)]+", text))
+    assert addresses == {"http://www.w3.org/2000/svg"}  # the name of SVG, which nobody visits
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|WebSocket|import\(|sendBeacon", text)
+
+
+def test_the_policy_names_this_style_and_this_program(graph: sm.InfluenceGraph) -> None:
+    import base64
+    import hashlib
+
+    text = graph.to_html() or ""
+    policy = next(a["content"] for t, a in Elements(text).found if "http-equiv" in a)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for tag, name in (("style", "style-src"), ("script", "script-src")):
+        inside = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(inside) == 1
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert f"{name} 'sha256-{digest}'" in policy
+
+
+def test_the_same_every_time(graph: sm.InfluenceGraph, tmp_path: Path) -> None:
+    graph.save(tmp_path / "graph.json")
+    graph.to_html(tmp_path / "graph.html")
+    written = (tmp_path / "graph.html").read_text(encoding="utf-8")
+    assert written == graph.to_html()
+    assert written == sm.load(tmp_path / "graph.json").to_html()
+
+
+def test_labels_are_data_and_never_markup() -> None:
+    hostile = ["</script><script>alert(1)</script>", "<!--", "a&b", "\u2028", "\ud800", "{{style}}", "é購"]
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([hostile * 3] * 2)
+    text = graph.to_html() or ""
+    assert [tag for tag, _ in Elements(text).found].count("script") == 2
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
+    assert model_in(text)["labels"] == sorted(hostile)
+    text.encode("utf-8")  # half a surrogate pair would fail here
+
+
+def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
+    told = model_in(graph.to_html(events=EVENTS) or "")
+    assert told["labels"] == list(graph.labels_)
+    assert told["n"] == EVENTS.label_counts.tolist()
+    assert told["sequences"] == 200
+    assert told["lengths"] == {
+        "sequences": 200,
+        "shortest": 15,
+        "median": 15,
+        "longest": 15,
+        "width": 1,
+        "bins": [200],
+    }
+    assert told["settings"]["lookback"] == 5
+    codes = {label: code for code, label in enumerate(graph.labels_)}
+    assert [edge[:3] for edge in told["edges"]] == [
+        [codes[e.influencer], codes[e.target], e.effect] for e in graph.edges_
+    ]
+    for target, model in zip(told["targets"], graph.models_.values(), strict=True):
+        rows = model.table_
+        assert told["states"][target["states"]]["n"] == [row.n for row in rows]
+        assert target["hits"] == [row.counts[0] for row in rows]
+        np.testing.assert_allclose(target["p"], model.fitted.theta[:, 0], rtol=1e-10)
+        assert target["low"][:-1] == pytest.approx([row.intervals[0][0] for row in rows], rel=6e-3, abs=1e-6)
+        assert target["high"][:-1] == pytest.approx([row.intervals[0][1] for row in rows], rel=6e-3, abs=1e-6)
+        assert [step[1] for step in target["trace"]] == [codes[step.label] for step in model.trace_]
+
+
+def test_lengths_of_sequences_in_bins() -> None:
+    events = sm.read_events([["A"] * n for n in (0, 1, 1, 2, 99)])
+    lengths = contents._lengths(events)
+    assert lengths["width"] == 5
+    assert len(lengths["bins"]) == 20
+    assert (lengths["bins"][0], lengths["bins"][-1], sum(lengths["bins"])) == (4, 1, 5)
+    assert contents._lengths(sm.read_events([], labels=["A"]))["bins"] == []
+
+
+def test_two_hundred_labels_stay_small() -> None:
+    random = np.random.default_rng(0)
+    labels = [f"label number {i}" for i in range(200)]
+    codes = random.integers(0, 200, (60, 40))
+    chain = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit([[labels[c] for c in row] for row in codes])
+    states = sum(len(model.fitted.table.keys) for model in chain.models_.values())
+    assert states > 30_000
+    assert len(chain.to_html() or "") < 1_500_000
+
+
+def test_a_model_with_too_many_states_is_refused(
+    graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contents, "MOST_STATES", 5)
+    with pytest.raises(SettingError, match=r"a page of \d+ states would be too large to open \(at most 5\)"):
+        graph.to_html()
+
+
+def test_an_unfitted_model() -> None:
+    with pytest.raises(NotFittedError, match="call fit"):
+        sm.BSuMM("A").to_html()
+    with pytest.raises(NotFittedError, match="call fit"):
+        sm.InfluenceGraph(sm.BSuMM()).to_html()
+
+
+def test_without_the_library_for_the_layout(
+    graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    with pytest.raises(MissingLibraryError, match=r"needs networkx; install summarkov\[report\]"):
+        graph.to_html()
+
+
+def test_all_or_nothing(graph: sm.InfluenceGraph, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    assert graph.to_html(path) is None
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    with pytest.raises(StoreError, match="cannot be written"):
+        graph.to_html(tmp_path / "nowhere" / "page.html")
+
+
+def test_the_parts_are_all_used() -> None:
+    folder = Path(contents.__file__).parent
+    there = {path.name for path in folder.iterdir() if path.suffix in (".js", ".css")}
+    assert there == {*SCRIPTS, *STYLES}
+
+
+# ---------------------------------------------------------------------------------- layout
+
+
+def test_places_are_apart_and_in_the_picture(graph: sm.InfluenceGraph) -> None:
+    place = np.array(model_in(to_html(graph) or "")["places"])
+    assert place.min() >= 0
+    assert place.max() <= 1
+    gaps = [np.abs(a - b).max() for a, b in itertools.combinations(place, 2)]
+    assert min(gaps) > 0.05
+
+
+def test_a_circle_is_drawn_without_crossings() -> None:
+    found = np.array(places(6, [(i, (i + 1) % 6, 1.0) for i in range(6)]))
+    centre = found.mean(axis=0)
+    angles = np.arctan2(*(found - centre).T)
+    turns = np.diff(np.unwrap([*angles, angles[0]]))
+    assert (np.sign(turns) == np.sign(turns[0])).all()
+
+
+def test_groups_stand_apart_and_single_labels_below() -> None:
+    found = np.array(places(9, [(0, 1, 1.0), (1, 2, -1.0), (3, 4, 2.0), (4, 4, 1.0)]))
+    first, second, single = found[:3], found[3:5], found[5:]
+    assert single[:, 1].min() > max(first[:, 1].max(), second[:, 1].max())
+    apart_x = first[:, 0].max() < second[:, 0].min() or second[:, 0].max() < first[:, 0].min()
+    apart_y = first[:, 1].max() < second[:, 1].min() or second[:, 1].max() < first[:, 1].min()
+    assert apart_x or apart_y
+    assert places(9, [(0, 1, 1.0), (1, 2, -1.0), (3, 4, 2.0), (4, 4, 1.0)]) == found.tolist()
+
+
+def test_a_large_graph_starts_with_its_strongest_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "MANY_EDGES", 5)
+    monkeypatch.setattr(contents, "STRONGEST", 3)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+    strengths = sorted((abs(edge.strength) for edge in graph.edges_), reverse=True)
+    assert len(strengths) > 5
+    assert contents.content(graph)["start"] == pytest.approx(strengths[2], rel=1e-5)
