@@ -79,6 +79,7 @@ LAYOUT = {
             "SettingError",
             "TooLargeError",
             "NotFittedError",
+            "MissingLibraryError",
             "StoreError",
         )
     ],

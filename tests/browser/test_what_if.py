@@ -21,6 +21,9 @@ FAMILIES = {
     "chain 0": sm.MarkovChain(order=0),
     "chain 2": sm.MarkovChain(order=2),
     "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
+    "learned look-backs": sm.BSuMM(lookback="auto", gamma=0.1),
+    "tree": sm.TreeSuMM(gamma=0.1),
+    "averaged tree": sm.TreeSuMM(gamma=0.05, average=True, lookbacks=(2, 4), counts=(2,)),
     "weighted": sm.ContextTreeWeighting(max_order=3, split=0.3),
 }
 

@@ -121,7 +121,7 @@ def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
         rows = model.table_
         assert told["states"][target["states"]]["n"] == [row.n for row in rows]
         assert target["hits"] == [row.counts[0] for row in rows]
-        np.testing.assert_allclose(target["p"], model.fitted.theta[:, 0], rtol=1e-10)
+        np.testing.assert_allclose(target["p"], model.fitted.theta[:, 0], rtol=1e-9)
         assert target["low"][:-1] == pytest.approx([row.intervals[0][0] for row in rows], rel=6e-3, abs=1e-6)
         assert target["high"][:-1] == pytest.approx([row.intervals[0][1] for row in rows], rel=6e-3, abs=1e-6)
         assert [step[1] for step in target["trace"]] == [codes[step.label] for step in model.trace_]

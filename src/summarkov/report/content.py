@@ -80,7 +80,8 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, strength, and the numbers of positions with and without the influencer."""
+    """Influencer, target, effect, strength, positions with and without; and how sure, if that was asked."""
+    sure = [] if edge.frequency is None else [rounded(edge.frequency, 4)]
     return [
         codes[edge.influencer],
         codes[edge.target],
@@ -88,6 +89,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         rounded(edge.strength, 6),
         whole(edge.n_with),
         whole(edge.n_without),
+        *sure,
     ]
 
 

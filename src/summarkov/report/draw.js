@@ -54,7 +54,7 @@ function build() {
     legend.append(make("li", {}, sample, effect));
   }
   if (edges.length) legend.append(make("li", {}, "x2: twice as likely with it as without; wider is stronger", edges.some((edge) => edge.confidence !== undefined) ? ", paler is less sure" : ""));
-  else legend.append(make("li", {}, model.targets.some((target) => target.summary.reach) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw."));
+  else legend.append(make("li", {}, model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw."));
 }
 
 const nodeNumbers = (code) => `${percent(rate(code))} of events (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;

@@ -8,8 +8,11 @@ function times(edge) {
   return edge.effect === "mixed" ? `has a mixed effect: ${much} on average, more in some states and less in others` : much;
 }
 
+// Whether a model tells single labels apart, or looks at the last events as they are.
+const byLabel = (target) => target.summary.reach !== undefined || target.summary.kind === "tree";
+
 function influencesOf(code) {
-  if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code]?.target.summary.reach ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
+  if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
   return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: edge.effect },
     "with ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${times(edge)} `,
     make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without${edge.confidence === undefined ? "" : `; confidence ${percent(edge.confidence)}`})`))));
@@ -20,12 +23,26 @@ function influencedBy(code) {
   return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: edge.effect }, nameButton(edge.to, open), edge.effect === "unclear" ? " (unclear)" : ` ${factorOf(edge)}`, edge.from === edge.to ? " (itself)" : "")));
 }
 
+const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
+
 function traceOf(target) {
-  if (!target.trace.length) return [];
+  const steps = target.trace.filter(([action]) => action in actions);  // a tree tells its splits itself
+  if (!steps.length) return [];
   const body = make("tbody");
-  const more = firstOf(target.trace, 50, body, ([action, code, score, gain]) => make("tr", {},
-    make("td", {}, action === "remove" ? "left: " : "entered: ", name(code)), make("td", { class: "number" }, gain.toFixed(1)), make("td", { class: "number" }, number(Number(score.toFixed(1))))));
-  return [make("h3", {}, "How they were found"), make("table", { class: "trace" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Step"), make("th", { scope: "col", class: "number" }, "Gain"), make("th", { scope: "col", class: "number" }, "Score"))), body), more ?? ""];
+  const more = firstOf(steps, 50, body, ([action, code, score, gain, ...reach]) => make("tr", {},
+    make("td", {}, actions[action], name(code), ...reach.map((k) => (k === null ? " (ever)" : ` (look-back ${k})`))), make("td", { class: "number" }, gain.toFixed(1)), make("td", { class: "number" }, number(Number(score.toFixed(1))))));
+  return [make("h3", {}, "How they were found"), make("table", { class: "trace" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Step"), make("th", { scope: "col", class: "number" }, "Gain"), make("th", { scope: "col", class: "number" }, "Score"))), body), more ?? "", ...certificateOf(target.certificate)];
+}
+
+// What an exact search proves.
+function certificateOf(found) {
+  if (!found) return [];
+  const sets = found.sets < 1e9 ? plural(found.sets, "set") : `${found.sets.toExponential(1)} sets`;
+  const words = found.proved
+    ? `No other of the ${sets} of influencers scores better: ${number(found.scored)} were scored, the others cannot.`
+    : `Not proved to be the best of ${sets}: stopped after ${number(found.scored)}${found.gap === null ? "" : `. No other can score better by more than ${number(found.gap)}`}.`;
+  const greedy = found.worse > 0 ? [" Greedy search finds ", ...(found.greedy.length ? joined(found.greedy.map((code) => name(code)), ", ") : ["none"]), `, which scores ${number(found.worse)} less.`] : [" Greedy search finds nothing worse."];
+  return [make("p", { class: "small" }, words, greedy)];
 }
 
 function showLabel(code) {
@@ -50,6 +67,7 @@ function showLabel(code) {
     make("h3", {}, "Influences"), influencedBy(code),
     ...(its ? [
       make("h3", {}, "How likely it is, by the state of the past"),
+      ...(its.target.summary.kind === "tree" ? [treeOf(its.target, its.outcome, rate(code)), make("h3", {}, "The same as a table of rules")] : []),
       stateTable(its.target, its.outcome, rate(code)),
       make("p", { class: "key" }, "Bar: probability; bracket: 95% interval; dashed line: its share of all events. Seen: how often it followed, of how often the state was seen."),
       ...traceOf(its.target),

@@ -26,6 +26,7 @@ SCRIPTS = (
     "draw.js",
     "gestures.js",
     "tables.js",
+    "rules.js",
     "label.js",
     "whatif.js",
     "data.js",

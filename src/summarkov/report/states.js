@@ -61,6 +61,23 @@ function contextRow(history, target) {
   return row;
 }
 
+// Whether a test of a tree holds.
+const answers = {
+  occurs: (history, label, within, times) => distances(history, label, within, 0).length >= times,
+  "more recent": (history, label, than) => history.lastIndexOf(label) > history.lastIndexOf(than),
+  start: (history, events) => history.length < events,
+};
+
+// The leaf that a history comes to; states are leaves, numbered depth first.
+function leafOf(history, { tests, no }) {
+  let node = 0;
+  while (tests[node]) {
+    const [kind, ...about] = tests[node];
+    node = answers[kind](history, ...about) ? node + 1 : no[node];
+  }
+  return tests.slice(0, node).filter((test) => !test).length;
+}
+
 // The state of a history: its row (the last is for states never seen), and its key for the words.
 function stateOf(history, target) {
   const { kind } = target.summary;
@@ -68,6 +85,7 @@ function stateOf(history, target) {
     const row = contextRow(history, target);
     return { row, key: keys(target, row) };
   }
+  if (kind === "tree") return { row: leafOf(history, target.summary) };
   const key = keyOf[kind](history, target);
   return { row: rowsByKey(target).get(key.join()) ?? target.n.length, key };
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,11 @@ import numpy as np
 from summarkov import kernels
 from summarkov.models import SummaryModel
 from summarkov.models.fitted import Fitted
+from summarkov.models.tree import FittedRules
 from summarkov.report.numbers import all_rounded, rounded, whole
-from summarkov.search import Step
+from summarkov.report.tree import marked, tree_content
+from summarkov.search import Certificate, Step
+from summarkov.search.lookbacks import LookbackStep
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,
@@ -19,6 +23,7 @@ from summarkov.summaries import (
     CountSummary,
     CustomSummary,
     OrdinalSummary,
+    TreeSummary,
     WindowSummary,
 )
 
@@ -33,6 +38,7 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
     that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were.
     """
     fitted = model.fitted
+    codes = {label: code for code, label in enumerate(fitted.labels)}
     n_labels = len(fitted.target.codes)  # the residual outcome takes the rest
     seen = fitted.observed / fitted.scale
     bounds = fitted.intervals()[:, :n_labels]
@@ -41,7 +47,8 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
         "u": list(fitted.influencers),
         "score": rounded(fitted.score, 8) if math.isfinite(fitted.score) else None,
         "likelihood": rounded(fitted.log_likelihood, 8),
-        "trace": [_step(step, fitted) for step in fitted.steps],
+        "trace": [_step(step, codes) for step in fitted.steps],
+        "certificate": None if fitted.certificate is None else _certificate(fitted.certificate, codes),
         "summary": _summary(fitted),
         "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},
         "hits": [whole(n) for n in seen[:, :n_labels].ravel().tolist()],
@@ -53,8 +60,23 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
     }
 
 
-def _step(step: Step, fitted: Fitted) -> list[Any]:
-    return [step.action, fitted.labels.index(step.label), rounded(step.score, 8), rounded(step.gain, 6)]
+def _step(step: Step, codes: Mapping[str, int]) -> list[Any]:
+    """Action, label (none for the split of a tree), score, gain, and the look-back if that was learned."""
+    label = None if step.action == "split" else codes[step.label]
+    numbers = [rounded(step.score, 8), rounded(step.gain, 6)]
+    return [step.action, label, *numbers, *([step.lookback] if isinstance(step, LookbackStep) else [])]
+
+
+def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]:
+    """How sure it is that there are no better influencers; numbers of sets may be astronomical."""
+    return {
+        "proved": found.is_optimal,
+        "scored": found.examined,
+        "sets": float(min(found.examined + found.pruned + found.open, 10**300)),
+        "gap": rounded(found.gap, 6) if math.isfinite(found.gap) else None,
+        "greedy": [codes[z] for z in found.greedy],
+        "worse": rounded(found.greedy_gap, 6),
+    }
 
 
 def _summary(fitted: Fitted) -> dict[str, Any]:
@@ -65,6 +87,7 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
         return {
             "kind": _window_kind(summary),
             "reach": [None if k >= kernels.UNLIMITED else k for k in reach],
+            "where": [summary.where(label) for label in fitted.influencer_labels],
             "delay": int(summary.delay),
             "cap": int(summary.cap),
         }
@@ -72,6 +95,8 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
         return {"kind": "chain", "order": int(summary.order)}
     if isinstance(summary, ContextSummary):
         return {"kind": "contexts", "order": int(summary.max_order)}
+    if isinstance(fitted, FittedRules):
+        return {"kind": "tree", **tree_content(fitted)}
     return {"kind": "own"}
 
 
@@ -83,8 +108,8 @@ def _window_kind(summary: WindowSummary) -> str:
 
 def _states(fitted: Fitted) -> dict[str, Any]:
     """The states as rows of ``width`` levels, or in words where they are of another kind."""
-    keys = fitted.table.keys
-    if isinstance(fitted.summary, CustomSummary):
-        names = fitted.influencer_labels
-        return {"words": [fitted.summary.words(key, names, fitted.labels) for key in keys.tolist()]}
+    keys, summary = fitted.table.keys, fitted.summary
+    if isinstance(summary, CustomSummary | TreeSummary):
+        names, labels = fitted.influencer_labels, marked(fitted.labels)
+        return {"words": [summary.words(key, names, labels) for key in keys.tolist()]}
     return {"width": int(keys.shape[1]), "keys": keys.ravel().tolist()}

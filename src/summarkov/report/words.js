@@ -1,11 +1,13 @@
 // States and windows in words.
 const joined = (parts, between) => parts.flatMap((part, i) => (i ? [between, part] : [part]));
-const absent = (code) => make("span", { class: "absent" }, "no ", name(code));
+const levels = (key, { u, summary }, present) => joined(u.map((code, i) => {
+  const named = [name(code), summary.where[i] && ` ${summary.where[i]}`];
+  return key[i] ? present(named, key[i]) : make("span", { class: "absent" }, "no ", named);
+}), ", ");
 
 const wordsOf = {
-  binary: (key, { u }) => joined(u.map((code, i) => (key[i] ? name(code) : absent(code))), ", "),
-  count: (key, { u, summary }) => joined(u.map((code, i) =>
-    key[i] ? [name(code), ` x${key[i]}${key[i] === summary.cap ? "+" : ""}`] : absent(code)), ", "),
+  binary: (key, target) => levels(key, target, (named) => named),
+  count: (key, target) => levels(key, target, (named, n) => [named, ` x${n}${n === target.summary.cap ? "+" : ""}`]),
   last: (key, { u }) => inOrder(key, u),
   first: (key, { u }) => inOrder(key, u),
   chain: (key) => context(key, 0, 1),
@@ -23,9 +25,15 @@ function context(key, start, first) {
   return joined(key.includes(start) ? ["start", ...shown] : shown, " → ");
 }
 
+// Words that came with the model, in which stand-ins are replaced by labels.
+function told(words) {
+  return words.split(/\u0001(\d+)\u0002/).map((part, i) => (i % 2 ? name(Number(part)) : part));
+}
+
 function stateWords(target, key, row) {
-  if (target.words) return [visible(target.words[row])];
-  const words = wordsOf[target.summary.kind](key, target).flat();
+  if (target.summary.kind === "own") return [visible(target.words[row])];
+  if (target.words) return told(target.words[row]);
+  const words = wordsOf[target.summary.kind](key, target).flat(Infinity);
   return words.length ? words : ["any history"];
 }
 
