@@ -50,7 +50,7 @@ def test_one_tree():
     classes = [
         c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == "summarkov.errors"
     ]
-    assert len(classes) == 7
+    assert len(classes) == 8
     assert all(issubclass(c, errors.SummarkovError) for c in classes)
     assert issubclass(UnknownLabelError, errors.DataError)
     assert issubclass(errors.TooLargeError, errors.SettingError)
