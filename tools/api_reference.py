@@ -62,6 +62,8 @@ LAYOUT = {
         "summarkov.confidence:Confidence",
         "summarkov.confidence:EdgeConfidence",
         "summarkov.explain:Explanation",
+        "summarkov.explain:Active",
+        "summarkov.explain:Counterfactual",
         "summarkov.search:Step",
         "summarkov.search:Certificate",
         "summarkov.models.follow:Follower",

@@ -382,18 +382,32 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
 def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     why = sm.load(shop / "one.json").explain(["add to cart"])
     document = the_only_document(run("predict", shop / "one.json", "--after", "add to cart", "--json"))
-    assert document["next"] == [
-        {
-            "label": "purchase",
-            "state": list(why.state),
-            "words": why.words,
-            "support": why.support,
-            "probability": why.probability,
-            "base_rate": why.base_rate,
-            "low": why.interval[0],
-            "high": why.interval[1],
-        }
+    (told,) = document["next"]
+    counterfactuals, active = told.pop("counterfactuals"), told.pop("active")
+    assert told == {
+        "label": "purchase",
+        "state": list(why.state),
+        "words": why.words,
+        "support": why.support,
+        "probability": why.probability,
+        "base_rate": why.base_rate,
+        "seen": "often",
+        "low": why.interval[0],
+        "high": why.interval[1],
+    }
+    assert active == [{"label": "add to cart", "lags": [1], "positions": [1]}]
+    assert [(c["label"], c["occurred"], c["probability"], c["low"], c["seen"]) for c in counterfactuals] == [
+        (c.label, c.occurred, c.probability, c.interval[0], c.seen) for c in why.counterfactuals
     ]
+    printed = run(
+        "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
+    ).stdout
+    assert "add to cart: 2 back" in printed
+    (row,) = [line for line in printed.splitlines() if line.startswith("add to cart not occurred")]
+    without = sm.load(shop / "one.json").explain(["browse", "search", "search"])
+    assert row.split()[5] == f"{without.probability:.1%}"
+    of_graph = run("predict", shop / "graph.json", "-a", "add to cart", "-t", "purchase").stdout
+    assert of_graph == run("predict", shop / "one.json", "-a", "add to cart").stdout
     output = run("predict", shop / "joint.json", "-a", "purchase", "-a", "purchase").stdout
     assert "Within the last 4 events: purchase x2+ (seen " in output
     partly = the_only_document(run("predict", shop / "some.json", "-a", "add to cart", "--json"))

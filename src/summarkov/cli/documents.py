@@ -57,6 +57,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
                 "state": row.state,
                 "words": row.words,
                 "n": row.n,
+                "seen": row.seen,
                 "outcomes": [
                     {"label": x, "n": n, "probability": p, "low": low, "high": high}
                     for x, n, p, (low, high) in zip(

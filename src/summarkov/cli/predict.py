@@ -40,6 +40,15 @@ def predict(
             "oldest first.",
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="With --after: this label alone, why, and what would be different.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
@@ -68,8 +77,10 @@ def predict(
             raise SettingError("--after prints its result; leave out --output")
         from summarkov.cli.whatif import print_after
 
-        print_after(load_model(model), after or [], unknown, json)
+        print_after(load_model(model), after or [], target, unknown, json)
         return
+    if target is not None:
+        raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
         event_format(output)
         check_output(output)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
 _BESIDE = 9 + 8 + 11 + 16 + 4 * 1
 _LABEL = 32
+#: What the mark beside a number of observations means.
+HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
 _DONE = {"add": "added", "remove": "removed", "change": "changed"}
 
 
@@ -109,8 +111,11 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
         if joint:
             cells.insert(0, [shorten(x, next_width) for x in chosen])
         state = state_text(model, row.state, row.words, width)
-        table.add_row(Text(state), number(row.n), *(Text("\n".join(cell)) for cell in cells))
+        mark = "" if row.seen == "often" else "*"
+        table.add_row(Text(state), mark + number(row.n), *(Text("\n".join(cell)) for cell in cells))
     console.print(table)
+    if any(row.seen != "often" for row in rows):
+        console.print(Text(HARDLY, style="dim"))
     left = len(model.table_) - len(rows)
     if left:
         console.print(Text(f"... and {plural(left, 'state')} seen less often; --rows 0 prints all", "dim"))

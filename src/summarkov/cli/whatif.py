@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json
-from summarkov.cli.tables import state_text
+from summarkov.cli.show import choose
+from summarkov.cli.tables import HARDLY, state_text
 from summarkov.cli.text import (
     factor,
     interval,
@@ -24,12 +25,20 @@ from summarkov.cli.text import (
 )
 from summarkov.cli.windows import window_words
 
+if TYPE_CHECKING:
+    from summarkov.explain import Explanation
 
-def print_after(fitted: Any, history: Sequence[str], unknown: str, json: bool) -> None:
-    """Print the probability of every label that the model knows about, and why."""
+#: Print at most so many counterfactuals.
+_MOST = 12
+
+
+def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: str, json: bool) -> None:
+    """Print the probability of every label that the model knows about (or of ``target``), and why."""
     from summarkov.models import InfluenceGraph
 
     console = output()
+    one, only = choose(fitted, target)
+    fitted = fitted if one is None else one
     if isinstance(fitted, InfluenceGraph):
         rows = next_events(fitted, history, unknown)
         if json:
@@ -38,12 +47,16 @@ def print_after(fitted: Any, history: Sequence[str], unknown: str, json: bool) -
         _print_history(console, history)
         _print_next(console, fitted, rows)
         return
-    rows = [_plain(fitted.explain(history, label=x, unknown=unknown)) for x in fitted.target_]
+    chosen = fitted.target_ if only is None else (only,)
+    why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
+    rows = [_plain(each) for each in why]
     if json:
         print_json({"after": list(history), "next": rows})
         return
     _print_history(console, history)
     _print_one(console, fitted, rows)
+    if len(why) == 1:
+        _print_why(console, why[0])
 
 
 def next_events(graph: Any, history: Sequence[str], unknown: str) -> list[dict[str, Any]]:
@@ -62,10 +75,14 @@ def next_events(graph: Any, history: Sequence[str], unknown: str) -> list[dict[s
 
 
 def _plain(explanation: Any) -> dict[str, Any]:
-    low, high = explanation.interval
     values = explanation.to_dict()
-    del values["interval"]
-    return {"label": values.pop("target"), **values, "low": low, "high": high}
+    values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
+    return {"label": values.pop("target"), **_bounds(values)}
+
+
+def _bounds(values: dict[str, Any]) -> dict[str, Any]:
+    low, high = values.pop("interval")
+    return {**values, "low": low, "high": high}
 
 
 def _print_history(console: Console, history: Sequence[str]) -> None:
@@ -79,6 +96,7 @@ def _print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
     where = window_words(model)
     seen = f"seen {plural(support, 'time')}" if support else "never seen, so this is the prior alone"
+    seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
     console.print(Text(f"{where[:1].upper()}{where[1:]}: {state_text(model, state, words)} ({seen})"))
     console.print()
     width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
@@ -92,6 +110,39 @@ def _print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None
         bounds = interval(row["low"], row["high"])
         table.add_row(label(row["label"], width), percent(p), bounds, percent(usual), _change(p, usual))
     console.print(table)
+
+
+def _print_why(console: Console, why: Explanation) -> None:
+    """Where the influencers stand in the history, and what would be different."""
+    if why.active:
+        console.print()
+    for there in why.active:
+        lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
+        console.print(Text(f"{shorten(there.label, 40)}: {lags} back"))
+    if not why.counterfactuals:
+        return
+    shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
+    shown = shown[:_MOST]
+    width = min(max(12, page_width(console) - 50), max(10, widest([c.label for c in shown]) + 14))
+    table = new_table()
+    table.add_column("Had", no_wrap=True)
+    for heading in ("Probability", "95% interval", "Seen"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in shown:
+        had = " occurred now" if each.occurred else " not occurred"
+        mark = "" if each.seen == "often" else "*"
+        table.add_row(
+            Text(shorten(each.label, width - len(had)) + had),
+            percent(each.probability),
+            interval(*each.interval),
+            mark + number(each.support),
+        )
+    console.print()
+    console.print(table)
+    if any(each.seen != "often" for each in shown):
+        console.print(Text(HARDLY, style="dim"))
+    if len(shown) < len(why.counterfactuals):
+        console.print(Text(f"... and {len(why.counterfactuals) - len(shown)} more; --json has all", "dim"))
 
 
 def _change(probability: float, usual: float) -> Text:
@@ -121,10 +172,12 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
             percent(row["probability"]),
             percent(usual),
             _change(row["probability"], usual),
-            number(row["support"]),
+            ("" if row["seen"] == "often" else "*") + number(row["support"]),
             Text(words, style="" if row["state"] else "dim"),
         )
     console.print(table)
+    if any(row["seen"] != "often" for row in rows):
+        console.print(Text(HARDLY, style="dim"))
     console.print()
     words = window_words(next(iter(graph.models_.values())))
     console.print(

@@ -2,5 +2,6 @@
 
 from summarkov.confidence.edges import Confidence, EdgeConfidence
 from summarkov.confidence.intervals import credible_intervals
+from summarkov.confidence.support import seen
 
-__all__ = ["Confidence", "EdgeConfidence", "credible_intervals"]
+__all__ = ["Confidence", "EdgeConfidence", "credible_intervals", "seen"]

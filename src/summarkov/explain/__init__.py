@@ -1,8 +1,16 @@
 """What a fitted model says, in numbers and in words."""
 
-from summarkov.explain.explanation import Explanation
+from summarkov.explain.explanation import Active, Counterfactual, Explanation
 from summarkov.explain.influence import Influence, influence_of
 from summarkov.explain.rules import influence_in_tree
 from summarkov.explain.strengths import strengths
 
-__all__ = ["Explanation", "Influence", "influence_in_tree", "influence_of", "strengths"]
+__all__ = [
+    "Active",
+    "Counterfactual",
+    "Explanation",
+    "Influence",
+    "influence_in_tree",
+    "influence_of",
+    "strengths",
+]

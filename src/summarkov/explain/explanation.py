@@ -3,16 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Active:
+    """An influencer that occurred where the model looks for it.
+
+    ``lags`` say how many events before the next one it stands, 1 being the last event of the history, the
+    nearest first; ``positions`` are the same as places in the history, counted from 1.
+    """
+
+    label: str
+    lags: tuple[int, ...]
+    positions: tuple[int, ...]
+
+    def __str__(self) -> str:
+        *rest, last = (str(lag) for lag in self.lags)
+        where = f"{', '.join(rest)} and {last}" if rest else last
+        return f"{self.label} just before" if self.lags == (1,) else f"{self.label} {where} events before"
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """The same, had one label not occurred (``occurred`` is False), or had it occurred just now.
+
+    Not occurred: all its occurrences where the model looks for it are taken for events of no known label,
+    so that the others stay where they are (as with ``unknown="ignore"``). Occurred: one more event at the end
+    of the history. The other fields are those of :class:`Explanation`.
+
+    It is what the model says about such a history, not what would have come of an intervention.
+    """
+
+    label: str
+    occurred: bool
+    state: Hashable
+    words: str
+    support: float
+    probability: float
+    interval: tuple[float, float]
+    seen: str
+
+    def __str__(self) -> str:
+        had = "occurred just now" if self.occurred else "not occurred"
+        mark = {"often": "", "hardly": ", hardly seen", "never": ", never seen: the prior alone"}[self.seen]
+        low, high = self.interval
+        return f"had {self.label} {had}: {self.probability:.3f} ({low:.3f} to {high:.3f}{mark})"
 
 
 @dataclass(frozen=True)
 class Explanation:
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
-    ``support`` is how often the state was seen, ``interval`` a 95% credible interval of ``probability``, and
-    ``base_rate`` the target's share of all events. Printed, it is a sentence.
+    ``support`` is how often the state was seen, ``seen`` the same in a word ("never", "hardly" or "often",
+    see :func:`summarkov.confidence.seen`), ``interval`` a 95% credible interval of ``probability``, and
+    ``base_rate`` the target's share of all events. ``active`` are the influencers that occurred, with their
+    places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
+    a sentence, and one a counterfactual.
     """
 
     target: str
@@ -22,16 +70,21 @@ class Explanation:
     probability: float
     interval: tuple[float, float]
     base_rate: float
+    seen: str
+    active: tuple[Active, ...]
+    counterfactuals: tuple[Counterfactual, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return dict(vars(self))
+        return asdict(self)
 
     def __str__(self) -> str:
         lift = self.probability / self.base_rate if self.base_rate > 0 else float("inf")
         seen = f"seen {self.support:g} times" if self.support else "never seen, so this is the prior alone"
-        return (
+        hardly = ", hardly" if self.seen == "hardly" else ""
+        first = (
             f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "
             f"{self.interval[1]:.3f}), {lift:.2g} times its base rate {self.base_rate:.3f}, "
-            f"after: {self.words} ({seen})"
+            f"after: {self.words} ({seen}{hardly})"
         )
+        return "\n  ".join([first, *map(str, self.counterfactuals)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -25,13 +23,17 @@ class History:
         self._codes = {label: code for code, label in enumerate(labels)}
         self.past = Past()
 
-    def observe(self, event: object) -> None:
-        """Add one event."""
+    def code(self, event: object) -> int:
+        """The code of an event's label."""
         label = label_text(event)
         code = self._codes.get(label, UNKNOWN)
         if code == UNKNOWN and self._unknown != "ignore":
             raise UnknownLabelError(label, self._labels)
-        self.past = self.past.extend(np.array([code], np.int32), self._memory)
+        return code
+
+    def observe(self, event: object) -> None:
+        """Add one event."""
+        self.past = self.past.extend(np.array([self.code(event)], np.int32), self._memory)
 
     def next_place(self) -> Index:
         """The place where the next event will stand, with the past before it."""
@@ -61,15 +63,6 @@ class Follower:
     def probabilities(self) -> npt.NDArray[np.float64]:
         """Probability of each outcome (as in ``outcomes_``) for the event to come."""
         return np.asarray(self._fitted.theta[self.row])
-
-    @property
-    def key(self) -> list[Any]:
-        """The key of the state that the history is in."""
-        fitted, row = self._fitted, self.row
-        if row < len(fitted.table.keys):
-            return list(fitted.table.keys[row].tolist())
-        _, keys = fitted.summary.encode(self._history.next_place(), fitted.influencers, fitted.labels)
-        return list(keys[0].tolist())
 
     @property
     def row(self) -> int:

@@ -21,10 +21,11 @@ from summarkov.events.labels import iterate
 from summarkov.explain import Explanation, Influence, influence_of
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
-from summarkov.models.follow import Follower
+from summarkov.models.follow import Follower, History
 from summarkov.models.parameters import Parameters
 from summarkov.models.residual import OTHER, Residual
 from summarkov.models.table import StateTable
+from summarkov.models.why import explain
 from summarkov.readers import read_events
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, SearchResult, Trace, each_alone, fixed, run_searches
@@ -207,12 +208,14 @@ class SummaryModel(Parameters):
     def explain(
         self, history: Iterable[object], *, label: str | None = None, unknown: str = "error"
     ) -> Explanation:
-        """Say why a label of the target has its probability after a history (labels, oldest first)."""
-        fitted = self.fitted
-        follower = self.follow(unknown=unknown)
-        for event in iterate(history):
-            follower.observe(event)
-        row = follower.row
+        """Say why a label of the target has its probability after a history (labels, oldest first).
+
+        Which influencers occurred and where, the state, how often it was seen, the probability with its
+        interval, beside the base rate; and the counterfactuals: the same had one of them not occurred, or
+        another one just now.
+        """
+        coding = History(self.labels_, self.fitted.summary.memory(), unknown)
+        codes = [coding.code(event) for event in iterate(history)]
         if label is None:
             if len(self.target_) > 1:
                 raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
@@ -220,18 +223,7 @@ class SummaryModel(Parameters):
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
         outcome = self.target_.index(label)
-        support = float(fitted.observed[row].sum() / fitted.scale) if row < len(fitted.observed) else 0.0
-        low, high = fitted.intervals(np.array([row]))[0, outcome]
-        key = follower.key
-        return Explanation(
-            label,
-            fitted.summary.state(key, self.influencers_, self.labels_),
-            fitted.summary.words(key, self.influencers_, self.labels_),
-            support,
-            float(fitted.theta[row, outcome]),
-            (float(low), float(high)),
-            self.base_rates_[outcome],
-        )
+        return explain(self.fitted, codes, outcome, self.influencers_, self.base_rates_[outcome])
 
     def follow(self, *, unknown: str = "error") -> Follower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from summarkov.confidence import seen
 from summarkov.models.fitted import Fitted
 
 
@@ -12,8 +13,9 @@ class Row(NamedTuple):
     """One state of the past, and what follows it.
 
     ``state`` is a value to compare by and ``words`` the same for people; ``n`` is N(s), how often it was
-    seen. ``counts`` N(x; s), ``probabilities`` and 95% ``intervals`` have one entry an outcome, in the order
-    of ``outcomes_``.
+    seen, and ``seen`` the same in a word ("never", "hardly" or "often", see
+    :func:`summarkov.confidence.seen`). ``counts`` N(x; s), ``probabilities`` and 95% ``intervals`` have one
+    entry an outcome, in the order of ``outcomes_``.
     """
 
     state: Hashable
@@ -22,6 +24,7 @@ class Row(NamedTuple):
     counts: tuple[float, ...]
     probabilities: tuple[float, ...]
     intervals: tuple[tuple[float, float], ...]
+    seen: str
 
 
 class StateTable(Sequence[Row]):
@@ -33,7 +36,7 @@ class StateTable(Sequence[Row]):
 
     def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
         self.outcomes = tuple(outcomes)
-        names = fitted.influencer_labels
+        names, prior_weight = fitted.influencer_labels, float(fitted.pseudo.sum())
         self._rows = [
             Row(
                 fitted.summary.state(key, names, fitted.labels),
@@ -42,6 +45,7 @@ class StateTable(Sequence[Row]):
                 tuple(n),
                 tuple(theta),
                 tuple((low, high) for low, high in bounds),
+                seen(sum(n), prior_weight),
             )
             for key, n, theta, bounds in zip(
                 fitted.table.keys.tolist(),
@@ -64,7 +68,7 @@ class StateTable(Sequence[Row]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one plain dict a state, ready for a data frame or JSON."""
         return [
-            {"state": row.words, "n": row.n}
+            {"state": row.words, "n": row.n, "seen": row.seen}
             | {
                 f"{name}({outcome})": value
                 for outcome, n, p, (low, high) in zip(
@@ -85,5 +89,6 @@ class StateTable(Sequence[Row]):
                 f"  {p:>12.4f}  {low:.4f} to {high:.4f}"
                 for p, (low, high), _ in zip(row.probabilities, row.intervals, shown, strict=False)
             )
-            lines.append(f"{row.words:<{widest}}  {row.n:>8g}{''.join(cells)}")
+            mark = "" if row.seen == "often" else f"  {row.seen} seen"
+            lines.append(f"{row.words:<{widest}}  {row.n:>8g}{''.join(cells)}{mark}")
         return "\n".join(lines)

@@ -63,6 +63,11 @@ class Summary(ABC):
         """Where an influencer is looked for, in words to follow it, if each is in a place of its own."""
         return ""
 
+    def reach(self, label: str) -> tuple[int, int | None]:
+        """How far back a label is looked for: ``(d, k)`` is from lag d + 1 to lag k, None without end."""
+        recent, first = self.memory()
+        return 0, recent if first is None else None
+
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """How many states some history can reach at this look-back; all, unless a summary knows better."""
         return self.n_states(len(influencers), n_labels)

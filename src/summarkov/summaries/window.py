@@ -72,6 +72,10 @@ class WindowSummary(Summary):
         each = [reach.get(z) if isinstance(reach, Mapping) else reach for z in influencers]
         return [None if k is None else k - self.delay for k in each]
 
+    def reach(self, label: str) -> tuple[int, int | None]:
+        given = self.lookback
+        return self.delay, given.get(label) if isinstance(given, Mapping) else given
+
     def where(self, label: str) -> str:
         """Where a label is looked for, in words to follow it; nothing where all have one look-back.
 
