@@ -144,7 +144,7 @@ class InfluenceGraph(Parameters):
         >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
         >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
-        [1.0, 1.0, 1.0]
+        [0.9, 1.0, 1.0]
         """
         from summarkov.models.bootstrap import bootstrap
 
