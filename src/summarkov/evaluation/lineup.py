@@ -33,7 +33,7 @@ AUTO_GRID = {"alpha": ALPHAS, "gamma": GAMMAS}
 
 #: A split costs from about 2 to about 25 nats on the paper's data sets.
 TREE_GAMMAS = (0.2, 0.4, 0.7, 1, 1.5, 2)
-TREE_GRID = {"alpha": (0.5, 1.5, 5, 15, 50, 150)}
+TREE_GRID = {"alpha": (0.5, 1.5, 5, 15)}
 #: Trees of a bag may be larger: their mean evens out what each made of its own resample.
 BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
