@@ -30,7 +30,9 @@ def rows() -> Iterator[Row]:
 
     path = SHARED / "stackoverflow.train.jsonl"
     if not path.exists():
-        yield Row("a tree on Stack Overflow: ours / scikit-learn's", "not measured: data missing", "1x or less")
+        yield Row(
+            "a tree on Stack Overflow: ours / scikit-learn's", "not measured: data missing", "1x or less"
+        )
         return
     events = sm.read_events(path)
     label = events.labels[int(np.argmax(events.label_counts))]

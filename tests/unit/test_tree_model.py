@@ -375,6 +375,7 @@ TREE = ("targets", 0, "tree")
             edited("targets", 0, "trace", 1, "label", "A"),
             ".trace[1].label: expected one of C within the last 2",
         ),
+        (edited("targets", 0, "trace", 0, "gain", 0.5), ".trace[0].gain: expected"),
         (edited("targets", 0, "score", 1.0), ".score: expected"),
     ],
 )

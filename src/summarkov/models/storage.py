@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import StateCounts, Target
+from summarkov.engines import Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
@@ -28,7 +28,7 @@ from summarkov.models.stored_states import (
     read_table,
     state_document,
 )
-from summarkov.models.stored_trees import read_splits, read_tree, tree_document
+from summarkov.models.stored_trees import check_splits, read_tree, tree_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.search import LookbackProblem, Problem, Step
 from summarkov.search.contexts import ContextProblem
@@ -124,7 +124,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
                 strict=True,
             )
         ],
-        "trace": [dict(vars(step)) for step in fitted.steps],
+        "trace": [dict(vars(step)) for step in model.trace_],
         **({} if fitted.certificate is None else {"certificate": certificate_document(fitted.certificate)}),
     }
 
@@ -252,19 +252,21 @@ def _read_target(node: Node, template: SummaryModel, summary: Summary, document:
         alpha=template.alpha,
         prior=template.prior,
         score=-np.inf if score.value is None else score.number(),
-        steps=_read_trace(node["trace"], problem, table),
+        steps=_read_trace(node["trace"], problem),
         certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
+    if isinstance(problem, TreeProblem):
+        check_splits(node["trace"], problem, table)
     model._fitted = fitted
     return model
 
 
-def _read_trace(node: Node, problem: Problem, table: StateCounts) -> tuple[Step, ...]:
+def _read_trace(node: Node, problem: Problem) -> tuple[Step, ...]:
     if isinstance(problem, TreeProblem):
-        return read_splits(node, problem, table)
+        return ()  # the tree tells them, and is checked against them
     return tuple(_read_step(step, problem) for step in node.list())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 from summarkov.engines import StateCounts
 from summarkov.models.fitted import Fitted
-from summarkov.search import Step
 from summarkov.search.tree import TreeProblem
 from summarkov.store import Node
 from summarkov.summaries import HistoryTest, MoreRecent, Occurs, Start, TreeSummary
@@ -75,11 +75,12 @@ def _read_test(node: Node, problem: TreeProblem, index: dict[str, int]) -> Histo
     return test
 
 
-def read_splits(node: Node, problem: TreeProblem, table: StateCounts) -> tuple[Step, ...]:
-    """The trace: one step a split of the tree, in order."""
+def check_splits(node: Node, problem: TreeProblem, table: StateCounts) -> None:
+    """The trace must be what the tree and its counts say: one step a split, in order."""
     expected = problem.steps(table)
-    steps = []
     for item, step in zip(node.list(len(expected)), expected, strict=True):
-        action, label = item["action"].one_of((step.action,)), item["label"].one_of((step.label,))
-        steps.append(Step(action, label, item["score"].number(), item["gain"].number()))
-    return tuple(steps)
+        item["action"].one_of((step.action,))
+        item["label"].one_of((step.label,))
+        for name, value in (("score", step.score), ("gain", step.gain)):
+            if not math.isclose(item[name].number(), value, rel_tol=1e-9, abs_tol=1e-6):
+                item[name].wrong(f"{value:.6f}, which is what the counts say")

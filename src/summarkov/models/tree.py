@@ -19,7 +19,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel, codes_of, label_list
 from summarkov.models.parameters import share
 from summarkov.scores import Scorer, Tree, shrunken
-from summarkov.search import Problem
+from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
 from summarkov.summaries import HistoryTests, KeyArray, Summary, TreeSummary
@@ -265,6 +265,17 @@ class TreeSuMM(SummaryModel):
         return grow_tree(problem)
 
     @property
+    def trace_(self) -> Trace:
+        """The splits in depth-first order: what each adds to the score of the tree without it."""
+        fitted = self.fitted
+        as_fitted = self.copy(**fitted.settings)
+        problem = as_fitted.make_problem(
+            fitted.labels, fitted.target, fitted.summary, fitted.n_events, fitted.scale
+        )
+        assert isinstance(problem, TreeProblem)
+        return Trace(problem.steps(fitted.table))
+
+    @property
     def influences_(self) -> tuple[Influence, ...]:
         """How each influencer changes the probability of each label of the target, where it is tested."""
         fitted = self.fitted
@@ -305,7 +316,6 @@ class TreeSuMM(SummaryModel):
             alpha=new.alpha,
             prior=new.prior,
             score=result.score,
-            steps=result.steps,
             settings=new.get_params(deep=False),
         )
         return new

@@ -41,19 +41,27 @@ def split_gains(yes: FloatArray, whole: FloatArray) -> FloatArray:
     array([1.0465, 0.    ])
     """
     no = whole[..., None, :] - yes
-    n_yes, n_no = yes.sum(axis=-1), no.sum(axis=-1)
-    gain = _fit(yes, n_yes) + _fit(no, n_no) - _fit(whole, whole.sum(axis=-1))[..., None]
+    n_yes, n_no = _sum(yes), _sum(no)
+    gain = _fit(yes, n_yes) + _fit(no, n_no) - _fit(whole, _sum(whole))[..., None]
     return np.where((n_yes > 0) & (n_no > 0), np.maximum(gain, 0.0), 0.0)
 
 
 def unexplained(counts: FloatArray) -> FloatArray:
     """The most that any splits could gain: less the largest log-likelihood of ``counts[..., x]``."""
-    return np.asarray(-_fit(counts, counts.sum(axis=-1)))
+    return np.asarray(-_fit(counts, _sum(counts)))
 
 
 def _fit(counts: FloatArray, n: FloatArray) -> FloatArray:
-    return np.asarray(_x_log_x(counts).sum(axis=-1) - _x_log_x(n))
+    return np.asarray(_sum(_x_log_x(counts)) - _x_log_x(n))
+
+
+def _sum(x: FloatArray) -> FloatArray:
+    """Over outcomes; there are many tests and few outcomes, so one outcome at a time is much faster."""
+    total = x[..., 0]
+    for outcome in range(1, x.shape[-1]):
+        total = total + x[..., outcome]
+    return total
 
 
 def _x_log_x(x: FloatArray) -> FloatArray:
-    return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
+    return np.asarray(x * np.log(np.maximum(x, 1e-300)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,7 @@ class TreeProblem(Problem):
         assert isinstance(self.summary, TreeSummary)
         return self.summary
 
-    @property
+    @cached_property
     def penalty(self) -> float:
         r"""What a split must gain: :math:`\gamma \left( (|X| - 1) \log(N) / 2 + \log T \right)`.
 
@@ -100,6 +101,7 @@ class _Node:
 
     counts: IntArray
     depth: int
+    is_open: bool  # whether a split could be worth it
     tables: RecencyCounts | None = None  # what further tests would tell apart, while that is needed
     test: HistoryTest | None = None
     branches: tuple[int, int] = (-1, -1)
@@ -117,11 +119,12 @@ def grow_tree(problem: TreeProblem) -> Search:
     request = RecencyRequest(problem.tree, problem.target, problem.optional, (0,))
     (root,) = yield [request]
     assert isinstance(root, RecencyCounts)
-    nodes.append(_Node(root.counts[0], 0, root))
-    open_ = [0] if _is_open(problem, nodes[0]) else []
+    nodes.append(_node(problem, root.counts[0], 0))
+    nodes[0].tables = root
+    open_ = [0] if nodes[0].is_open else []
     while open_:
         grown = [(at, low, high) for at in open_ for low, high in _split(problem, nodes, at)]
-        wanted = [at for _, low, high in grown for at in _counted(problem, nodes, low, high)]
+        wanted = [at for _, low, high in grown for at in _counted(nodes, low, high)]
         if wanted:
             tree, rows = _preorder(nodes, problem.tree)
             number = {row: leaf for leaf, row in enumerate(r for r in rows if nodes[r].test is None)}
@@ -136,11 +139,11 @@ def grow_tree(problem: TreeProblem) -> Search:
             rest = nodes[up].tables
             for at, other in ((low, high), (high, low)):
                 tables = nodes[other].tables
-                if nodes[at].tables is None and _is_open(problem, nodes[at]) and tables is not None:
+                if nodes[at].tables is None and nodes[at].is_open and tables is not None:
                     assert rest is not None
                     nodes[at].tables = rest.minus(tables)
             nodes[up].tables = None
-            open_ += [at for at in (low, high) if _is_open(problem, nodes[at])]
+            open_ += [at for at in (low, high) if nodes[at].is_open]
     full, rows = _preorder(nodes, problem.tree)
     counts = np.array([nodes[row].counts for row in rows if nodes[row].test is None])
     return result_of(replace(problem, summary=full), counts)
@@ -151,7 +154,7 @@ def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
     tree, counts = prune(problem, leaves)
     learned = replace(problem, summary=tree)
     table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
-    return SearchResult(tree, tree.influencers, learned.score(table), table, learned.steps(table))
+    return SearchResult(tree, tree.influencers, learned.score(table), table, ())  # the tree tells the steps
 
 
 def prune(problem: TreeProblem, leaves: IntArray) -> tuple[TreeSummary, IntArray]:
@@ -181,11 +184,11 @@ def prune(problem: TreeProblem, leaves: IntArray) -> tuple[TreeSummary, IntArray
     return pruned, counts[np.array(rows)[pruned.leaves]]
 
 
-def _is_open(problem: TreeProblem, node: _Node) -> bool:
-    """Whether a split of the node could be worth it."""
-    if node.depth >= problem.max_depth or not problem.tree.tests.size(len(problem.optional)):
-        return False
-    return float(unexplained(node.counts / problem.scale)) > problem.penalty
+def _node(problem: TreeProblem, counts: IntArray, depth: int) -> _Node:
+    """A leaf; it is open if a split of it could be worth it."""
+    if depth >= problem.max_depth or not problem.tree.tests.size(len(problem.optional)):
+        return _Node(counts, depth, False)
+    return _Node(counts, depth, bool(unexplained(counts / problem.scale) > problem.penalty))
 
 
 def _split(problem: TreeProblem, nodes: list[_Node], at: int) -> list[tuple[int, int]]:
@@ -198,15 +201,15 @@ def _split(problem: TreeProblem, nodes: list[_Node], at: int) -> list[tuple[int,
     if gains[best] <= max(WORTH_FOLLOWING * problem.penalty, 1e-9 * problem.n_events):
         return []
     node.test = tests.nth(best, problem.optional)
-    nodes.append(_Node(yes[best], node.depth + 1))
-    nodes.append(_Node(node.counts - yes[best], node.depth + 1))
+    nodes.append(_node(problem, yes[best], node.depth + 1))
+    nodes.append(_node(problem, node.counts - yes[best], node.depth + 1))
     node.branches = len(nodes) - 2, len(nodes) - 1
     return [node.branches]
 
 
-def _counted(problem: TreeProblem, nodes: list[_Node], low: int, high: int) -> Sequence[int]:
+def _counted(nodes: list[_Node], low: int, high: int) -> Sequence[int]:
     """Which of two branches must be counted: the smaller one, if both are open."""
-    open_ = [at for at in (low, high) if _is_open(problem, nodes[at])]
+    open_ = [at for at in (low, high) if nodes[at].is_open]
     return open_ if len(open_) < 2 else [min(open_, key=lambda at: int(nodes[at].counts.sum()))]
 
 
