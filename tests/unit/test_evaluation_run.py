@@ -194,7 +194,7 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 def test_every_name_makes_a_contender_of_that_name():
     names = [name for name in NAMES if name != "lstm"]
     assert [contender.name for contender in lineup(names)] == names
-    assert len(NAMES) == 24
+    assert len(NAMES) == 25
     assert repr(lineup(["BSuMM"])) == repr(lineup(["bsumm"]))
 
 
