@@ -59,6 +59,7 @@ LAYOUT = {
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",
         "summarkov.explain:Influence",
+        "summarkov.explain:Pattern",
         "summarkov.confidence:Confidence",
         "summarkov.confidence:EdgeConfidence",
         "summarkov.explain:Explanation",

@@ -52,6 +52,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         "score": _finite(model.score_),
         "log_likelihood": model.log_likelihood_,
         "edges": _edges(model.influences_),
+        "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
         "states": [
             {
                 "state": row.state,

@@ -12,6 +12,7 @@ from rich.text import Text
 from summarkov.cli.certificates import print_certificates
 from summarkov.cli.text import (
     bar,
+    clean,
     factor,
     label,
     new_table,
@@ -116,6 +117,10 @@ def print_influences(
             number(edge.n_with),
         )
     console.print(table)
+    for edge in edges:
+        if edge.depends:
+            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
+            console.print(Text(f"~ {names}: {clean(edge.depends)}", style=_STYLES["mixed"]))
 
 
 def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:

@@ -27,6 +27,7 @@ from summarkov.cli.windows import place_of, window_words
 from summarkov.summaries import TreeSummary
 
 if TYPE_CHECKING:
+    from summarkov.explain import Pattern
     from summarkov.models import SummaryModel
 
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
@@ -56,6 +57,7 @@ def print_model(
         models = dict.fromkeys(chosen, model)
         print_influences(console, edges, counts, models)
         print_reading(console, edges, models)
+        _print_patterns(console, [pattern for pattern in model.patterns_ if pattern.target in chosen])
         console.print()
     elif fitted.summary.by_label:
         console.print("No label was found to influence it.\n")
@@ -66,6 +68,18 @@ def print_model(
     if not isinstance(fitted.summary, TreeSummary):  # which was drawn
         _print_trace(console, model)
     print_certificate(console, model)
+
+
+def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
+    """How the influencers work together, where that has a name."""
+    for each in patterns:
+        ends = ("with all", "with none") if each.kind in ("noisy-or", "together") else ("then", "otherwise")
+        console.print(
+            Text(
+                f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {clean(each.words)}; "
+                f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
+            )
+        )
 
 
 def _print_heading(

@@ -2,6 +2,7 @@
 
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
 from summarkov.explain.influence import Influence, influence_of
+from summarkov.explain.patterns import Pattern, mixed_by, pattern_of
 from summarkov.explain.rules import influence_in_tree
 from summarkov.explain.strengths import strengths
 
@@ -10,7 +11,10 @@ __all__ = [
     "Counterfactual",
     "Explanation",
     "Influence",
+    "Pattern",
     "influence_in_tree",
     "influence_of",
+    "mixed_by",
+    "pattern_of",
     "strengths",
 ]

@@ -29,6 +29,9 @@ class Influence:
     ``low`` and ``high`` say how sure it is, if ``InfluenceGraph.confidence`` was asked (else None), see
     :class:`summarkov.confidence.EdgeConfidence`.
 
+    ``depends`` says, of a mixed influence, on which other influencer it depends, such as "amplifies with B,
+    inhibits without"; nothing where no single one decides it.
+
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
     """
 
@@ -41,6 +44,7 @@ class Influence:
     frequency: float | None = None
     low: float | None = None
     high: float | None = None
+    depends: str = ""
 
     @property
     def ratio(self) -> float:

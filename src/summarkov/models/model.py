@@ -18,7 +18,7 @@ from summarkov.engines.counts import Counts
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
-from summarkov.explain import Explanation, Influence, influence_of
+from summarkov.explain import Explanation, Influence, Pattern, influence_of, mixed_by, pattern_of
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
@@ -168,11 +168,24 @@ class SummaryModel(Parameters):
         fitted = self.fitted
         if not fitted.summary.by_level:
             return ()
-        return tuple(
-            Influence(z, x, *influence_of(fitted.table, fitted.pseudo, fitted.scale, column, outcome))
-            for column, z in enumerate(fitted.influencer_labels)
-            for outcome, x in enumerate(self.target_)
-        )
+        found, names = [], fitted.influencer_labels
+        for column, z in enumerate(names):
+            for outcome, x in enumerate(self.target_):
+                asked = fitted.table, fitted.pseudo, fitted.scale, column, outcome
+                edge = Influence(z, x, *influence_of(*asked))
+                mixed = edge.effect == "mixed"
+                found.append(replace(edge, depends=mixed_by(*asked, names)) if mixed else edge)
+        return tuple(found)
+
+    @property
+    def patterns_(self) -> tuple[Pattern, ...]:
+        """How the influencers work together on each label of the target, where that has a simple name."""
+        fitted = self.fitted
+        if not fitted.summary.by_level:
+            return ()
+        asked = fitted.table, fitted.pseudo, fitted.scale
+        found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
+        return tuple(pattern for pattern in found if pattern is not None)
 
     # ------------------------------------------------------------------ use
 
