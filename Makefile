@@ -1,4 +1,4 @@
-# demo, test, lint, bench, reproduce, fuzz: each works from a fresh clone and installs what it needs into .venv.
+# demo, test, lint, bench, reproduce, calibration, fuzz: each works from a fresh clone and installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench reproduce fuzz clean
+.PHONY: demo test lint bench reproduce calibration fuzz clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -28,6 +28,10 @@ bench: $(VENV)/.bench
 DATA ?= ../shared/data
 reproduce: $(VENV)/.baselines
 	$(BIN)/summarkov reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
+
+# Simulated graphs whose truth is known: is confidence what it says?
+calibration: $(VENV)/.core
+	$(BIN)/python tools/calibration.py
 
 # Properties with 20 times as many examples, new ones each time.
 fuzz: $(VENV)/.test

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SuMM,
         TreeSuMM,
         VariableOrderChain,
+        compare_groups,
         load,
         sensitivity,
     )
@@ -54,6 +55,7 @@ _WHERE = {
     "VariableOrderChain": "models",
     "backend": "kernels",
     "compare": "evaluation",
+    "compare_groups": "models",
     "load": "models",
     "read_events": "readers",
     "register_summary": "summaries",
@@ -76,6 +78,7 @@ __all__ = [
     "VariableOrderChain",
     "backend",
     "compare",
+    "compare_groups",
     "load",
     "read_events",
     "register_summary",

@@ -1,9 +1,12 @@
 """Edge confidence as people use it."""
 
+import json
+import math
+
 import pytest
 
 import summarkov as sm
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
 
@@ -97,3 +100,67 @@ def test_models_without_edges_and_graphs_that_are_not_fitted_are_refused(events)
         sm.InfluenceGraph(sm.MarkovChain()).fit(events).confidence(events)
     with pytest.raises(NotFittedError):
         sm.InfluenceGraph(sm.BSuMM()).confidence(events)
+
+
+# --------------------------------------------------------------------------------------------- kept and shown
+
+
+def test_confidence_is_saved_with_the_graph(graph, events, tmp_path):
+    graph.confidence(events, n=10, seed=4, level=0.9)
+    graph.save(tmp_path / "graph.json")
+    loaded = sm.load(tmp_path / "graph.json")
+    assert loaded.confidence_ == graph.confidence_
+    assert loaded.edges_ == graph.edges_
+    assert loaded.confidence(events, n=10, seed=4, level=0.9) == graph.confidence_
+
+
+def test_strengths_that_no_replicate_has_are_kept_as_null(tmp_path):
+    events = sm.read_events([["A", "B"] * 5, ["C"]] * 3)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=None, required=["A", "B", "C"])).fit(events)
+    edges = graph.confidence(events, n=3).edges
+    assert any(math.isnan(edge.strength) and math.isnan(edge.low) for edge in edges)
+    graph.save(tmp_path / "graph.json")
+    assert repr(sm.load(tmp_path / "graph.json").confidence_) == repr(graph.confidence_)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"n": 0}, "confidence.n: expected a whole number from 1 on"),
+        ({"level": 1.5}, "confidence.level: expected a number between 0 and 1"),
+        ({"units": "days"}, "confidence.units: expected one of"),
+        ({"edges": []}, "confidence.edges: expected every edge"),
+        ({("edges", "influencer"): "nobody"}, "influencer: expected one of"),
+        ({("edges", "frequency"): 1.2}, "frequency: expected a share of 10"),
+        ({("edges", "frequency"): 0.123}, "frequency: expected a share of 10"),
+        ({("edges", "in_graph"): False}, "in_graph: expected true"),
+        ({("edges", "low"): 100.0}, "low: expected a number up to 'high'"),
+        ({("edges", "low"): None}, "low: expected a number up to 'high'"),
+        ({("edges", "effect"): "unclear"}, "effect: expected what 'low' and 'high' say"),
+    ],
+)
+def test_damaged_confidence_is_refused(graph, events, tmp_path, damage, message):
+    graph.confidence(events, n=10)
+    graph.save(tmp_path / "graph.json")
+    document = json.loads((tmp_path / "graph.json").read_text())
+    for name, value in damage.items():
+        if isinstance(name, tuple):
+            sure = next(edge for edge in document["confidence"]["edges"] if edge["effect"] == "amplifies")
+            sure[name[1]] = value
+        else:
+            document["confidence"][name] = value
+    (tmp_path / "graph.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError) as caught:
+        sm.load(tmp_path / "graph.json")
+    assert message in str(caught.value)
+
+
+def test_confidence_is_drawn(graph, events):
+    assert "%" not in graph.to_dot()
+    assert "frequency" not in next(iter(graph.to_networkx().edges(data=True)))[2]
+    graph.confidence(events, n=10)
+    assert 'label="x' in graph.to_dot()
+    assert ' 100%"' in graph.to_dot()
+    drawn = graph.to_networkx().edges["purchase", "write review"]
+    assert drawn["frequency"] == 1.0
+    assert drawn["low"] < drawn["strength"] < drawn["high"]

@@ -33,6 +33,20 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
             }
             for x, model in graph.models_.items()
         ],
+        **({"confidence": confidence_document(graph)} if graph.confidence_ else {}),
+    }
+
+
+def confidence_document(graph: InfluenceGraph) -> dict[str, Any]:
+    """How sure the edges of a graph are."""
+    sure = graph.confidence_
+    assert sure is not None
+    return {
+        **{name: value for name, value in vars(sure).items() if name != "edges"},
+        "edges": [
+            {name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()}
+            for edge in sure.edges
+        ],
     }
 
 
@@ -99,7 +113,13 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
 
 
 def _edges(edges: Iterable[Influence]) -> list[dict[str, Any]]:
-    return [{**vars(edge), "ratio": _finite(math.exp(min(edge.strength, 700.0)))} for edge in edges]
+    return [
+        {
+            **{name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()},
+            "ratio": _finite(math.exp(min(edge.strength, 700.0))),
+        }
+        for edge in edges
+    ]
 
 
 def _finite(value: float) -> float | None:

@@ -26,6 +26,7 @@ from summarkov.cli.text import (
 from summarkov.cli.windows import place_of, settings_words, window_words
 
 if TYPE_CHECKING:
+    from summarkov.confidence import Confidence
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, SummaryModel
 
@@ -33,6 +34,8 @@ _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
 #: What the columns beside labels and bars take: effect, strength, observations, and the space between.
 _BESIDE = 9 + 8 + 15 + 4 * 2
+#: What the interval and the share of graphs that have an edge take instead of a bar.
+_SURE = 14 + 2 + 4
 
 
 def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:
@@ -62,6 +65,8 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print(f"... and {len(edges) - len(shown)} weaker ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
+    if graph.confidence_ is not None:
+        print_confidence(console, graph.confidence_)
     print_certificates(console, graph)
 
 
@@ -85,8 +90,9 @@ def print_influences(
     """Print influences under their targets: effect, strength, and on how many observations it rests."""
     n_events = next(iter(models.values())).fitted.n_events
     where = {edge: place_of(models[edge.target], edge.influencer) for edge in edges}
-    bars = 10 if page_width(console) >= 72 else 0
-    room = max(12, page_width(console) - _BESIDE - bars)
+    known = any(edge.frequency is not None for edge in edges)
+    bars = 10 if page_width(console) >= 72 and not known else 0
+    room = max(12, page_width(console) - _BESIDE - (_SURE if known else bars))
     width = min(
         room, max(widest([e.influencer + where[e] for e in edges]) + 4, widest([e.target for e in edges]))
     )
@@ -94,7 +100,9 @@ def print_influences(
     table.add_column("Label", no_wrap=True, width=width)
     table.add_column("", no_wrap=True, width=9)
     table.add_column("Strength", no_wrap=True)
-    table.add_column("", no_wrap=True, width=bars)
+    table.add_column("Interval" if known else "", no_wrap=True, width=None if known else bars)
+    if known:
+        table.add_column("Sure", justify="right", no_wrap=True)
     table.add_column("Observations", justify="right", no_wrap=True)
     strongest = max((abs(e.strength) for e in edges), default=0.0) or 1.0
     target = None
@@ -102,7 +110,7 @@ def print_influences(
         if edge.target != target:
             target = edge.target
             seen = f"{percent(counts[target] / n_events)} of events"
-            table.add_row(label(target, width, "bold"), "", "", "", Text(seen, style="dim"))
+            table.add_row(label(target, width, "bold"), "", "", "", *[""] * known, Text(seen, style="dim"))
         style = _STYLES[edge.effect]
         sure = edge.effect != "unclear"
         table.add_row(
@@ -113,7 +121,11 @@ def print_influences(
             ),
             Text(edge.effect, style=style),
             factor(_ratio(edge)) if sure else "",
-            Text(bar(abs(edge.strength) / strongest, bars, plain=is_plain(console)), style=style),
+            *(
+                [_interval(edge), "" if edge.frequency is None else f"{edge.frequency:.0%}"]
+                if known
+                else [Text(bar(abs(edge.strength) / strongest, bars, plain=is_plain(console)), style=style)]
+            ),
             number(edge.n_with),
         )
     console.print(table)
@@ -160,6 +172,32 @@ def print_contexts(console: Console, graph: InfluenceGraph) -> None:
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
     console.print(Text("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim"))
+
+
+def print_confidence(console: Console, sure: Confidence) -> None:
+    """Say what the shares mean, and which edges most graphs have but this one."""
+    console.print(
+        Text(
+            f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
+            f"{sure.n_units:,} {sure.units} drawn with replacement. Interval: {sure.level:.0%}, "
+            "of the strength.",
+        )
+    )
+    missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
+    if missing:
+        names = [
+            f"'{shorten(edge.influencer, 24)}' to '{shorten(edge.target, 24)}' ({edge.frequency:.0%})"
+            for edge in missing[:5]
+        ]
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        console.print(Text(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim"))
+
+
+def _interval(edge: Influence) -> str:
+    """The interval of a strength, as factors."""
+    if edge.low is None or edge.high is None or math.isnan(edge.low):
+        return ""
+    return f"{factor(math.exp(min(edge.low, 700.0)))} to {factor(math.exp(min(edge.high, 700.0)))}"
 
 
 def is_plain(console: Console) -> bool:

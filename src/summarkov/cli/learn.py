@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WHAT = "What to learn"
 PAST = "What of the past counts"
 SEARCH = "How influencers are chosen"
+SURE = "How sure they are"
 
 #: The kinds of models, by the name on the command line.
 FAMILIES = {
@@ -245,6 +246,22 @@ def learn(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
     ] = None,
+    confidence: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Learn N more graphs from resampled sequences, and say how many of them have each edge.",
+            rich_help_panel=SURE,
+        ),
+    ] = None,
+    blocks: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Resample blocks of N events in a row, not sequences. Default for one single sequence.",
+            rich_help_panel=SURE,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
@@ -284,9 +301,17 @@ def learn(
         "max_sets": max_sets,
     }
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    if confidence is not None and (joint or len(set(target or ())) == 1):
+        raise SettingError("--confidence is about the edges of a graph; give no --target, or several")
+    if blocks is not None and confidence is None:
+        raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output)
     events = Reading(case, event, order_column, format).read(file)
     fitted = fit(template, events, target or [], joint, jobs)
+    if confidence is not None:
+        from summarkov.cli.confidence import add_confidence
+
+        add_confidence(fitted, events, n=confidence, blocks=blocks)
     if output is not None:
         with saving(output):
             fitted.save(output)

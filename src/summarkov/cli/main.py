@@ -8,6 +8,7 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.compare import compare
+from summarkov.cli.confidence import confidence
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
@@ -34,6 +35,7 @@ for _command, _panel in (
     (learn, "From events to a model"),
     (show, "Use a model"),
     (report, "Use a model"),
+    (confidence, "Use a model"),
     (predict, "Use a model"),
     (evaluate, "Use a model"),
     (simulate, "Use a model"),

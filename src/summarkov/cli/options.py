@@ -53,4 +53,12 @@ Unknown = Annotated[
         "say nothing.",
     ),
 ]
+Blocks = Annotated[
+    int | None,
+    typer.Option(
+        "--blocks",
+        metavar="N",
+        help="Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]

@@ -4,6 +4,7 @@ from summarkov.models.bag import Bag
 from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.groups import compare_groups
 from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
 from summarkov.models.sensitivities import Stability, StabilityRow, StableEdge, sensitivity
@@ -26,6 +27,7 @@ __all__ = [
     "SummaryModel",
     "TreeSuMM",
     "VariableOrderChain",
+    "compare_groups",
     "load",
     "sensitivity",
 ]

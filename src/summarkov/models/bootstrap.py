@@ -45,7 +45,7 @@ def bootstrap(
     progress: Callable[[int, int], None] | None = None,
 ) -> Confidence:
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
-    local = _check(models, source, n, seed, level)
+    local = check_resampling(models, source, n, seed, level)
     parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
     replicated = [local.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
@@ -91,9 +91,10 @@ class _Part:
         return self.draws.weights(self.start + replicate, n_units)
 
 
-def _check(
-    models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, level: float
+def check_resampling(
+    models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, level: float = 0.95
 ) -> Replicable:
+    """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
     if not fitted.summary.by_level:
         raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")

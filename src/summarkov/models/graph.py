@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import Confidence, EdgeConfidence
+from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
 from summarkov.engines import as_source, joint_memory
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
@@ -100,7 +100,7 @@ class InfluenceGraph(Parameters):
         """Add the counts of further events to every model; the influencers stay."""
         if not hasattr(self, "_models"):
             return self.fit(events, sample_weight=sample_weight)
-        source = self._first._source(events, sample_weight=sample_weight)
+        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
         self._confidence = None
         return self
@@ -148,11 +148,52 @@ class InfluenceGraph(Parameters):
         """
         from summarkov.models.bootstrap import bootstrap
 
-        source = self._first._source(events, sample_weight=sample_weight)
+        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         settings = {"n": n, "seed": seed, "blocks": blocks, "level": level, "progress": progress}
         found = bootstrap(list(self.models_.values()), source, **settings)
         self._confidence = found
         return found
+
+    def discoveries(
+        self,
+        events: Any,
+        *,
+        rate: float = 0.1,
+        seed: int = 0,
+        blocks: Any = None,
+        sample_weight: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Discoveries:
+        """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
+
+        One half of the sequences, drawn at random, proposes the influencers of every target; the other half
+        tests each of them, given the target's other influencers (a conditional G-test, see
+        :func:`summarkov.confidence.conditional_test`). Of all tests together those are kept that the
+        procedure of Benjamini and Yekutieli allows. Half the data find less than all of them, so edges of the
+        graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
+        edges that do not hold given the others proposed: one that stands for an influencer that the first
+        half missed is not false in this sense.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        rate : float
+            The share of false edges among those kept, on average, that one is ready to accept.
+        seed, blocks, progress
+            As for :meth:`confidence`; the halves are of sequences, or of blocks.
+
+        >>> from summarkov import BSuMM, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> found = InfluenceGraph(BSuMM(lookback=1)).fit(events).discoveries(events, rate=0.05)
+        >>> [(edge.influencer, edge.target) for edge in found.kept]
+        [('C', 'A'), ('A', 'B'), ('B', 'C')]
+        """
+        from summarkov.models.halves import discoveries
+
+        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        settings = {"rate": rate, "seed": seed, "blocks": blocks, "progress": progress}
+        return discoveries(list(self.models_.values()), source, **settings)
 
     # ------------------------------------------------------------------ what was learned
 
@@ -204,7 +245,10 @@ class InfluenceGraph(Parameters):
         return next(iter(self.models_.values()))
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; edges have effect, strength, n_with and n_without."""
+        """Return a ``networkx.DiGraph``; edges have effect, strength, n_with and n_without.
+
+        And frequency, low and high, if :meth:`confidence` was asked.
+        """
         import networkx
 
         graph = networkx.DiGraph()
@@ -220,13 +264,18 @@ class InfluenceGraph(Parameters):
                 n_with=edge.n_with,
                 n_without=edge.n_without,
             )
+            if edge.frequency is not None:
+                graph.edges[edge.influencer, edge.target].update(
+                    frequency=edge.frequency, low=edge.low, high=edge.high
+                )
         return graph
 
     def to_dot(self) -> str:
         """Return the graph in Graphviz's DOT language.
 
         Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring. They are labelled with ``ratio``, and wider if stronger.
+        diamond, unclear ones dotted with a ring. They are labelled with ``ratio``, and with the
+        ``frequency`` if it is known, and wider if stronger.
         """
         lines = [
             "digraph influence {",
@@ -238,11 +287,12 @@ class InfluenceGraph(Parameters):
         for edge in self.edges_:
             colour, style, head = _DRAWN[edge.effect]
             times = _times(edge.ratio) if edge.effect != "unclear" else ""
+            sure = "" if edge.frequency is None else f"{edge.frequency:.0%}"
             lines.append(
                 f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
                 f'[color="{colour}", fontcolor="{colour}", style={style}, arrowhead={head}, '
-                f'penwidth={1 + min(abs(edge.strength), 4):.2f}, label="{times}", '
-                f'tooltip="{f"{edge.effect} {times}".strip()}"];'
+                f'penwidth={1 + min(abs(edge.strength), 4):.2f}, label="{f"{times} {sure}".strip()}", '
+                f'tooltip="{f"{edge.effect} {times} {sure}".strip()}"];'
             )
         return "\n".join([*lines, "}"]) + "\n"
 

@@ -283,7 +283,9 @@ class SummaryModel(Parameters):
     def _events(self, events: Any, unknown: str = "error") -> EventSequences:
         return read_events(events).recode(self.labels_, unknown=unknown)
 
-    def _source(self, data: Any, unknown: str = "error", sample_weight: Any = None) -> CountSource:
+    def _source(
+        self, data: Any, unknown: str = "error", sample_weight: Any = None, n_jobs: int | None = None
+    ) -> CountSource:
         """New data in the vocabulary of the model."""
         if isinstance(data, CountSource):
             if sample_weight is not None:
@@ -293,7 +295,8 @@ class SummaryModel(Parameters):
                     "this source has another vocabulary than the model; give it the model's labels_"
                 )
             return data
-        return LocalSource(self._events(data, unknown), sample_weight=sample_weight, n_jobs=self.n_jobs)
+        threads = self.n_jobs if n_jobs is None else n_jobs
+        return LocalSource(self._events(data, unknown), sample_weight=sample_weight, n_jobs=threads)
 
     def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
         """N(x; s) in new data, and theta of the same states."""

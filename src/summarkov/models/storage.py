@@ -21,6 +21,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.stored_certificates import certificate_document, check_certificate, read_certificate
+from summarkov.models.stored_confidence import confidence_document, read_confidence
 from summarkov.models.stored_states import (
     learned_document,
     plain,
@@ -69,6 +70,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
     models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
     first = models[0]
     fitted = first.fitted
+    sure = model.confidence_ if isinstance(model, InfluenceGraph) else None
     return {
         "format": "summarkov",
         "version": VERSION,
@@ -81,6 +83,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
             "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
         },
         "targets": [_target_document(m) for m in models],
+        **({} if sure is None else {"confidence": confidence_document(sure)}),
     }
 
 
@@ -192,6 +195,8 @@ def _read(document: Node) -> Any:
         raise StoreError(f"{document['targets'].where}: the targets of a graph are sorted and not repeated")
     graph = InfluenceGraph(template, targets=None if tuple(names) == models[0].labels_ else tuple(names))
     graph._models = dict(zip(names, models, strict=True))
+    if "confidence" in document:  # younger than the format
+        graph._confidence = read_confidence(document["confidence"], graph)
     return graph
 
 

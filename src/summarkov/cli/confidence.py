@@ -1,0 +1,149 @@
+"""``summarkov confidence``: how sure each edge of a graph is."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, progress
+from summarkov.cli.files import Reading, check_output, load_model, saving
+from summarkov.cli.graphs import print_graph
+from summarkov.cli.options import Blocks, Case, Event, EventsFile, Format, Json, ModelFile, OrderColumn
+from summarkov.cli.text import label, new_table, page_width, plural, widest
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.confidence import Discoveries
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+
+
+def confidence(
+    model: ModelFile,
+    file: EventsFile,
+    n: Annotated[int, typer.Option("--graphs", "-n", metavar="N", help="How many graphs to learn.")] = 100,
+    blocks: Blocks = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals of strengths.")] = 0.95,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="Q",
+            help="Instead: test the edges that one half of the sequences proposes on the other half, and "
+            "keep those among which at most this share is false, on average.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
+    case: Case = None,
+    event: Event = None,
+    order_column: OrderColumn = None,
+    format: Format = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="MODEL", help="Save the graph with its confidence."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say how sure each edge of a graph is: learn it again from resampled events.
+
+    FILE must be what MODEL was learned from. Each of the graphs is learned from
+    as many sequences, drawn with replacement; an edge is sure if most have it.
+    """
+    from summarkov.models import InfluenceGraph
+
+    if rate is not None and output is not None:
+        raise SettingError("--rate keeps nothing with the graph; leave out --output")
+    check_output(output)
+    graph = load_model(model)
+    if not isinstance(graph, InfluenceGraph):
+        raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
+    graph = graph.set_params(n_jobs=jobs)
+    events = Reading(case, event, order_column, format).read(file)
+    if rate is not None:
+        found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
+        if json:
+            print_json({**vars(found), "tested": [vars(edge) for edge in found.tested]})
+        else:
+            _print_discoveries(results(), found)
+        return
+    add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
+    if output is not None:
+        with saving(output):
+            graph.save(output)
+    if json:
+        from summarkov.cli.documents import confidence_document
+
+        print_json({"saved": None if output is None else str(output), **confidence_document(graph)})
+    else:
+        print_graph(results(), graph)
+        if output is not None:
+            results().print()
+            print_line(results(), f"Saved the graph as {output}")
+
+
+def add_confidence(graph: InfluenceGraph, events: EventSequences, **settings: Any) -> None:
+    """Ask for the confidence of a graph, with a bar."""
+    with progress("Resampling", len(graph.models_), "labels") as advance:
+        graph.confidence(events, progress=advance, **settings)
+
+
+def _print_discoveries(console: Console, found: Discoveries) -> None:
+    """Print the edges that were tested, the surest first."""
+    console.print(
+        Text(
+            f"{len(found.kept)} of {plural(len(found.tested), 'edge')} hold at a false-discovery rate of "
+            f"{found.rate:g}",
+            style="bold",
+        )
+    )
+    console.print(
+        Text(
+            f"Proposed by one half of {found.n_units:,} {found.units}, tested on the other; seed "
+            f"{found.seed}",
+            style="dim",
+        )
+    )
+    console.print()
+    room = max(10, (page_width(console) - 42) // 2)
+    edges = sorted(found.tested, key=lambda edge: edge.adjusted)
+    widths = [
+        min(room, widest([getattr(e, side) for e in edges] + [side.title()]))
+        for side in ("influencer", "target")
+    ]
+    table = new_table()
+    table.add_column("Influencer", no_wrap=True, width=widths[0])
+    table.add_column("Target", no_wrap=True, width=widths[1])
+    for heading in ("G", "Df", "p", "Adjusted", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for edge in edges:
+        table.add_row(
+            label(edge.influencer, widths[0]),
+            label(edge.target, widths[1]),
+            f"{edge.statistic:.1f}",
+            str(edge.degrees),
+            _small(edge.p_value),
+            _small(edge.adjusted),
+            Text("kept", style="green") if edge.is_kept else "",
+        )
+    if edges:
+        console.print(table)
+    console.print(
+        Text(
+            "\nAdjusted: the least rate at which the edge is kept (Benjamini and Yekutieli). Half of the "
+            "data finds less than all, so what is not kept need not be wrong.",
+            style="dim",
+        )
+    )
+
+
+def _small(p: float) -> str:
+    """A p-value with two digits."""
+    return "0" if p == 0 else f"{p:.1e}" if p < 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}"

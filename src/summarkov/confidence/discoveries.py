@@ -1,0 +1,59 @@
+"""Which edges of many hold, with a promise about how many of them are false."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """An edge that one half of the data proposed and the other half tested.
+
+    ``statistic`` and ``degrees`` are those of the test, ``p_value`` how likely at least so much is by chance,
+    ``adjusted`` the least false-discovery rate at which the edge is kept.
+    """
+
+    influencer: str
+    target: str
+    statistic: float
+    degrees: int
+    p_value: float
+    adjusted: float
+    is_kept: bool
+
+
+@dataclass(frozen=True)
+class Discoveries:
+    """The edges proposed by one half, target by target, and which of them are kept at ``rate``."""
+
+    rate: float
+    seed: int
+    units: str
+    n_units: int
+    tested: tuple[Discovery, ...]
+
+    @property
+    def kept(self) -> tuple[Discovery, ...]:
+        """The edges among which, on average, at most a share of ``rate`` is false."""
+        return tuple(edge for edge in self.tested if edge.is_kept)
+
+
+def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
+    r"""Adjusted p-values: reject those up to q, and at most a share q of the rejections is false on average.
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m \, c_m / j), \quad c_m = \sum_{k=1}^m 1/k
+
+    It holds whatever the dependence among the tests; Benjamini and Yekutieli, Annals of Statistics 29 (2001),
+    Theorem 1.3.
+
+    >>> [round(p, 4) for p in benjamini_yekutieli([0.01, 0.04, 0.001])]
+    [0.0275, 0.0733, 0.0055]
+    """
+    m = len(p_values)
+    harmonic = sum(1 / k for k in range(1, m + 1))
+    adjusted, least = [1.0] * m, 1.0
+    for rank, at in sorted(enumerate(sorted(range(m), key=lambda i: p_values[i]), start=1), reverse=True):
+        least = min(least, p_values[at] * m * harmonic / rank)
+        adjusted[at] = least
+    return adjusted

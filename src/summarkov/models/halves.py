@@ -1,0 +1,79 @@
+"""False-discovery control: influencers proposed by one half of the data and tested on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, conditional_test
+from summarkov.engines import CountSource, StateCounts
+from summarkov.errors import DataError, SettingError
+from summarkov.models.bootstrap import check_resampling
+from summarkov.models.model import SummaryModel
+from summarkov.models.replicates import learn_replicates
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Two replicates: a half of the units, chosen at random, and the other."""
+
+    seed: int = 0
+    n: int = 2
+
+    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
+        """1 for the units of the half, else 0."""
+        order = np.random.default_rng(self.seed).permutation(n_units)
+        chosen = np.zeros(n_units, np.int64)
+        chosen[order[: (n_units + 1) // 2] if replicate == 0 else order[(n_units + 1) // 2 :]] = 1
+        return chosen
+
+
+def discoveries(
+    models: Sequence[SummaryModel],
+    source: CountSource,
+    *,
+    rate: float = 0.1,
+    seed: int = 0,
+    blocks: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Discoveries:
+    """Propose and test edges for fitted models of one kind; see :meth:`InfluenceGraph.discoveries`."""
+    local = check_resampling(models, source, 2, seed)
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
+        raise SettingError(f"rate must be a number between 0 and 1, not {rate!r}")
+    halves = local.replicated(Halves(seed), blocks)
+    if halves.n_units < 2:
+        raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
+    templates = [type(model)(**model.fitted.settings) for model in models]
+    done = 0
+
+    def on_done(some: int) -> None:
+        nonlocal done
+        done += some
+        if progress is not None:
+            progress(done, len(models))
+
+    proposed = [
+        r[0].influencers for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)
+    ]
+    requests = [
+        replace(model.fitted.request, influencers=u, replicates=(1,))
+        for model, u in zip(models, proposed, strict=True)
+    ]
+    names, tests = [], []
+    for model, u, table in zip(models, proposed, halves.count(requests), strict=True):
+        assert isinstance(table, StateCounts)
+        one = StateCounts(table.keys, table.counts[0])
+        for column, z in enumerate(u):
+            names.append((model.labels_[z], ", ".join(model.target_)))
+            tests.append(conditional_test(one, model.fitted.summary, column, halves.scale))
+    adjusted = benjamini_yekutieli([test.p_value for test in tests])
+    found = [
+        Discovery(*name, test.statistic, test.degrees, test.p_value, q, q <= rate)
+        for name, test, q in zip(names, tests, adjusted, strict=True)
+    ]
+    return Discoveries(float(rate), seed, halves.units, halves.n_units, tuple(found))

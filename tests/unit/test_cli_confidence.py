@@ -1,0 +1,79 @@
+"""The commands that say how sure a graph is."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.simulate.example import web_shop
+
+
+def run(*given, code=0):
+    result = CliRunner().invoke(app, [str(word) for word in given], env={"COLUMNS": "80", "NO_COLOR": "1"})
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.output
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("confidence")
+    events = web_shop().simulate(n_sequences=150, length=25, seed=1)
+    lines = [json.dumps({"id": i, "events": s}) for i, s in enumerate(events.to_lists())]
+    (folder / "events.jsonl").write_text("\n".join(lines))
+    sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events).save(folder / "graph.json")
+    return folder
+
+
+def test_learn_with_confidence_says_and_saves_it(files, tmp_path):
+    text = run("learn", files / "events.jsonl", "--confidence", 10, "-o", tmp_path / "m.json")
+    assert "Sure" in text
+    assert "how many of 10 graphs have the edge" in text
+    assert max(len(line) for line in text.splitlines() if not line.startswith("Saved")) <= 80
+    graph = sm.load(tmp_path / "m.json")
+    assert graph.confidence_.n == 10
+    shown = run("show", tmp_path / "m.json")
+    assert shown.strip() in text
+    document = json.loads(run("show", tmp_path / "m.json", "--json"))
+    assert document["confidence"]["n"] == 10
+    assert all(0 <= edge["frequency"] <= 1 for edge in document["edges"])
+
+
+def test_confidence_of_a_graph_learned_before(files, tmp_path):
+    command = ("confidence", files / "graph.json", files / "events.jsonl", "-n", 10, "--seed", 2)
+    text = run(*command, "-o", tmp_path / "sure.json", "--blocks", 25, "--level", 0.8)
+    assert "150 blocks drawn with replacement. Interval: 80%" in " ".join(text.split())
+    direct = sm.load(files / "graph.json")
+    document = json.loads(run(*command, "--json"))
+    sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, seed=2)
+    assert [edge["frequency"] for edge in document["edges"]] == [edge.frequency for edge in sure.edges]
+    assert document["saved"] is None
+    assert sm.load(tmp_path / "sure.json").confidence_.units == "blocks"
+
+
+def test_false_discovery_control(files):
+    command = ("confidence", files / "graph.json", files / "events.jsonl", "--rate", 0.1)
+    text = run(*command)
+    assert "hold at a false-discovery rate of 0.1" in text
+    assert max(map(len, text.splitlines())) <= 80
+    document = json.loads(run(*command, "--json"))
+    found = sm.load(files / "graph.json").discoveries(sm.read_events(files / "events.jsonl"), rate=0.1)
+    assert [edge["adjusted"] for edge in document["tested"]] == [edge.adjusted for edge in found.tested]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["learn", "E", "-t", "search", "--confidence", "5"], "edges of a graph"),
+        (["learn", "E", "--blocks", "5"], "--confidence"),
+        (["confidence", "G", "E", "--rate", "0.1", "-o", "x.json"], "--rate keeps nothing"),
+        (["confidence", "G", "E", "--rate", "2"], "rate must be"),
+        (["confidence", "G", "E", "-n", "0"], "n must be"),
+        (["confidence", "M", "E"], "model of one target"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(files, words, message):
+    sm.BSuMM("search").fit(sm.read_events(files / "events.jsonl")).save(files / "model.json")
+    names = {"E": files / "events.jsonl", "G": files / "graph.json", "M": files / "model.json"}
+    assert message in " ".join(run(*(names.get(word, word) for word in words), code=2).split())
