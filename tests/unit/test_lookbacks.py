@@ -5,7 +5,7 @@ import json
 import pytest
 
 import summarkov as sm
-from summarkov.engines import LocalSource
+from summarkov.engines import Bootstrap, LocalSource
 from summarkov.errors import SettingError, StoreError
 from summarkov.summaries import BinarySummary
 
@@ -202,3 +202,31 @@ def test_it_takes_part_in_comparisons(events):
     train, dev, test = events.split((0.6, 0.2, 0.2), seed=0)
     lines = sm.compare(train, dev, test, models=["bsumm", "bsumm-auto"], targets=["X"]).lines
     assert lines[0].name == "bsumm-auto"  # the planted look-backs are in no grid of one for all
+
+
+def test_each_replicate_learns_its_own_look_backs():
+    """The bootstrap of a model with learned look-backs is that of models fitted to the drawn weights."""
+    events = planted().simulate(25, 40, seed=3)
+    settings = {"lookback": (1, 2, 10), "gamma": 0.5}
+    model = sm.BSuMM("X", **settings).fit(events)
+    n, draws = 12, Bootstrap(12, 5)
+    found = [
+        sm.BSuMM("X", **settings).fit(events, sample_weight=draws.weights(b, len(events))).lookbacks_
+        for b in range(n)
+    ]
+    confidence = model.confidence(events, n=n, seed=5)
+    frequencies = {edge.influencer: edge.frequency for edge in confidence.edges}
+    assert frequencies == {z: sum(z in each for each in found) / n for z in frequencies}
+    assert {z for z in events.labels if sum(z in each for each in found) >= 0.1 * n} <= set(frequencies)
+    outside = [edge for edge in confidence.edges if not edge.in_graph]
+    assert outside  # seen at the look-back at which most replicates found it
+    for edge in outside:
+        ks = [each[edge.influencer] for each in found if edge.influencer in each]
+        k = max(sorted(set(ks)), key=ks.count)
+        beside = {**model.lookbacks_, edge.influencer: k}
+        by_hand = sm.BSuMM("X", lookback=beside, required=list(beside), candidates=[]).fit(events)
+        (same,) = [each for each in by_hand.influences_ if each.influencer == edge.influencer]
+        assert edge.strength == pytest.approx(same.strength, rel=1e-9)
+    for jobs in (1, 3):
+        again = sm.BSuMM("X", **settings, n_jobs=jobs).fit(events).confidence(events, n=n, seed=5)
+        assert again == confidence

@@ -12,7 +12,8 @@ class EdgeConfidence:
     ``frequency`` is the share of replicates whose graph has the edge. ``strength`` is that on the data
     themselves, ``low`` and ``high`` are percentiles of it over the replicates. It is always worked out beside
     the same influencers, those that the graph gives the target (for an edge that is not ``in_graph``, and
-    this one), so that it has one meaning and exists in nearly every replicate. NaN where it never does.
+    this one, where look-backs are learned at the one most replicates found), so that it has one meaning and
+    exists in nearly every replicate. NaN where it never does.
     ``effect`` is "amplifies" or "inhibits" if the whole interval says so, else "unclear".
     """
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +19,14 @@ from summarkov.engines import (
     Replicable,
     Replicates,
     StateCounts,
+    StatesRequest,
 )
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import strengths
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.replicates import learn_replicates
+from summarkov.summaries import WindowSummary
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,6 +36,7 @@ _TOGETHER = 128
 _LISTED = 0.1
 
 Edge = tuple[int, int, int]  # model, influencer, label of the target
+Votes = dict[tuple[int, int], Counter[int | None]]  # how often replicates had an influencer at a look-back
 
 
 def bootstrap(
@@ -58,14 +63,18 @@ def bootstrap(
             progress(done, total)
 
     found: dict[Edge, int] = {}
+    lookbacks: Votes = {}
     for one in replicated:
         for at, results in enumerate(learn_replicates(templates, one, templates[0].make_summary(), on_done)):
             for result in results:
                 for z in result.influencers:
+                    reach = result.summary.reach(local.labels[z])[1]
+                    lookbacks.setdefault((at, z), Counter())[reach] += 1
                     for x in models[at].fitted.target.codes:
                         found[at, z, x] = found.get((at, z, x), 0) + 1
     edges = list(_listed(models, found, n))
-    drawn, by_data = _strengths(models, replicated, edges), _strengths(models, [local], edges)
+    requests = {(at, z): _request(models[at].fitted, z, lookbacks.get((at, z))) for at, z, _ in edges}
+    drawn, by_data = (_strengths(models, each, edges, requests) for each in (replicated, [local]))
     return Confidence(
         n,
         seed,
@@ -124,11 +133,14 @@ def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> I
 
 
 def _strengths(
-    models: Sequence[SummaryModel], sources: Sequence[CountSource | Replicates], edges: Sequence[Edge]
+    models: Sequence[SummaryModel],
+    sources: Sequence[CountSource | Replicates],
+    edges: Sequence[Edge],
+    beside: Mapping[tuple[int, int], StatesRequest],
 ) -> list[FloatArray]:
     """The strength of each edge beside its target's influencers, in all replicates of all sources."""
-    sets = [(at, _beside(models[at].fitted, z)) for at, z, _ in edges]
-    requests = {(at, u): replace(models[at].fitted.request, influencers=u) for at, u in sets}
+    sets = [(at, beside[at, z].influencers) for at, z, _ in edges]
+    requests = {(at, beside[at, z].influencers): beside[at, z] for at, z, _ in edges}
     parts: list[list[FloatArray]] = [[] for _ in edges]
     for source in sources:
         asked = requests
@@ -146,8 +158,19 @@ def _strengths(
     return [np.concatenate(part) for part in parts]
 
 
-def _beside(fitted: Fitted, z: int) -> tuple[int, ...]:
-    return tuple(sorted({*fitted.influencers, z}))
+def _request(fitted: Fitted, z: int, votes: Counter[int | None] | None) -> StatesRequest:
+    """What to count to see a label beside the influencers of a model.
+
+    Where look-backs are learned, one that is not among them is looked for where most replicates found it.
+    """
+    request = replace(fitted.request, influencers=tuple(sorted({*fitted.influencers, z})))
+    summary = fitted.summary
+    if z in fitted.influencers or not isinstance(summary, WindowSummary) or not summary.only:
+        return request
+    assert isinstance(summary.lookback, Mapping)
+    assert votes is not None  # it is listed because replicates found it
+    best = max(votes, key=lambda k: (votes[k], -math.inf if k is None else -k))
+    return replace(request, summary=replace(summary, lookback={**summary.lookback, fitted.labels[z]: best}))
 
 
 def _edge(
