@@ -77,3 +77,41 @@ def test_what_makes_no_sense_is_refused(files, words, message):
     sm.BSuMM("search").fit(sm.read_events(files / "events.jsonl")).save(files / "model.json")
     names = {"E": files / "events.jsonl", "G": files / "graph.json", "M": files / "model.json"}
     assert message in " ".join(run(*(names.get(word, word) for word in words), code=2).split())
+
+
+# ---------------------------------------------------------------------- groups
+
+
+@pytest.fixture(scope="module")
+def two_files(tmp_path_factory):
+    """A web shop, and one that forgets to offer its products."""
+    folder = tmp_path_factory.mktemp("groups")
+    first = web_shop().simulate(n_sequences=60, length=20, seed=1).to_lists()
+    second = web_shop().simulate(n_sequences=80, length=20, seed=2).to_lists()
+    second = [[label for label in sequence if label != "view product"] for sequence in second]
+    for name, sequences in (("first", first), ("second", second)):
+        (folder / f"{name}.jsonl").write_text("\n".join(json.dumps({"events": s}) for s in sequences))
+    return folder / "first.jsonl", folder / "second.jsonl"
+
+
+def test_groups(two_files):
+    command = ("groups", *two_files, "-n", 20, "--lookback", 4, "--gamma", 0.5, "--rows", 5)
+    text = run(*command)
+    first = text.splitlines()[0]
+    assert "differ between 60 sequences and 80 sequences" in first.replace("differs", "differ")
+    assert "more; --rows 0 prints all" in text
+    assert max(map(len, text.splitlines())) <= 80
+    document = json.loads(run(*command, "--json"))
+    direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files), n=20)
+    assert document["sizes"] == [60, 80]
+    assert [edge["adjusted"] for edge in document["edges"]] == [edge.adjusted for edge in direct.edges]
+    one = json.loads(run("groups", *two_files, "-n", 5, "-t", "purchase", "-m", "osumm", "--json"))
+    assert {edge["target"] for edge in one["edges"]} == {"purchase"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["-n", "1"], "n must be"), (["-m", "chain"], "compared by edges"), (["-t", "x"], "x")],
+)
+def test_groups_that_cannot_be_compared(two_files, words, message):
+    assert message in " ".join(run("groups", *two_files, *words, code=2).split())

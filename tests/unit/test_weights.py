@@ -5,8 +5,10 @@ import re
 import numpy as np
 import pytest
 
+import summarkov as sm
 from summarkov.engines.weights import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
+from summarkov.simulate.example import web_shop
 
 
 def test_no_weights():
@@ -71,3 +73,74 @@ def test_the_largest():
 def test_weights_that_make_no_sense(given, words):
     with pytest.raises(SettingError, match=re.escape(words)):
         fixed_point(given, 2)
+
+
+# ---------------------------------------------------------------------- everywhere counts are made
+
+
+@pytest.fixture(scope="module")
+def weighted():
+    """Events, whole weights, and the same events with as many copies of every sequence."""
+    events = web_shop().simulate(n_sequences=60, length=20, seed=6)
+    weights = np.arange(60) % 3
+    return events, weights, events[np.repeat(np.arange(60), weights)]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        sm.BSuMM(lookback=4),
+        sm.OSuMM(lookback=3),
+        sm.CSuMM(lookback=4),
+        sm.MarkovChain(),
+        sm.VariableOrderChain(),
+        sm.ContextTreeWeighting(),
+        sm.BSuMM(lookback=4, criterion="extended-bic"),
+        sm.BSuMM(lookback="auto"),
+    ],
+    ids=str,
+)
+def test_a_weight_is_as_many_copies(template, weighted):
+    """Fitting, adding and measuring; N in the penalty is the weighted number of events."""
+    events, weights, copies = weighted
+    one = template.copy(target="purchase").fit(events, sample_weight=weights)
+    other = template.copy(target="purchase").fit(copies)
+    assert one.fitted.n_events == copies.n_events == 20 * weights.sum()
+    assert one.influencers_ == other.influencers_
+    assert one.score_ == pytest.approx(other.score_, rel=1e-12)
+    for measure in ("log_likelihood", "score", "brier_score"):
+        weighted_value = getattr(one, measure)(events, sample_weight=weights)
+        assert weighted_value == pytest.approx(getattr(other, measure)(copies), rel=1e-12)
+        assert weighted_value != pytest.approx(getattr(one, measure)(events), rel=1e-6)
+    one.partial_fit(events, sample_weight=2 * weights)
+    other.partial_fit(copies).partial_fit(copies)
+    assert one.score_ == pytest.approx(other.score_, rel=1e-12)
+
+
+def test_a_weight_is_as_many_copies_for_graphs(weighted):
+    events, weights, copies = weighted
+    one = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights)
+    other = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(copies)
+    assert one.edges_ == other.edges_
+    for measure in ("log_likelihood", "score", "brier_score"):
+        weighted_value = getattr(one, measure)(events, sample_weight=weights)
+        assert weighted_value == pytest.approx(getattr(other, measure)(copies), rel=1e-12)
+        assert weighted_value != pytest.approx(getattr(one, measure)(events), rel=1e-6)
+    half = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights / 2)
+    assert half.models_["purchase"].fitted.n_events == copies.n_events / 2
+    with pytest.raises(SettingError, match="one number a sequence"):
+        one.log_likelihood(events, sample_weight=[1])
+
+
+def test_confidence_and_discoveries_with_weights(weighted):
+    """Sequences of weight 0 are not drawn; those of weight 2 are drawn as one, and count twice."""
+    events, weights, _ = weighted
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights)
+    sure = graph.confidence(events, n=6, sample_weight=weights)
+    assert sure.n_units == 40
+    held = np.flatnonzero(weights)
+    again = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events[held], sample_weight=weights[held])
+    assert again.confidence(events[held], n=6, sample_weight=weights[held]) == sure
+    found = graph.discoveries(events, sample_weight=weights)
+    assert again.discoveries(events[held], sample_weight=weights[held]) == found
+    assert len(found.tested) > 3

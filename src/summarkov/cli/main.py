@@ -13,6 +13,7 @@ from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
 from summarkov.cli.failures import Commands
+from summarkov.cli.groups import groups
 from summarkov.cli.learn import learn
 from summarkov.cli.predict import predict
 from summarkov.cli.report import report
@@ -39,6 +40,7 @@ for _command, _panel in (
     (predict, "Use a model"),
     (evaluate, "Use a model"),
     (simulate, "Use a model"),
+    (groups, "Evidence"),
     (compare, "Evidence"),
     (sensitivity, "Evidence"),
     (reproduce, "Evidence"),

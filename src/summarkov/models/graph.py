@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
 from summarkov.engines import as_source, joint_memory
+from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Explanation, Influence
@@ -304,25 +305,31 @@ class InfluenceGraph(Parameters):
         index = Index(data.codes, data.offsets, len(data.labels))
         return self._normalised(index, np.arange(data.n_events))
 
-    def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
+    def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
-        data = read_events(events).recode(self.labels_, unknown=unknown)
-        p = self.predict_proba(data, unknown="ignore")
-        known = np.flatnonzero(data.codes >= 0)
-        return float(np.log(p[known, data.codes[known]]).sum())
+        _, hit, weight = self._evaluate(events, unknown, sample_weight)
+        return float((weight * np.log(hit)).sum())
 
-    def score(self, events: Any, y: None = None) -> float:
+    def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """Mean log-likelihood an event under the next-event distribution; larger is better."""
-        data = read_events(events)
-        return self.log_likelihood(data) / max(1, data.n_events)
+        _, hit, weight = self._evaluate(events, "error", sample_weight)
+        return float((weight * np.log(hit)).sum() / max(weight.sum(), 1e-300))
 
-    def brier_score(self, events: Any, *, unknown: str = "error") -> float:
+    def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
+        p, hit, weight = self._evaluate(events, unknown, sample_weight)
+        return float((weight * ((p**2).sum(axis=1) - 2 * hit + 1)).sum() / max(weight.sum(), 1e-300))
+
+    def _evaluate(
+        self, events: Any, unknown: str, sample_weight: Any
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """At every event of a known label: all probabilities, that of the label, and the weight."""
         data = read_events(events).recode(self.labels_, unknown=unknown)
         p = self.predict_proba(data, unknown="ignore")
+        weights, scale = fixed_point(sample_weight, len(data))
         known = np.flatnonzero(data.codes >= 0)
-        hit = p[known, data.codes[known]]
-        return float(((p[known] ** 2).sum(axis=1) - 2 * hit + 1).mean()) if len(known) else 0.0
+        each = np.ones(len(data)) if weights is None else weights / scale
+        return p[known], p[known, data.codes[known]], np.repeat(each, data.lengths)[known]
 
     def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""
