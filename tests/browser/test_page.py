@@ -38,7 +38,7 @@ def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGr
     assert f"{len(graph.edges_)} influences among 10 labels" in page.locator("#summary").inner_text()
     page.click("#tab-data")
     text = page.locator("#panel-data").inner_text()
-    assert "20 to 20 events a sequence, median 20 (300 sequences)." in text
+    assert "20 events in each of 300 sequences." in text
     assert re.search(r"look-back\s+5\n", text)
     assert "IJCAI 2022" in text
     assert "not proof of cause" in text

@@ -13,6 +13,7 @@ const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.flatMap(([what,
 
 function lengthsOf(lengths) {
   if (!lengths) return [make("p", { class: "quiet small" }, "How long the sequences are is not part of a model; give the events too (--events) to see it here.")];
+  if (lengths.shortest === lengths.longest) return [make("p", {}, `${plural(lengths.longest, "event")} in each of ${plural(lengths.sequences, "sequence")}.`)];
   const top = Math.max(...lengths.bins, 1);
   const bars = make("div", { class: "lengths", role: "img", "aria-label": `Lengths from ${lengths.shortest} to ${lengths.longest}, median ${lengths.median}` });
   lengths.bins.forEach((n, i) => {

@@ -123,7 +123,8 @@ function drawNodes(at, size) {
     const side = sides.get(code) ?? 0, half = widths[code] / 2, next = r + 6 + half;
     const spots = side ? [[side * next, 4.5]] : [[0, r + 14], [0, -r - 6], [next, 4.5], [-next, 4.5]];
     const boxes = spots.map(([dx, dy]) => [x + dx - half, y + dy - 11, x + dx + half, y + dy + 3]);
-    const free = boxes.findIndex((box) => !taken.some((other) => meet(box, other)) && !shown.some((other) => other !== code && meet(box, discs.get(other))));
+    const inside = (box) => (box[0] >= 0 && box[2] <= screen.width) || x < 0 || x > screen.width;
+    const free = boxes.findIndex((box) => inside(box) && !taken.some((other) => meet(box, other)) && !shown.some((other) => other !== code && meet(box, discs.get(other))));
     const spot = Math.max(free, 0), text = group.children[1];
     below[code] = spot === 0 && !side;
     text.setAttribute("x", (side ? side * (r + 6) : spots[spot][0]).toFixed(1));

@@ -27,7 +27,17 @@ function arrange() {
   const width = (screen.width - 150) * room, height = (screen.height - 130) * room;
   home = model.places.map(([x, y]) => [x * width, y * height]);
   spread(home);
+  stretch(home);
   places = home.map((place) => [...place]);
+}
+
+// What was pushed apart may have got another shape than the screen; give it that again. Nothing comes closer.
+function stretch(places) {
+  const [xs, ys] = [0, 1].map((i) => places.map((place) => place[i]));
+  const wide = Math.max(...xs) - Math.min(...xs) || 1, high = Math.max(...ys) - Math.min(...ys) || 1;
+  const wanted = (screen.width - 150) / (screen.height - 130);
+  const along = wide / high < wanted ? 0 : 1, by = along ? wide / high / wanted : (wanted * high) / wide;
+  for (const place of places) place[along] *= Math.min(by, 3);
 }
 
 function spread(places) {
@@ -87,11 +97,11 @@ function gather(code) {
 function column(codes, side) {
   const text = Math.max(0, ...codes.map((code) => 7.2 * cellsOf(gatheredName(code))));
   const gap = Math.min(44, (screen.height - 50) / codes.length);
-  const far = screen.width / 2 - text - 34;
+  const far = screen.width / 2 - text - (screen.width < 560 ? 24 : 34);
   codes.forEach((code, i) => {
     const down = i - (codes.length - 1) / 2;
     const bulge = codes.length > 1 ? 1 - Math.abs(down) / (codes.length - 1) * 2 : 1;  // an arc, not a wall
-    places[code] = [side * (far * 0.78 + far * 0.22 * bulge), down * gap];
+    places[code] = [side * far * (screen.width < 560 ? 0.92 + 0.08 * bulge : 0.78 + 0.22 * bulge), down * gap];
     sides.set(code, side);
   });
 }
