@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.cli.text import percent
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(300, 20, seed=3)
@@ -100,9 +102,7 @@ def test_the_slider_leaves_the_strong_edges(visit: Any, graph: sm.InfluenceGraph
     page = visit(graph)
     strengths = sorted(abs(edge.strength) for edge in graph.edges_)
     for at in (0, 400, 1000):
-        page.locator("#strength").evaluate(
-            "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')); }", at
-        )
+        page.locator("#strength").fill(str(at))
         least = strengths[-1] * at / 1000
         assert shown_edges(page) == sum(s >= least - 1e-5 for s in strengths)
     assert page.locator("#by-confidence").is_hidden()
@@ -197,6 +197,94 @@ def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert history(page) == ["page error"]
     page.click("#clear")
     assert history(page) == []
+
+
+def test_what_would_be_otherwise(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.click("#tab-whatif")
+    for label in ("add to cart", "page error"):
+        page.fill("#next", label)
+        page.keyboard.press("Enter")
+    row = page.locator(f'.forecast > li[data-code="{graph.labels_.index("purchase")}"]')
+    row.locator("summary").click()
+    told = row.locator(".otherwise").inner_text()
+    for had in graph.explain(["add to cart", "page error"], "purchase").counterfactuals:
+        words = "occurred just now" if had.occurred else "not occurred"
+        assert f"had {had.label} {words}: {percent(had.probability)}" in told
+    page.select_option("#order", "probability")
+    shown = page.locator(".forecast > li").evaluate_all("rows => rows.map(row => Number(row.dataset.p))")
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_a_tree_with_its_rules(visit: Any) -> None:
+    graph = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3), targets=["purchase"]).fit(EVENTS)
+    page = visit(graph)
+    node(page, graph, "purchase").click()
+    model = graph.models_["purchase"]
+    assert len(model.table_) > 2
+    leaves = page.locator("#panel-label .tree .leaf").all_inner_texts()
+    for text, row in zip(leaves, model.table_, strict=True):
+        assert f"seen {row.n:,.0f} times" in text
+    asked = page.locator("#panel-label .tree").inner_text()
+    for step in model.trace_:
+        assert f"{step.label.split(', given')[0]}?" in asked
+    rules = page.locator("#panel-label tbody.states tr").all_inner_texts()
+    for text, row in zip(rules, model.table_, strict=True):
+        assert text.startswith(row.words)
+
+
+def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4)).fit(EVENTS)
+    graph.confidence(EVENTS, n=20)
+    page = visit(graph)
+    sure = [edge.frequency for edge in graph.edges_]
+    assert min(sure) < 0.8 <= max(sure)
+    page.locator("#confidence").fill("80")
+    assert shown_edges(page) == sum(frequency >= 0.8 for frequency in sure)
+    firmness = page.locator("#picture .edge").evaluate_all("all => all.map(e => getComputedStyle(e).opacity)")
+    assert [float(each) for each in firmness] == pytest.approx([0.2 + 0.8 * each for each in sure])
+
+
+def test_an_exact_search_tells_what_it_proved(visit: Any) -> None:
+    model = sm.BSuMM("purchase", lookback=5, search="exact").fit(EVENTS)
+    page = visit(model)
+    node(page, model, "purchase").click()
+    text = page.locator("#panel-label").inner_text()
+    assert "No other of the 1,024 sets of influencers scores better" in text
+
+
+def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
+    random = np.random.default_rng(1)
+    names = [f"label {i:03}" for i in range(180)]
+    sequences = []
+    for _ in range(150):
+        now, sequence = 0, []
+        for _ in range(40):
+            now = (now * 7 + 1) % 180 if random.random() < 0.6 else int(random.integers(180))
+            sequence.append(names[now])
+        sequences.append(sequence)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(sequences)
+    assert len(graph.edges_) > 100
+    page = visit(graph)
+    assert 40 <= shown_edges(page) <= 60  # the strongest
+    label = max(graph.labels_, key=lambda x: sum(x in (e.influencer, e.target) for e in graph.edges_))
+    page.fill("#search", label)
+    page.keyboard.press("Enter")
+    own = [edge for edge in graph.edges_ if label in (edge.influencer, edge.target)]
+    assert shown_edges(page) == len(own)
+    near = {label, *(e.influencer for e in own), *(e.target for e in own)}
+    shown = page.locator("#picture .node:not(.gone)").evaluate_all(
+        "all => all.map(n => Number(n.dataset.code))"
+    )
+    assert {graph.labels_[code] for code in shown} == near
+    centre = node(page, graph, label).locator("circle").bounding_box()["x"]
+    for edge in own:
+        if edge.target == label != edge.influencer:
+            assert node(page, graph, edge.influencer).locator("circle").bounding_box()["x"] < centre
+    page.click("#leave")
+    assert 40 <= shown_edges(page) <= 60
+    page.locator("#strength").fill("0")
+    assert shown_edges(page) == len(graph.edges_)
 
 
 def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:

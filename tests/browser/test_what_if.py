@@ -47,6 +47,7 @@ def next_rows(model: Any, cases: list[list[str]]) -> Any:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_graph(visit: Any, family: str) -> None:
     graph = sm.InfluenceGraph(FAMILIES[family]).fit(EVENTS)
+    assert graph.influencers_["purchase"] or family == "chain 0"
     page = visit(graph)
     cases = histories(seed=len(family))
     found = ask(page, cases)
@@ -56,6 +57,28 @@ def test_a_graph(visit: Any, family: str) -> None:
     own = np.array([[each["own"] for each in case] for case in found])
     for column, model in enumerate(graph.models_.values()):
         np.testing.assert_allclose(own[:, column], next_rows(model, cases)[:, 0], rtol=0, atol=1e-9)
+    compare_explanations(page, graph.models_["purchase"], cases[:25])
+
+
+def compare_explanations(page: Any, model: Any, cases: list[list[str]]) -> None:
+    """State, support, and what would have been otherwise, as ``explain`` tells them."""
+    label = model.target_[0]
+    told = page.evaluate(
+        """([cases, label]) => cases.map((history) => [
+        summarkov.predict(history).find((each) => each.label === label), summarkov.otherwise(history, label)])
+    """,
+        [cases, label],
+    )
+    for case, (found, otherwise) in zip(cases, told, strict=True):
+        why = model.explain(case)
+        assert (found["support"], found["words"].replace(" →", "")) == (why.support, why.words)
+        assert (found["low"], found["high"]) == pytest.approx(why.interval, rel=6e-3, abs=1e-5)
+        assert [(each["label"], each["occurred"]) for each in otherwise] == [
+            (had.label, had.occurred) for had in why.counterfactuals
+        ]
+        for each, had in zip(otherwise, why.counterfactuals, strict=True):
+            assert each["own"] == pytest.approx(had.probability, abs=1e-9)
+            assert (each["support"], each["words"].replace(" →", "")) == (had.support, had.words)
 
 
 @pytest.mark.parametrize("weights", [False, True])

@@ -274,6 +274,21 @@ def test_show_dot(run: Run, shop: Path) -> None:
 # ------------------------------------------------------------------ predict
 
 
+def test_report_writes_the_page_of_a_graph(run: Run, shop: Path) -> None:
+    result = run(
+        "report", str(shop / "graph.json"), "-o", "page.html", "--events", str(shop / "events.jsonl")
+    )
+    assert result.stdout == "Saved the page as page.html; open it in a browser\n"
+    graph, events = sm.load(shop / "graph.json"), sm.read_events(shop / "events.jsonl")
+    assert Path("page.html").read_text(encoding="utf-8") == graph.to_html(events=events)
+
+
+def test_report_for_programs_and_of_one_model(run: Run, shop: Path) -> None:
+    document = the_only_document(run("report", str(shop / "one.json"), "--json"))
+    assert document == {"saved": "report.html", "bytes": Path("report.html").stat().st_size}
+    assert Path("report.html").read_text(encoding="utf-8") == sm.load(shop / "one.json").to_html()
+
+
 @pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_predict_writes_a_row_an_event(run: Run, shop: Path, name: str, suffix: str) -> None:

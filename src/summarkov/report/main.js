@@ -91,11 +91,15 @@ function start() {
 }
 start();
 
-// For the console and for tests: the probabilities after a history of labels, oldest first.
+// For the console and for tests: the same numbers, for a history of labels, oldest first.
+function codesOf(events) {
+  const codes = events.map((label) => labels.indexOf(label));
+  if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
+  return codes;
+}
+const plainly = ({ code, own, p, low, high, support, occurred, target, key, row }) =>
+  ({ label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...stateWords(target, key, row)).textContent });
 window.summarkov = {
-  predict(events) {
-    const codes = events.map((label) => labels.indexOf(label));
-    if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
-    return predict(codes).map(({ code, own, p }) => ({ label: labels[code], own, p }));
-  },
+  predict: (events) => predict(codesOf(events)).map(plainly),
+  otherwise: (events, label) => otherwise(codesOf(events), modelOf[labels.indexOf(label)]).map(plainly),
 };

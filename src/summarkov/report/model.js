@@ -2,6 +2,7 @@
 const model = JSON.parse(document.getElementById("model").textContent);
 const labels = model.labels;
 const everyone = labels.map((_, code) => code);
+const UNKNOWN = labels.length;  // the code of an event that says nothing
 const nEvents = model.n.reduce((a, b) => a + b, 0);
 const rate = (code) => model.n[code] / nEvents;
 

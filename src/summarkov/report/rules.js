@@ -10,7 +10,7 @@ function treeOf(target, outcome, usual) {
     if (!test) {
       const row = leaf++, i = row * n + outcome;
       return make("li", { class: "leaf" }, head, bar(target.p[i], most, { low: target.low[i], high: target.high[i], usual }),
-        make("span", {}, percent(target.p[i]), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row])));
+        make("span", {}, percent(target.p[i]), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row], target)));
     }
     const gain = target.trace[split++]?.[3];
     const here = make("span", { class: "quiet" }, ` ${percent(estimates[node * n + outcome])} of ${number(at[node])}${gain === undefined ? "" : `; gain ${gain.toFixed(1)}`}`);

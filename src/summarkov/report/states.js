@@ -52,6 +52,7 @@ function contextRow(history, target) {
   let row = 0;
   for (let lag = 0; lag < order; lag++) {
     const label = history[history.length - 1 - lag];
+    if (label === UNKNOWN) break;
     key[lag] = label === undefined ? START : label + LABEL;
     const longer = rows.get(key.join());
     if (longer === undefined) break;
@@ -92,21 +93,34 @@ function stateOf(history, target) {
 
 const computable = model.targets.every((target) => target.summary.kind !== "own");
 
+// What a model says of one of its outcomes in a state.
+function inState(target, outcome, { row, key }) {
+  const at = row * target.x.length + outcome;
+  return { target, outcome, row, key, own: target.p[at], low: target.low[at], high: target.high[at], support: target.n[row] ?? 0 };
+}
+
 // After a history: for every label of a target its model's own probability, its share among all labels where
 // they make a distribution, and the state that it comes from.
 function predict(history) {
-  const found = [];
-  for (const target of model.targets) {
-    const { row, key } = stateOf(history, target);
-    target.x.forEach((code, outcome) => {
-      const at = row * target.x.length + outcome;
-      const own = target.p[at];
-      found.push({ code, target, row, key, own, p: own, support: target.n[row] ?? 0, low: target.low[at], high: target.high[at] });
-    });
-  }
-  if (normalised) {
-    const sum = found.reduce((total, { own }) => total + own, 0);
-    for (const each of found) each.p = each.own / sum;
-  }
+  const found = model.targets.flatMap((target) => {
+    const state = stateOf(history, target);
+    return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
+  });
+  const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
+  for (const each of found) each.p = each.own / sum;
   return found;
+}
+
+// The same, had an influencer not occurred where the model looks for it, or had another one occurred just now.
+function otherwise(history, { target, outcome }) {
+  const { kind, reach, delay, order } = target.summary;
+  const looked = kind === "chain" ? [...new Set(history)].sort((a, b) => a - b) : target.u;
+  const edits = [];
+  const missing = [];
+  looked.forEach((code, i) => {
+    const found = distances(history, code, reach ? reach[i] : order, delay ?? 0);
+    if (found.length) edits.push({ code, occurred: false, history: history.map((label, at) => (found.includes(history.length - at) ? UNKNOWN : label)) });
+    else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: [...history, code] });
+  });
+  return [...edits, ...missing].map((edit) => ({ ...edit, ...inState(target, outcome, stateOf(edit.history, target)) }));
 }

@@ -30,14 +30,13 @@ function firstOf(items, most, into, render) {
   return button;
 }
 
-const rarely = 10;  // observations
-const seldom = (n) => (n < rarely ? make("span", { class: "warn", title: `seen fewer than ${rarely} times` }, n ? " hardly seen" : " never seen") : null);
+const seldom = (n, { few }) => (n < few ? make("span", { class: "warn", title: `seen fewer than ${number(few)} times` }, n ? " hardly seen" : " never seen") : null);
 
 // The states of one label, sortable by what its columns hold.
 function stateTable(target, outcome, usual) {
   const n = target.x.length;
   const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome], low: target.low[row * n + outcome], high: target.high[row * n + outcome] }));
-  const most = Math.max(...rows.map((each) => (each.seen < rarely ? each.p : each.high)), usual, 1e-9);
+  const most = Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9);
   const body = make("tbody", { class: "states" }), box = make("div");
   const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => b.p - a.p, seen: (a, b) => b.seen - a.seen };
   let by = rows.length > 50 ? "seen" : "row";
@@ -48,7 +47,7 @@ function stateTable(target, outcome, usual) {
     body.replaceChildren();
     box.querySelector(":scope > button")?.remove();
     const more = firstOf([...rows].sort((a, b) => sorts[by](a, b) || a.row - b.row), 50, body, (each) => make("tr", {},
-      make("td", {}, stateWords(target, target.keys && keys(target, each.row), each.row), seldom(each.seen)),
+      make("td", {}, stateWords(target, target.keys && keys(target, each.row), each.row), seldom(each.seen, target)),
       make("td", {}, bar(each.p, most, { low: each.low, high: each.high, usual }), make("span", { class: "small" }, percent(each.p), make("span", { class: "quiet" }, ` ${percent(each.low)} to ${percent(each.high)}`))),
       make("td", { class: "number" }, number(each.hits), make("div", { class: "quiet small" }, `of ${number(each.seen)}`))));
     if (more) box.append(more);

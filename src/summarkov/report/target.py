@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarkov import kernels
+from summarkov.confidence.support import FEW
 from summarkov.models import SummaryModel
 from summarkov.models.fitted import Fitted
 from summarkov.models.tree import FittedRules
@@ -35,9 +36,10 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
     """The table and the search of one model.
 
     ``p``, ``low`` and ``high`` have an entry a label of the target, row by row, and one more row for states
-    that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were.
+    that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were,
+    hardly seen if fewer than ``few``.
     """
-    fitted = model.fitted
+    fitted, trace = model.fitted, model.trace_
     codes = {label: code for code, label in enumerate(fitted.labels)}
     n_labels = len(fitted.target.codes)  # the residual outcome takes the rest
     seen = fitted.observed / fitted.scale
@@ -47,8 +49,9 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
         "u": list(fitted.influencers),
         "score": rounded(fitted.score, 8) if math.isfinite(fitted.score) else None,
         "likelihood": rounded(fitted.log_likelihood, 8),
-        "trace": [_step(step, codes) for step in fitted.steps],
-        "certificate": None if fitted.certificate is None else _certificate(fitted.certificate, codes),
+        "trace": [_step(step, codes) for step in trace],
+        "certificate": None if trace.certificate is None else _certificate(trace.certificate, codes),
+        "few": rounded(max(FEW, float(fitted.pseudo.sum())), 6),
         "summary": _summary(fitted),
         "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},
         "hits": [whole(n) for n in seen[:, :n_labels].ravel().tolist()],
@@ -96,7 +99,8 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
     if isinstance(summary, ContextSummary):
         return {"kind": "contexts", "order": int(summary.max_order)}
     if isinstance(fitted, FittedRules):
-        return {"kind": "tree", **tree_content(fitted)}
+        recent, first = summary.memory()
+        return {"kind": "tree", "order": recent if first is None else None, **tree_content(fitted)}
     return {"kind": "own"}
 
 

@@ -3,6 +3,13 @@ const whatifPanel = document.getElementById("panel-whatif");
 let history = [];
 let showEvery = false;
 
+// By difference first: a rare label changes by a large factor where next to nothing changes.
+const orders = {
+  difference: { says: "difference", of: (each) => Math.abs(each.p - rate(each.code)) },
+  factor: { says: "factor", of: (each) => Math.abs(Math.log(ratioOf(each))) },
+  probability: { says: "probability", of: (each) => each.p },
+};
+
 function addToHistory(code) { change([...history, code]); }
 
 // A new history; the focus stays where the hand is, at the first of some places that is there.
@@ -22,6 +29,7 @@ function buildWhatIf() {
     make("p", { class: "small" }, "What if these events had happened? Type them, or click labels in the graph, oldest first."),
     make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => change([], "#next") }, "Clear")),
     make("ol", { class: "history", "aria-label": "History, oldest first" }),
+    make("div", { class: "row" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
     make("p", { class: "key", id: "what" }),
     make("ol", { class: "forecast", "aria-label": "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
@@ -42,10 +50,10 @@ function chip(code, i) {
 function showWhatIf() {
   if (!computable) return;
   whatifPanel.querySelector(".history").replaceChildren(...history.map(chip), make("li", { class: "now" }, history.length ? "what comes next?" : "no events yet: the start of a sequence"));
-  const change = (each) => Math.abs(Math.log(each.p / Math.max(rate(each.code), 1e-300)));
-  const found = predict(history).sort((a, b) => change(b) - change(a) || a.code - b.code);
+  const { of } = orders[document.getElementById("order").value];
+  const found = predict(history).sort((a, b) => of(b) - of(a) || a.code - b.code);
   const most = Math.max(...found.map((each) => Math.max(each.p, rate(each.code))));
-  document.getElementById("what").textContent = `Sorted by change. Bar: probability ${normalised ? "of being the next event" : "by its model"}; dashed line: share of all events.`;
+  document.getElementById("what").textContent = `Bar: probability ${normalised ? "of being the next event" : "by its model"}; dashed line: share of all events.`;
   for (const each of found) {
     const way = wayOf(each), group = drawnNodes[each.code];
     group.classList.toggle("up", way === "up");
@@ -68,5 +76,20 @@ function forecast(each, most) {
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${factor(ratioOf(each))}`),
     bar(each.p, most, { usual }),
-    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", `(${percent(each.low)} to ${percent(each.high)}) after `, stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support && each.support < rarely ? seldom(each.support) : ""));
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
+}
+
+const because = (each) => [`(${percent(each.low)} to ${percent(each.high)}) after `, ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+
+// What would be different, worked out when somebody asks.
+function otherwiseOf(each) {
+  const list = make("ul", { class: "otherwise" });
+  const now = history;
+  const box = make("details", { ontoggle: () => {
+    if (list.childElementCount) return;
+    const found = otherwise(now, each).sort((a, b) => a.occurred - b.occurred || Math.abs(b.own - each.own) - Math.abs(a.own - each.own));
+    list.append(...found.map((had) => make("li", {}, "had ", name(had.code), had.occurred ? " occurred just now: " : " not occurred: ", make("strong", {}, percent(had.own)), " ", ...because(had))));
+    if (!found.length) list.append(make("li", {}, "It has no influencers."));
+  } }, make("summary", {}, "And otherwise?"), list);
+  return box;
 }

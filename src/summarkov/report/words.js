@@ -21,7 +21,7 @@ function inOrder(key, u) {
 
 // The most recent label stands first in a key, and last in words.
 function context(key, start, first) {
-  const shown = key.filter((symbol) => symbol >= first).map((symbol) => name(symbol - first)).reverse();
+  const shown = key.filter((symbol) => symbol >= first).map((symbol) => (symbol - first === UNKNOWN ? "?" : name(symbol - first))).reverse();
   return joined(key.includes(start) ? ["start", ...shown] : shown, " → ");
 }
 
