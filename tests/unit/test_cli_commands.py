@@ -567,3 +567,48 @@ def test_what_a_bag_cannot_do_is_said(bag_file, tmp_path, arguments):
     result = CliRunner().invoke(app, [str(a) for a in (command, bag_file, *files, *rest)])
     assert result.exit_code == 2
     assert "holds a bag of models" in " ".join(result.stderr.split())
+
+
+# ---------------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("name", ["g.dot", "g.gv", "g.mmd", "g.graphml"])
+def test_export_text(run, shop, tmp_path, name):
+    result = run_export(shop / "graph.json", "-o", tmp_path / name)
+    assert result.stdout.startswith("Saved ")
+    graph = sm.load(shop / "graph.json")
+    expected = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+    assert (tmp_path / name).read_text() == getattr(graph, expected[Path(name).suffix])()
+
+
+def run_export(*arguments: object) -> Result:
+    result = CliRunner().invoke(app, ["export", *map(str, arguments)])
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+@pytest.mark.parametrize("name", ["edges.csv", "edges.parquet"])
+def test_export_edges(shop, tmp_path, name):
+    from pyarrow import csv, parquet
+
+    run_export(shop / "graph.json", "-o", tmp_path / name)
+    found = (csv.read_csv if name.endswith("csv") else parquet.read_table)(tmp_path / name).to_pylist()
+    edges = sm.load(shop / "graph.json").edges_
+    assert [(row["influencer"], row["target"]) for row in found] == [(e.influencer, e.target) for e in edges]
+    assert [row["strength"] for row in found] == pytest.approx([e.strength for e in edges])
+
+
+@pytest.mark.parametrize(
+    ("file", "more"), [("graph.json", ()), ("graph.json", ("-t", "purchase")), ("one.json", ())]
+)
+def test_export_figures(shop, tmp_path, file, more):
+    run_export(shop / file, "-o", tmp_path / "figure.svg", *more)
+    words = (tmp_path / "figure.svg").read_text()
+    assert ("probability of purchase" in words) == (file == "one.json" or bool(more))
+
+
+def test_export_says_what_it_can_write(shop, tmp_path):
+    result = CliRunner().invoke(app, ["export", str(shop / "graph.json"), "-o", str(tmp_path / "graph.xyz")])
+    assert result.exit_code == 2
+    assert "let its name end in one of .pdf" in " ".join(result.stderr.split())
+    assert list(tmp_path.iterdir()) == []

@@ -33,7 +33,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {
     ("readers", "events"),
     ("explain", "confidence"),
-    ("report", "plot"),
+    ("plot", "report"),
     ("evaluation", "baselines"),
     ("reproduce", "baselines"),
     ("reproduce", "evaluation"),
@@ -45,7 +45,7 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "engines", "cli"},
+    "pyarrow": {"readers", "engines", "models.graph", "cli"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},
@@ -55,7 +55,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.graph", "report"},
+    "networkx": {"models.graph", "models.exports", "report", "plot"},
     "pybind11": set(),
 }
 #: Optional libraries: only inside a function, so that the module imports without them.

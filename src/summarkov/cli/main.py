@@ -12,6 +12,7 @@ from summarkov.cli.confidence import confidence
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
+from summarkov.cli.export import export
 from summarkov.cli.failures import Commands
 from summarkov.cli.groups import groups
 from summarkov.cli.learn import learn
@@ -41,6 +42,7 @@ for _command, _panel in (
     (evaluate, "Use a model"),
     (simulate, "Use a model"),
     (groups, "Evidence"),
+    (export, "Use a model"),
     (compare, "Evidence"),
     (sensitivity, "Evidence"),
     (reproduce, "Evidence"),

@@ -17,8 +17,10 @@ from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Explanation, Influence
 from summarkov.kernels import Index
+from summarkov.models import exports
 from summarkov.models.follow import History
 from summarkov.models.model import SummaryModel, codes_of, label_list, learn, update
+from summarkov.models.notebook import graph_html
 from summarkov.models.parameters import Parameters
 from summarkov.readers import read_events
 from summarkov.simulate.draw import after_histories, draw_sequences
@@ -246,10 +248,7 @@ class InfluenceGraph(Parameters):
         return next(iter(self.models_.values()))
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; edges have effect, strength, n_with and n_without.
-
-        And frequency, low and high, if :meth:`confidence` was asked.
-        """
+        """Return a ``networkx.DiGraph``; edges have all that ``edges_`` tells, and where known confidence."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -257,18 +256,10 @@ class InfluenceGraph(Parameters):
         for label, n in zip(self.labels_, counts.tolist(), strict=True):
             graph.add_node(label, n=n)
         for edge in self.edges_:
-            graph.add_edge(
-                edge.influencer,
-                edge.target,
-                effect=edge.effect,
-                strength=edge.strength,
-                n_with=edge.n_with,
-                n_without=edge.n_without,
-            )
-            if edge.frequency is not None:
-                graph.edges[edge.influencer, edge.target].update(
-                    frequency=edge.frequency, low=edge.low, high=edge.high
-                )
+            told = {
+                k: v for k, v in vars(edge).items() if v is not None and k not in ("influencer", "target")
+            }
+            graph.add_edge(edge.influencer, edge.target, **told)
         return graph
 
     def to_dot(self) -> str:
@@ -278,24 +269,28 @@ class InfluenceGraph(Parameters):
         diamond, unclear ones dotted with a ring. They are labelled with ``ratio``, and with the
         ``frequency`` if it is known, and wider if stronger.
         """
-        lines = [
-            "digraph influence {",
-            "  rankdir=LR;",
-            '  node [shape=box, style=rounded, fontname="sans-serif"];',
-            '  edge [fontname="sans-serif", fontsize=10];',
-        ]
-        lines += [f"  {_dot(label)};" for label in self.labels_]
-        for edge in self.edges_:
-            colour, style, head = _DRAWN[edge.effect]
-            times = _times(edge.ratio) if edge.effect != "unclear" else ""
-            sure = "" if edge.frequency is None else f"{edge.frequency:.0%}"
-            lines.append(
-                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-                f'[color="{colour}", fontcolor="{colour}", style={style}, arrowhead={head}, '
-                f'penwidth={1 + min(abs(edge.strength), 4):.2f}, label="{f"{times} {sure}".strip()}", '
-                f'tooltip="{f"{edge.effect} {times} {sure}".strip()}"];'
-            )
-        return "\n".join([*lines, "}"]) + "\n"
+        return exports.to_dot(self)
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
+
+        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
+        """
+        return exports.to_mermaid(self)
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others (needs networkx)."""
+        return exports.to_graphml(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return graph_html(self)
+
+    def edge_table(self) -> Any:
+        """Return the edges as a ``pyarrow.Table``, a row each: ``.to_pandas()`` makes a data frame of it."""
+        import pyarrow
+
+        return pyarrow.table(exports.edge_columns(self.edges_))
 
     # ------------------------------------------------------------------ use
 
@@ -404,23 +399,3 @@ def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
     if sure is None:
         return edge
     return replace(edge, frequency=sure.frequency, low=sure.low, high=sure.high)
-
-
-#: How the edges of each effect are drawn: colour, line and arrowhead.
-_DRAWN = {
-    "amplifies": ("#1b7837", "solid", "normal"),
-    "inhibits": ("#b2182b", "dashed", "tee"),
-    "mixed": ("#7570b3", "dotted", "diamond"),
-    "unclear": ("#777777", "dotted", "odot"),
-}
-
-
-def _times(ratio: float) -> str:
-    """A factor with about two digits."""
-    return f"x{ratio:.0f}" if ratio >= 10 else f"x{ratio:.1f}" if ratio >= 1 else f"x{ratio:.2g}"
-
-
-def _dot(text: str) -> str:
-    """Quote a label for DOT."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

@@ -22,6 +22,7 @@ from summarkov.explain import Explanation, Influence, Pattern, influence_of, mix
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
+from summarkov.models.notebook import model_html
 from summarkov.models.parameters import Parameters
 from summarkov.models.residual import OTHER, Residual
 from summarkov.models.table import StateTable
@@ -270,6 +271,10 @@ class SummaryModel(Parameters):
         from summarkov.report import to_html
 
         return to_html(self, path, events=events)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return model_html(self)
 
     # ------------------------------------------------------------------ private
 

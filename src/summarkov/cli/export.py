@@ -1,0 +1,91 @@
+"""``summarkov export``: a model as a figure, or as a file of another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.console import output, print_line
+from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.options import ModelFile
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.models import InfluenceGraph
+
+_FIGURES = (".pdf", ".svg", ".png")
+_TABLES = (".csv", ".parquet")
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+
+
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+            "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="The model of this label alone; a figure shows its states.",
+        ),
+    ] = None,
+) -> None:
+    """Write a model as a figure, a graph file or a table of its edges.
+
+    A figure of a graph shows who influences whom, one of a single target the
+    probability of the label in every state of the past (or a tree's questions).
+    """
+    from summarkov.cli.show import as_graph, choose
+
+    kind = out.suffix.lower()
+    if kind not in (*_FIGURES, *_TABLES, *_TEXTS):
+        known = ", ".join([*_FIGURES, *_TEXTS, *_TABLES])
+        raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
+    check_output(out)
+    fitted = load_model(model)
+    with saving(out):
+        if kind in _FIGURES:
+            _figure(*choose(fitted, target), fitted, out)
+        else:
+            _write(as_graph(fitted, target), kind, out)
+    print_line(output(), f"Saved {out}")
+
+
+def _figure(one: Any, label: str | None, fitted: Any, out: Path) -> None:
+    from summarkov import plot
+    from summarkov.models import TreeSuMM
+
+    if one is None:
+        axes = plot.graph(fitted)
+    else:
+        axes = plot.tree(one, label=label) if isinstance(one, TreeSuMM) else plot.states(one, label=label)
+    plot.save(axes, out)
+
+
+def _write(graph: InfluenceGraph, kind: str, out: Path) -> None:
+    from summarkov.store import write_atomically
+    from summarkov.store.files import replacing
+
+    if kind in _TEXTS:
+        write_atomically(out, getattr(graph, _TEXTS[kind])())
+        return
+    from pyarrow import csv, parquet
+
+    with replacing(out) as temporary:
+        table = graph.edge_table()
+        if kind == ".csv":
+            csv.write_csv(table, temporary)
+        else:
+            parquet.write_table(table, temporary)

@@ -1,0 +1,78 @@
+"""Axes to draw on, and how figures look by default."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from summarkov.errors import SettingError
+
+#: Text as text in vector files, so that it can be searched and edited; sizes that suit a column of a paper.
+STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+}
+#: A colour for each of several series that the colour-blind can tell apart (Okabe and Ito).
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+
+
+def axes_for(axes: Any, width: float, height: float) -> Any:
+    """The given axes, or new ones on a figure of this size in inches that no window shows."""
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise SettingError(
+            'figures need matplotlib; install it with: pip install "summarkov[plot]"'
+        ) from None
+
+    if axes is not None:
+        return axes
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure.add_subplot()
+
+
+def plain(text: str, most: int = 40) -> str:
+    r"""A label as matplotlib shall show it: cut, no formulas, nothing invisible.
+
+    >>> plain("a$b$ " + "x" * 60)
+    'a\\$b\\$ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
+    """
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    shown = shown if len(shown) <= most else shown[: most - 1] + "…"
+    return shown.replace("\\", "\\\\").replace("$", r"\$") if "$" in shown else shown
+
+
+def short(probability: float) -> str:
+    """A probability with about two digits.
+
+    >>> [short(p) for p in (0.25, 0.0123, 0.00002, 0.9999)]
+    ['0.25', '0.012', '<0.001', '>0.999']
+    """
+    if probability < 0.001:
+        return "<0.001"
+    return ">0.999" if probability > 0.999 else f"{probability:.2g}"
+
+
+def save(axes: Any, path: str | os.PathLike[str]) -> None:
+    """Write the figure of some axes as .pdf, .svg or .png, text as text, all or nothing.
+
+    Equal figures are equal files.
+    """
+    import matplotlib
+
+    from summarkov.store.files import replacing
+
+    kind = os.fspath(path).rsplit(".", 1)[-1].lower()
+    if kind not in ("pdf", "svg", "png"):
+        raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}), replacing(path) as temporary:
+        axes.figure.savefig(temporary, format=kind, metadata=metadata, dpi=200)

@@ -1,0 +1,120 @@
+"""Graphs as files of other programs."""
+
+import io
+import re
+
+import networkx
+import pyarrow as pa
+import pytest
+
+import summarkov as sm
+from summarkov.models.exports import STROKES, factor, visible, width
+
+SEQUENCES = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4, ["B", "B", "A", "D"]] * 5
+HOSTILE = sorted(['"', "]", "a\nb", "a\x07", "a\\x07", "<b>&amp;", "end", "مرحبا", "x" * 300, "#35;", "n0"])
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES)
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    sequences = [[x, y] for x in HOSTILE for y in HOSTILE if x < y] * 2
+    template = sm.BSuMM(lookback=1, required=HOSTILE[:3], candidates=[])
+    return sm.InfluenceGraph(template).fit(sequences)
+
+
+def read_mermaid(text):
+    """Labels by node, and edges as (from, arrow, text, to); any other line is refused."""
+    first, *lines = text.splitlines()
+    assert first == "flowchart LR"
+    nodes, edges, styles = {}, [], []
+    for line in lines:
+        if found := re.fullmatch(r'  (n\d+)\["([^"\[\]<>]*)"\]', line):
+            spelt = re.sub(r"#(\d+);", lambda m: chr(int(m[1])), found[2])
+            nodes[found[1]] = spelt
+        elif found := re.fullmatch(r'  (n\d+) (\S+?)(?:\|"([^"]*)"\|)? (n\d+)', line):
+            edges.append(found.groups())
+        else:
+            styles.append(
+                re.fullmatch(r"  linkStyle (\d+) stroke:(#\w{6}),stroke-width:(\S+)px,.*", line).groups()
+            )
+    return nodes, edges, styles
+
+
+def test_mermaid_has_every_label_and_edge(graph):
+    nodes, edges, styles = read_mermaid(graph.to_mermaid())
+    assert tuple(nodes.values()) == graph.labels_
+    found = [(nodes[a], arrow, text, nodes[b]) for a, arrow, text, b in edges]
+    assert found == [
+        (e.influencer, STROKES[e.effect].arrow, factor(e) or None, e.target) for e in graph.edges_
+    ]
+    assert [(int(i), c, float(w)) for i, c, w in styles] == [
+        (i, STROKES[e.effect].colour, pytest.approx(width(e), abs=0.05)) for i, e in enumerate(graph.edges_)
+    ]
+
+
+def test_mermaid_survives_hostile_labels(hostile):
+    nodes, edges, _ = read_mermaid(hostile.to_mermaid())
+    assert list(nodes.values()) == [visible(label) for label in HOSTILE]
+    assert len(edges) == len(hostile.edges_) == 3 * len(HOSTILE)
+
+
+@pytest.mark.parametrize("which", ["graph", "hostile"])
+def test_graphml_reads_back(which, request):
+    graph = request.getfixturevalue(which)
+    found = networkx.read_graphml(io.BytesIO(graph.to_graphml().encode()))
+    assert [data["label"] for _, data in found.nodes(data=True)] == [visible(x) for x in graph.labels_]
+    assert sorted(data["strength"] for *_, data in found.edges(data=True)) == pytest.approx(
+        sorted(edge.strength for edge in graph.edges_)
+    )
+    number = {label: f"n{i}" for i, label in enumerate(graph.labels_)}
+    for edge in graph.edges_:
+        data = found.edges[number[edge.influencer], number[edge.target]]
+        assert data["effect"] == edge.effect
+
+
+def test_edge_table(graph):
+    table = graph.edge_table()
+    assert isinstance(table, pa.Table)
+    rows = table.to_pylist()
+    assert len(rows) == len(graph.edges_) > 0
+    for row, edge in zip(rows, graph.edges_, strict=True):
+        assert row == {**vars(edge), "ratio": edge.ratio}
+
+
+def test_edge_table_of_a_graph_without_edges():
+    graph = sm.InfluenceGraph(sm.BSuMM(gamma=50)).fit(SEQUENCES)
+    assert graph.edges_ == ()
+    table = graph.edge_table()
+    assert table.num_rows == 0
+    assert table.column_names[:2] == ["influencer", "target"]
+
+
+def test_notebooks_show_tables(graph, hostile):
+    text = graph._repr_html_()
+    assert text.count("<tr>") == 1 + len(graph.edges_)
+    assert "amplifies" in text
+    for model in graph.models_.values():
+        shown = model._repr_html_()
+        assert shown.count("<tr>") == 1 + len(model.table_)
+        for row in model.table_:
+            assert f"{row.probabilities[0]:.4f}" in shown
+    strange = hostile._repr_html_() + hostile.models_[HOSTILE[0]]._repr_html_()
+    assert "<b>" not in strange
+    assert "&lt;b&gt;&amp;amp;" in strange
+    assert "x" * 100 not in strange
+
+
+def test_notebooks_show_what_is_not_fitted():
+    assert sm.BSuMM("<b>")._repr_html_() == "<code><bdi>BSuMM(target=&#x27;&lt;b&gt;&#x27;)</bdi></code>"
+    assert "InfluenceGraph" in sm.InfluenceGraph(sm.BSuMM())._repr_html_()
+
+
+def test_notebooks_show_how_sure_edges_are(graph):
+    sure = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES)
+    sure.confidence(SEQUENCES, n=5)
+    assert "found again" in sure._repr_html_()
+    assert "found again" not in graph._repr_html_()
