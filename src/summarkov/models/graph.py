@@ -248,7 +248,7 @@ class InfluenceGraph(Parameters):
         return next(iter(self.models_.values()))
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; edges have all that ``edges_`` tells, and where known confidence."""
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -256,9 +256,7 @@ class InfluenceGraph(Parameters):
         for label, n in zip(self.labels_, counts.tolist(), strict=True):
             graph.add_node(label, n=n)
         for edge in self.edges_:
-            told = {
-                k: v for k, v in vars(edge).items() if v is not None and k not in ("influencer", "target")
-            }
+            told = {k: v for k, v in vars(edge).items() if isinstance(v, float) or k == "effect"}
             graph.add_edge(edge.influencer, edge.target, **told)
         return graph
 
