@@ -5,8 +5,10 @@ import json
 import pytest
 
 import summarkov as sm
+from summarkov.confidence.dependence import conditional_test
 from summarkov.engines import Bootstrap, LocalSource
 from summarkov.errors import SettingError, StoreError
+from summarkov.models.halves import Halves
 from summarkov.summaries import BinarySummary
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -230,3 +232,23 @@ def test_each_replicate_learns_its_own_look_backs():
     for jobs in (1, 3):
         again = sm.BSuMM("X", **settings, n_jobs=jobs).fit(events).confidence(events, n=n, seed=5)
         assert again == confidence
+
+
+def test_a_half_is_tested_at_the_look_backs_that_the_other_proposed(events):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=(2, 10)), targets=["X"]).fit(events)
+    found = {each.influencer: each for each in graph.discoveries(events, seed=1).tested}
+    weights = Halves(1).weights(0, len(events))
+    proposed = sm.BSuMM("X", lookback=(2, 10)).fit(events, sample_weight=weights)
+    assert proposed.lookbacks_ == {"B": 2, "C": 10}
+    assert set(found) == {"B", "C"}
+    by_hand = sm.BSuMM("X", lookback={"B": 2, "C": 10}, required=["B", "C"], candidates=[])
+    by_hand.fit(events, sample_weight=Halves(1).weights(1, len(events)))
+    for column, z in enumerate("BC"):
+        test = conditional_test(by_hand.fitted.table, by_hand.fitted.summary, column, by_hand.fitted.scale)
+        assert found[z].statistic == pytest.approx(test.statistic, rel=1e-9)
+
+
+@pytest.mark.parametrize("lookback", ["auto", (2, 10)])
+def test_groups_are_compared_at_given_look_backs(events, lookback):
+    with pytest.raises(SettingError, match="groups are compared at the same look-backs"):
+        sm.compare_groups(sm.BSuMM(lookback=lookback), events[:50], events[50:], n=5)

@@ -107,6 +107,11 @@ def compare_groups(
         raise SettingError(f"level must be a number between 0 and 1, not {level!r}")
     if not isinstance(model, SummaryModel) or not model.make_summary().by_level:
         raise SettingError("groups are compared by edges; give a template such as BSuMM(lookback=5)")
+    if isinstance(getattr(model, "lookback", None), str | tuple):
+        raise SettingError(
+            "groups are compared at the same look-backs; give a number, None or a mapping instead of "
+            f"lookback={model.get_params(deep=False)['lookback']!r}"
+        )
     groups = [read_events(events) for events in (first, second)]
     groups = [events[events.lengths > 0] for events in groups]
     if any(len(events) < 2 for events in groups):

@@ -57,20 +57,18 @@ def discoveries(
         if progress is not None:
             progress(done, len(models))
 
-    proposed = [
-        r[0].influencers for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)
-    ]
-    requests = [
-        replace(model.fitted.request, influencers=u, replicates=(1,))
-        for model, u in zip(models, proposed, strict=True)
+    proposed = [r[0] for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)]
+    requests = [  # with the summary that this half learned, where one is
+        replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
+        for model, half in zip(models, proposed, strict=True)
     ]
     names, tests = [], []
-    for model, u, table in zip(models, proposed, halves.count(requests), strict=True):
+    for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
         assert isinstance(table, StateCounts)
         one = StateCounts(table.keys, table.counts[0])
-        for column, z in enumerate(u):
+        for column, z in enumerate(half.influencers):
             names.append((model.labels_[z], ", ".join(model.target_)))
-            tests.append(conditional_test(one, model.fitted.summary, column, halves.scale))
+            tests.append(conditional_test(one, half.summary, column, halves.scale))
     adjusted = benjamini_yekutieli([test.p_value for test in tests])
     found = [
         Discovery(*name, test.statistic, test.degrees, test.p_value, q, q <= rate)
