@@ -6,6 +6,7 @@ import math
 import pytest
 
 import summarkov as sm
+from summarkov.engines import Bootstrap
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
@@ -164,3 +165,43 @@ def test_confidence_is_drawn(graph, events):
     drawn = graph.to_networkx().edges["purchase", "write review"]
     assert drawn["frequency"] == 1.0
     assert drawn["low"] < drawn["strength"] < drawn["high"]
+
+
+# ------------------------------------------------------------------------------------------- the slower ways
+
+
+def test_trees_are_learned_again_replicate_by_replicate(events):
+    some = events[:40]
+    template = sm.TreeSuMM()
+    graph = sm.InfluenceGraph(template, targets=["purchase", "write review"]).fit(some)
+    confidence = graph.confidence(some, n=4, seed=1)
+    graphs = [
+        sm.InfluenceGraph(template, targets=["purchase", "write review"]).fit(
+            some, sample_weight=Bootstrap(4, 1).weights(b, 40)
+        )
+        for b in range(4)
+    ]
+    assert len(confidence.edges) > 0
+    for edge in confidence.edges:
+        share = sum(edge.influencer in one.influencers_[edge.target] for one in graphs) / 4
+        assert edge.frequency == pytest.approx(share)
+        assert (edge.effect, math.isnan(edge.strength), math.isnan(edge.low)) == ("unclear", True, True)
+    with pytest.raises(SettingError, match="blocks must not cut"):
+        graph.confidence(some, n=2, blocks=5)
+    with pytest.raises(SettingError, match="TreeSuMM cannot be tested"):
+        graph.discoveries(some)
+
+
+def test_learned_look_backs_and_other_searches(events):
+    some = events[:50]
+    for template in (sm.BSuMM(lookback=(1, 3)), sm.BSuMM(lookback=3, search="exact")):
+        graph = sm.InfluenceGraph(template, targets=["purchase"]).fit(some)
+        confidence = graph.confidence(some, n=3, seed=2)
+        found = [
+            template.copy(target="purchase")
+            .fit(some, sample_weight=Bootstrap(3, 2).weights(b, 50))
+            .influencers_
+            for b in range(3)
+        ]
+        for edge in confidence.edges:
+            assert edge.frequency == pytest.approx(sum(edge.influencer in one for one in found) / 3)

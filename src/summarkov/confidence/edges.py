@@ -14,7 +14,8 @@ class EdgeConfidence:
     the same influencers, those that the graph gives the target (for an edge that is not ``in_graph``, and
     this one, where look-backs are learned at the one most replicates found), so that it has one meaning and
     exists in nearly every replicate. NaN where it never does.
-    ``effect`` is "amplifies" or "inhibits" if the whole interval says so, else "unclear".
+    Trees and summaries of your own have frequencies only. ``effect`` is "amplifies" or "inhibits" if the
+    whole interval says so, else "unclear".
     """
 
     influencer: str

@@ -157,6 +157,25 @@ class RecencyCounts:
 Counts = StateCounts | CandidateCounts | RecencyCounts
 
 
+def stack_counts(each: Sequence[Counts]) -> Counts:
+    """Counts of the same request in several replicates as those of all, these as the first axis."""
+    first = each[0]
+    tables = [vars(one) for one in each]
+    names = [name for name in tables[0] if name in ("counts", "present", "lags", "starts", "pairs")]
+    stacked = {name: np.stack([table[name] for table in tables]) for name in names}
+    keys = {} if isinstance(first, RecencyCounts) else {"keys": first.keys}
+    return type(first)(**keys, **stacked)
+
+
+def one_of(counts: Counts, at: int) -> Counts:
+    """The counts of one replicate of several."""
+    if isinstance(counts, CandidateCounts):
+        return CandidateCounts(counts.keys, counts.counts[at], counts.present[at])
+    if isinstance(counts, StateCounts):
+        return StateCounts(counts.keys, counts.counts[at])
+    return RecencyCounts(*(table[at] for table in counts._tables))
+
+
 def _narrow(counts: IntArray, n: IntArray, joint: Target, target: Target) -> IntArray:
     """Pick the target's outcomes out of the joint ones; all others, of ``n``, are its residual."""
     if joint == target:

@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
+from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts, stack_counts
 from summarkov.engines.past import joint_memory
 from summarkov.engines.pieces import Piece, even_cuts, pieces
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
+from summarkov.engines.shard import Shard
 from summarkov.engines.target import Target
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
@@ -67,9 +68,8 @@ class ReplicatedSource:
         """Answer all requests, each for its replicates."""
         if not requests:
             return []
-        for request in requests:
-            if isinstance(request, RecencyRequest):
-                raise SettingError("trees cannot be learned from many weights at once; fit them one by one")
+        if any(isinstance(request, RecencyRequest) for request in requests):
+            return self._one_by_one(requests)
         joint, answered_by = join(requests, self._most_targets(requests))
         members: list[set[int]] = [set() for _ in joint]
         for request, at in zip(requests, answered_by, strict=True):
@@ -92,6 +92,26 @@ class ReplicatedSource:
             for request, at in zip(requests, answered_by, strict=True)
         ]
 
+    def _one_by_one(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer requests of trees, replicate by replicate: no two have the same tree for long."""
+        events, unit = self.events, self._unit
+        some = np.flatnonzero(events.lengths > 0)
+        of_sequence = np.zeros(len(events), np.int64)
+        of_sequence[some] = unit[events.offsets[some]]
+        if not np.array_equal(np.repeat(of_sequence, events.lengths), unit):
+            raise SettingError("trees are learned again from whole sequences; blocks must not cut them")
+        answers: list[dict[int, Counts]] = [{} for _ in requests]
+        for b in range(self.n_replicates):
+            mine = [at for at, request in enumerate(requests) if b in self._replicates(request)]
+            if not mine:
+                continue
+            shard = Shard(self._whole.index, self.labels, np.ascontiguousarray(self._weights[of_sequence, b]))
+            joint, answered_by = join([requests[at] for at in mine], self._most_targets(requests))
+            counted = [shard.count(request) for request in joint]
+            for at, by in zip(mine, answered_by, strict=True):
+                answers[at][b] = counted[by].narrow(joint[by].target, requests[at].target)
+        return [stack_counts([answer[b] for b in sorted(answer)]) for answer in answers]
+
     def _replicates(self, request: Request) -> Sequence[int]:
         return range(self.n_replicates) if request.replicates is None else request.replicates
 
@@ -101,12 +121,12 @@ class ReplicatedSource:
         reach = len(self.labels) if unlimited is not None else min(len(self.labels), recent)
         n = self.events.n_events
         cuts = even_cuts(n, 1 + n * max(1, reach) // MOST_PAIRS)
-        if len(cuts) == 2 and self._whole is not None:
+        if len(cuts) == 2:
             return iter([self._whole])
         return pieces(self.events, cuts, (recent, unlimited))
 
     @cached_property
-    def _whole(self) -> Piece | None:
+    def _whole(self) -> Piece:
         return next(pieces(self.events, [0, self.events.n_events], (0, None)))
 
     def _prepare(self, piece: Piece, requests: Sequence[Request]) -> None:

@@ -23,9 +23,11 @@ from summarkov.engines import (
 )
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import strengths
+from summarkov.models.families import SearchedModel
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.replicates import learn_replicates
+from summarkov.models.tree import TreeSuMM
 from summarkov.summaries import WindowSummary
 
 FloatArray = npt.NDArray[np.float64]
@@ -66,7 +68,7 @@ def bootstrap(
     lookbacks: Votes = {}
     for one in replicated:
         for at, results in enumerate(learn_replicates(templates, one, templates[0].make_summary(), on_done)):
-            for result in results:
+            for result in results[:-1]:  # the last is the model itself
                 for z in result.influencers:
                     reach = result.summary.reach(local.labels[z])[1]
                     lookbacks.setdefault((at, z), Counter())[reach] += 1
@@ -74,7 +76,7 @@ def bootstrap(
                         found[at, z, x] = found.get((at, z, x), 0) + 1
     edges = list(_listed(models, found, n))
     requests = {(at, z): _request(models[at].fitted, z, lookbacks.get((at, z))) for at, z, _ in edges}
-    drawn, by_data = (_strengths(models, each, edges, requests) for each in (replicated, [local]))
+    drawn = _strengths(models, replicated, edges, requests)
     return Confidence(
         n,
         seed,
@@ -82,21 +84,27 @@ def bootstrap(
         replicated[0].units,
         replicated[0].n_units,
         tuple(
-            _edge(models[edge[0]], edge, found.get(edge, 0) / n, strength, float(own[0]), level)
-            for edge, strength, own in zip(edges, drawn, by_data, strict=True)
+            _edge(models[edge[0]], edge, found.get(edge, 0) / n, *strength, level)
+            for edge, strength in zip(edges, drawn, strict=True)
         ),
     )
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Some of the replicates of other draws."""
+    """Some of the replicates of other draws, and last the data themselves."""
 
     draws: Draws
     start: int
-    n: int
+    drawn: int
+
+    @property
+    def n(self) -> int:
+        return self.drawn + 1
 
     def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
+        if replicate == self.drawn:
+            return np.ones(n_units, np.int64)
         return self.draws.weights(self.start + replicate, n_units)
 
 
@@ -105,7 +113,7 @@ def check_resampling(
 ) -> Replicable:
     """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
-    if not fitted.summary.by_level:
+    if not isinstance(models[0], SearchedModel | TreeSuMM):
         raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")
     for name, value, least in (("n", n, 1), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
@@ -134,28 +142,24 @@ def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> I
 
 def _strengths(
     models: Sequence[SummaryModel],
-    sources: Sequence[CountSource | Replicates],
+    sources: Sequence[Replicates],
     edges: Sequence[Edge],
     beside: Mapping[tuple[int, int], StatesRequest],
-) -> list[FloatArray]:
-    """The strength of each edge beside its target's influencers, in all replicates of all sources."""
+) -> list[tuple[FloatArray, float]]:
+    """The strength of each edge beside its target's influencers, in all replicates and in the data."""
+    if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
+        return [(np.empty(0), math.nan)] * len(edges)
     sets = [(at, beside[at, z].influencers) for at, z, _ in edges]
     requests = {(at, beside[at, z].influencers): beside[at, z] for at, z, _ in edges}
     parts: list[list[FloatArray]] = [[] for _ in edges]
     for source in sources:
-        asked = requests
-        if isinstance(source, CountSource):  # the data themselves, whose graph is known
-            asked = {(at, u): r for (at, u), r in requests.items() if u != models[at].fitted.influencers}
-        answers = dict(zip(asked, source.count(list(asked.values())), strict=True))
+        answers = dict(zip(requests, source.count(list(requests.values())), strict=True))
         for part, (at, z, x), (_, u) in zip(parts, edges, sets, strict=True):
-            fitted = models[at].fitted
-            table = answers.get((at, u), fitted.table)
+            table, fitted = answers[at, u], models[at].fitted
             assert isinstance(table, StateCounts)
-            if table.counts.ndim == 2:
-                table = StateCounts(table.keys, table.counts[None])
             which = (u.index(z), fitted.target.codes.index(x))
             part.append(strengths(table, source.scale, fitted.alpha, fitted.prior, *which))
-    return [np.concatenate(part) for part in parts]
+    return [(np.concatenate([each[:-1] for each in part]), float(part[0][-1])) for part in parts]
 
 
 def _request(fitted: Fitted, z: int, votes: Counter[int | None] | None) -> StatesRequest:

@@ -43,6 +43,9 @@ def discoveries(
 ) -> Discoveries:
     """Propose and test edges for fitted models of one kind; see :meth:`InfluenceGraph.discoveries`."""
     local = check_resampling(models, source, 2, seed)
+    if not models[0].fitted.summary.by_level:
+        name = type(models[0]).__name__
+        raise SettingError(f"edges of a {name} cannot be tested; use a BSuMM, OSuMM or CSuMM")
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
         raise SettingError(f"rate must be a number between 0 and 1, not {rate!r}")
     halves = local.replicated(Halves(seed), blocks)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import replace
 
-from summarkov.engines import CandidateCounts, Request, StateCounts
-from summarkov.engines.counts import Counts
+from summarkov.engines import Request
+from summarkov.engines.counts import Counts, one_of
 from summarkov.search.batch import Batch
 from summarkov.search.problem import Problem, Search, SearchResult
 
@@ -30,13 +30,5 @@ def each_alone(
             if asked
             else []
         )
-        answers = {b: [_only(next(counts)) for _ in some] for b, some in asked.items()}
+        answers = {b: [one_of(next(counts), 0) for _ in some] for b, some in asked.items()}
     return [results[b] for b in range(len(searches))]
-
-
-def _only(counts: Counts) -> Counts:
-    """The counts of one replicate."""
-    if isinstance(counts, CandidateCounts):
-        return CandidateCounts(counts.keys, counts.counts[0], counts.present[0])
-    assert isinstance(counts, StateCounts)
-    return StateCounts(counts.keys, counts.counts[0])
