@@ -216,6 +216,29 @@ def test_what_would_be_otherwise(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert shown == sorted(shown, reverse=True)
 
 
+def test_patterns_and_what_a_mixed_influence_depends_on(visit: Any) -> None:
+    states = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    either = {state: 0.6 if sum(state) == 1 else 0.1 for state in states}
+    rules = {
+        "A": ((), {(): 0.15}),
+        "B": ((), {(): 0.15}),
+        "X": (("A", "B"), either),
+        "Y": (("A", "B"), {state: 0.7 - p for state, p in either.items()}),
+    }
+    events = sm.Dynamics(rules, lookback=3).simulate(n_sequences=400, length=20, seed=0)
+    model = sm.BSuMM("X", lookback=3, required=("A", "B"), max_influencers=2).fit(events)
+    (pattern,) = model.patterns_
+    page = visit(model)
+    node(page, model, "X").click()
+    text = page.locator("#panel-label").inner_text()
+    assert f"Pattern ({pattern.kind}): after {pattern.words}; then {percent(pattern.probability)}" in text
+    mixed = [edge for edge in model.influences_ if edge.effect == "mixed"]
+    assert mixed
+    for edge in mixed:
+        assert edge.depends
+        assert edge.depends in text
+
+
 def test_a_tree_with_its_rules(visit: Any) -> None:
     graph = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3), targets=["purchase"]).fit(EVENTS)
     page = visit(graph)

@@ -80,8 +80,9 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, strength, positions with and without; and how sure, if that was asked."""
-    sure = [] if edge.frequency is None else [rounded(edge.frequency, 4)]
+    """Influencer, target, effect, strength, positions with and without; how sure; what it depends on."""
+    sure = None if edge.frequency is None else rounded(edge.frequency, 4)
+    more = [sure, edge.depends] if edge.depends else [sure] if sure is not None else []
     return [
         codes[edge.influencer],
         codes[edge.target],
@@ -89,7 +90,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         rounded(edge.strength, 6),
         whole(edge.n_with),
         whole(edge.n_without),
-        *sure,
+        *more,
     ]
 
 

@@ -5,7 +5,7 @@ function times(edge) {
   const ratio = Math.exp(edge.strength);
   if (edge.effect === "unclear") return "has an unclear effect: it was never seen both with and without";
   const much = ratio >= 1 ? `${factor(ratio).slice(1)} times as likely` : `${factor(ratio).slice(1)} times as likely (${factor(1 / ratio).slice(1)} times less)`;
-  return edge.effect === "mixed" ? `has a mixed effect: ${much} on average, more in some states and less in others` : much;
+  return edge.effect === "mixed" ? `has a mixed effect: ${much} on average, more in some states and less in others${edge.depends ? `: ${visible(edge.depends)}` : ""}` : much;
 }
 
 // Whether a model tells single labels apart, or looks at the last events as they are.
@@ -16,6 +16,12 @@ function influencesOf(code) {
   return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: edge.effect },
     "with ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${times(edge)} `,
     make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without${edge.confidence === undefined ? "" : `; confidence ${percent(edge.confidence)}`})`))));
+}
+
+// Where the influencers work together in a way that has a simple name.
+function patternsOf(target, code) {
+  return target.patterns.filter(([label]) => label === code).map(([, kind, words, p, otherwise]) =>
+    make("p", { class: "pattern" }, `Pattern (${kind}): after `, make("bdi", { dir: "auto" }, visible(words)), `; ${["noisy-or", "together"].includes(kind) ? `with all ${percent(p)}, with none` : `then ${percent(p)}, otherwise`} ${percent(otherwise)}.`));
 }
 
 function influencedBy(code) {
@@ -64,6 +70,7 @@ function showLabel(code) {
     make("div", { class: "row no-print" }, computable ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
     make("h3", {}, "Influenced by"),
     its ? influencesOf(code) : make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on."),
+    ...(its ? patternsOf(its.target, code) : []),
     make("h3", {}, "Influences"), influencedBy(code),
     ...(its ? [
       make("h3", {}, "How likely it is, by the state of the past"),

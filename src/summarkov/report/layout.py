@@ -16,7 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 #: A picture is about so much wider than high; the page stretches it to the screen.
 ASPECT = 1.4
-#: Groups of up to so many labels are worth several attempts.
+#: Groups of up to so many labels are worth several attempts, and at most so many.
 SMALL, ATTEMPTS = 40, 30
 
 
@@ -80,7 +80,8 @@ def _draw(networkx: Any, network: Any, group: list[int]) -> FloatArray:
     lines = np.array([(row[a], row[b]) for a, b in ordered.edges])
     best: FloatArray | None = None
     least = math.inf
-    for seed in range(ATTEMPTS if len(group) <= SMALL else 1):
+    worth = min(ATTEMPTS, 6 * len(group) - 17) if 3 < len(group) <= SMALL else 1  # three lines cross nowhere
+    for seed in range(worth):
         found = networkx.spring_layout(
             ordered, k=1.6 / math.sqrt(len(group)), iterations=150, seed=seed, weight="weight"
         )

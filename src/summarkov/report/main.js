@@ -67,8 +67,7 @@ function start() {
   gestures(clicked);
   picker(document.getElementById("search"), (code) => { open(code); drawnNodes[code].focus({ preventScroll: true }); hideTip(); });
   showLabel(null);
-  buildWhatIf();
-  buildData();
+  setTimeout(() => { buildWhatIf(); buildData(); });  // after the first picture
   tabs.forEach((each, i) => {
     const tab = document.getElementById(`tab-${each}`);
     tab.addEventListener("click", () => showTab(each));

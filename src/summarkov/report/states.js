@@ -56,8 +56,7 @@ function contextRow(history, target) {
     key[lag] = label === undefined ? START : label + LABEL;
     const longer = rows.get(key.join());
     if (longer === undefined) break;
-    row = longer;
-    if (label === undefined) break;
+    row = longer;  // none is longer than one that ends with the start
   }
   return row;
 }

@@ -51,6 +51,16 @@ def target_content(model: SummaryModel) -> dict[str, Any]:
         "likelihood": rounded(fitted.log_likelihood, 8),
         "trace": [_step(step, codes) for step in trace],
         "certificate": None if trace.certificate is None else _certificate(trace.certificate, codes),
+        "patterns": [
+            [
+                codes[each.target],
+                each.kind,
+                each.words,
+                rounded(each.probability, 4),
+                rounded(each.otherwise, 4),
+            ]
+            for each in model.patterns_
+        ],
         "few": rounded(max(FEW, float(fitted.pseudo.sum())), 6),
         "summary": _summary(fitted),
         "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},

@@ -29,7 +29,7 @@ function buildWhatIf() {
     make("p", { class: "small" }, "What if these events had happened? Type them, or click labels in the graph, oldest first."),
     make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => change([], "#next") }, "Clear")),
     make("ol", { class: "history", "aria-label": "History, oldest first" }),
-    make("div", { class: "row" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
+    make("div", { class: "row no-print" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
     make("p", { class: "key", id: "what" }),
     make("ol", { class: "forecast", "aria-label": "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
