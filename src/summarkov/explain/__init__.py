@@ -1,7 +1,7 @@
 """What a fitted model says, in numbers and in words."""
 
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
-from summarkov.explain.influence import Influence, influence_of
+from summarkov.explain.influence import Influence, influences_in
 from summarkov.explain.patterns import Pattern, mixed_by, pattern_of
 from summarkov.explain.rules import influence_in_tree
 from summarkov.explain.strengths import strengths
@@ -13,7 +13,7 @@ __all__ = [
     "Influence",
     "Pattern",
     "influence_in_tree",
-    "influence_of",
+    "influences_in",
     "mixed_by",
     "pattern_of",
     "strengths",

@@ -52,28 +52,35 @@ class Influence:
         return math.exp(self.strength)
 
 
-def influence_of(
-    table: StateCounts, pseudo: FloatArray, scale: int, column: int, outcome: int
-) -> tuple[str, float, float, float]:
-    """Effect, strength, and counts with and without the influencer in ``column``, for one outcome.
+def influences_in(
+    table: StateCounts, pseudo: FloatArray, scale: int, n_labels: int
+) -> dict[tuple[int, int], tuple[str, float, float, float]]:
+    """Effect, strength, and counts with and without the influencer, by its column and the outcome.
 
-    Ordinal and count states are collapsed to presence first.
+    Ordinal and count states are collapsed to presence first. The first ``n_labels`` outcomes are labels.
     """
+    if not table.keys.shape[1]:
+        return {}
     presence = table.regroup((table.keys > 0).astype(np.int32))
-    here = presence.keys[:, column] > 0
     counts = presence.counts / scale
-    n = counts.sum(axis=1)
-    n_with, n_without = float(n[here].sum()), float(n[~here].sum())
-    with_, without = presence_pairs(presence.keys, column)
-    seen = (n[with_] > 0) & (n[without] > 0)
-    with_, without = with_[seen], without[seen]
-    if not len(with_):
-        return "unclear", 0.0, n_with, n_without
-    theta = probabilities(counts, pseudo)[:, outcome]
-    strength = float(mean_log_ratio(n, theta, with_, without))
-    low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
-    up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
-    return effect_of(strength, bool(up), bool(down)), strength, n_with, n_without
+    n, theta = counts.sum(axis=1), probabilities(counts, pseudo)
+    bounds = credible_intervals(counts, pseudo)  # once for all influencers: they cost most
+    found = {}
+    for column in range(table.keys.shape[1]):
+        here = presence.keys[:, column] > 0
+        n_with, n_without = float(n[here].sum()), float(n[~here].sum())
+        with_, without = presence_pairs(presence.keys, column)
+        seen = (n[with_] > 0) & (n[without] > 0)
+        with_, without = with_[seen], without[seen]
+        for outcome in range(n_labels):
+            effect, strength = "unclear", 0.0
+            if len(with_):
+                strength = float(mean_log_ratio(n, theta[:, outcome], with_, without))
+                low, high = np.moveaxis(bounds[:, outcome], -1, 0)
+                up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
+                effect = effect_of(strength, bool(up), bool(down))
+            found[column, outcome] = effect, strength, n_with, n_without
+    return found
 
 
 def effect_of(strength: float, up: bool, down: bool) -> str:

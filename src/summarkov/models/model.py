@@ -18,7 +18,7 @@ from summarkov.engines.counts import Counts
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
-from summarkov.explain import Explanation, Influence, Pattern, influence_of, mixed_by, pattern_of
+from summarkov.explain import Explanation, Influence, Pattern, influences_in, mixed_by, pattern_of
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
@@ -170,12 +170,11 @@ class SummaryModel(Parameters):
         if not fitted.summary.by_level:
             return ()
         found, names = [], fitted.influencer_labels
-        for column, z in enumerate(names):
-            for outcome, x in enumerate(self.target_):
-                asked = fitted.table, fitted.pseudo, fitted.scale, column, outcome
-                edge = Influence(z, x, *influence_of(*asked))
-                mixed = edge.effect == "mixed"
-                found.append(replace(edge, depends=mixed_by(*asked, names)) if mixed else edge)
+        table = fitted.table, fitted.pseudo, fitted.scale
+        for (column, outcome), numbers in influences_in(*table, len(self.target_)).items():
+            edge = Influence(names[column], self.target_[outcome], *numbers)
+            mixed = edge.effect == "mixed"
+            found.append(replace(edge, depends=mixed_by(*table, column, outcome, names)) if mixed else edge)
         return tuple(found)
 
     @property
