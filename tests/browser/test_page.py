@@ -1,5 +1,6 @@
 """The page in a browser: what a person does with it, and what they see."""
 
+import math
 import re
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.cli.text import percent
+from summarkov.cli.text import factor, percent
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(300, 20, seed=3)
@@ -266,6 +267,18 @@ def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     assert shown_edges(page) == sum(frequency >= 0.8 for frequency in sure)
     firmness = page.locator("#picture .edge").evaluate_all("all => all.map(e => getComputedStyle(e).opacity)")
     assert [float(each) for each in firmness] == pytest.approx([0.2 + 0.8 * each for each in sure])
+    edge = graph.edges_[0]
+    page.locator("#picture .hit").first.dispatch_event("pointermove")
+    words = f"found again in {percent(edge.frequency)} of resampled data, {factor(math.exp(edge.low))} to"
+    assert words in page.locator("#tip").inner_text()
+
+
+def test_one_label_alone(visit: Any) -> None:
+    page = visit(sm.InfluenceGraph(sm.BSuMM()).fit([["A", "A"], ["A"]]))
+    page.locator("#picture .node").click()
+    assert heading(page) == "A"
+    assert "No influences were found." in page.locator("#legend").inner_text()
+    assert "3 of 3" in page.locator("#panel-label").inner_text()
 
 
 def test_an_exact_search_tells_what_it_proved(visit: Any) -> None:

@@ -80,9 +80,13 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, strength, positions with and without; how sure; what it depends on."""
-    sure = None if edge.frequency is None else rounded(edge.frequency, 4)
-    more = [sure, edge.depends] if edge.depends else [sure] if sure is not None else []
+    """Influencer, target, effect, strength, positions with and without; what it depends on; how sure.
+
+    The latter, if it was asked: how often it was found again, and between which bounds its strength lies.
+    """
+    bounds = [None if b is None or not math.isfinite(b) else rounded(b, 4) for b in (edge.low, edge.high)]
+    sure = [] if edge.frequency is None else [rounded(edge.frequency, 4), *bounds]
+    more = [edge.depends, *sure] if edge.depends or sure else []
     return [
         codes[edge.influencer],
         codes[edge.target],

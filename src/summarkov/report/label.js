@@ -15,7 +15,7 @@ function influencesOf(code) {
   if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
   return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: edge.effect },
     "with ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${times(edge)} `,
-    make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without${edge.confidence === undefined ? "" : `; confidence ${percent(edge.confidence)}`})`))));
+    make("span", { class: "quiet" }, `(${seenWords(edge)})`))));
 }
 
 // Where the influencers work together in a way that has a simple name.

@@ -6,8 +6,8 @@ const UNKNOWN = labels.length;  // the code of an event that says nothing
 const nEvents = model.n.reduce((a, b) => a + b, 0);
 const rate = (code) => model.n[code] / nEvents;
 
-const edges = model.edges.map(([from, to, effect, strength, nWith, nWithout, confidence, depends], number) =>
-  ({ number, from, to, effect, strength, nWith, nWithout, confidence: confidence ?? undefined, depends }));
+const edges = model.edges.map(([from, to, effect, strength, nWith, nWithout, depends, confidence, low, high], number) =>
+  ({ number, from, to, effect, strength, nWith, nWithout, depends, confidence, low, high }));
 const incoming = everyone.map(() => []);
 const outgoing = everyone.map(() => []);
 for (const edge of edges) {

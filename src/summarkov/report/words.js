@@ -48,7 +48,12 @@ function windowWords(target, influencer) {
 
 const meaning = { amplifies: "amplifies", inhibits: "inhibits", mixed: "mixed: more likely in some states, less in others", unclear: "unclear: never seen both with and without" };
 
-function edgeNumbers(edge) {
-  const sure = edge.confidence === undefined ? "" : `; confidence ${percent(edge.confidence)}`;
-  return `${meaning[edge.effect]}${edge.effect === "unclear" ? "" : ` ${factorOf(edge)}`}; seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without${sure}`;
+// On how much an influence rests, and how sure it is.
+function seenWords(edge) {
+  const seen = `seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without`;
+  if (edge.confidence === undefined) return seen;
+  const bounds = edge.low === null || edge.high === null ? "" : `, ${factor(Math.exp(edge.low))} to ${factor(Math.exp(edge.high))}`;
+  return `${seen}; found again in ${percent(edge.confidence)} of resampled data${bounds}`;
 }
+
+const edgeNumbers = (edge) => `${meaning[edge.effect]}${edge.effect === "unclear" ? "" : ` ${factorOf(edge)}`}; ${seenWords(edge)}`;
