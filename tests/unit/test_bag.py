@@ -153,3 +153,14 @@ def test_a_bag_of_one_whole_sample_is_the_tree(events):
     assert tree.read(grown, {"gamma": 0.3, "alpha": 0.5}).probability(events, "B") == pytest.approx(
         single.probability(events, "B"), rel=1e-12
     )
+
+
+def test_sequences_bring_their_weights(events):
+    weights = np.arange(len(events)) % 3
+    bag = sm.Bag(sm.BSuMM("B", lookback=2), n_models=3).fit(events, sample_weight=weights)
+    for number, model in enumerate(bag.models_):
+        drawn = Bootstrap(3, 0).weights(number, len(events))
+        alone = sm.BSuMM("B", lookback=2).fit(events, sample_weight=drawn * weights)
+        assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
+    with pytest.raises(SettingError, match="one number a sequence"):
+        sm.Bag(sm.BSuMM("B")).fit(events, sample_weight=[1])

@@ -124,3 +124,33 @@ def test_models_and_groups_that_cannot_be_compared_are_refused(groups):
         sm.compare_groups(sm.MarkovChain(), *groups)
     with pytest.raises(DataError, match="at least two sequences"):
         sm.compare_groups(TEMPLATE, groups[0], [["A"], []])
+
+
+def test_weights_of_one_change_nothing(groups, found):
+    ones = np.ones(60), np.ones(90)
+    again = sm.compare_groups(
+        sm.BSuMM(lookback=1), *groups, targets=["B", "D"], sample_weight=ones, n=60, seed=1
+    )
+    assert again == found
+
+
+def test_weights_are_those_of_the_sequences(groups):
+    rng = np.random.default_rng(5)
+    weights = rng.integers(0, 4, 60), rng.random(90)
+    weighted = sm.compare_groups(
+        sm.BSuMM(lookback=1, candidates=["A"]), *groups, targets=["B"], sample_weight=weights, n=5
+    )
+    (edge,) = weighted.edges
+    for events, weight, strength in zip(
+        groups, weights, (edge.strength_first, edge.strength_second), strict=True
+    ):
+        model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(events, sample_weight=weight)
+        assert strength == pytest.approx(model.influences_[0].strength, rel=1e-5)  # weights are fixed point
+    assert weighted.sizes == (int((weights[0] > 0).sum()), 90)
+
+
+def test_weights_that_make_no_sense_are_refused(groups):
+    with pytest.raises(SettingError, match="two lists of numbers, one a sequence: 60 of them and 90"):
+        sm.compare_groups(TEMPLATE, *groups, sample_weight=(np.ones(90), np.ones(60)))
+    with pytest.raises(SettingError, match="finite numbers from 0 on"):
+        sm.compare_groups(TEMPLATE, *groups, sample_weight=(-np.ones(60), np.ones(90)))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.resampling import Bootstrap
+from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Parameters
@@ -54,16 +55,18 @@ class Bag(Parameters):
     n_models: int = 15
     seed: int = 0
 
-    def fit(self, events: Any, y: None = None) -> Self:
-        """Learn a model from each resample."""
+    def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
+        """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
         if not isinstance(self.model, SummaryModel):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
             raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
         data = read_events(events)
         draws = Bootstrap(self.n_models, self.seed)
+        fixed_point(sample_weight, len(data))  # refuses what is no list of weights
+        of_sequence = np.ones(len(data), np.int64) if sample_weight is None else np.asarray(sample_weight)
         self._models = tuple(
-            self.model.copy().fit(data, sample_weight=draws.weights(number, len(data)))
+            self.model.copy().fit(data, sample_weight=of_sequence * draws.weights(number, len(data)))
             for number in range(self.n_models)
         )
         return self

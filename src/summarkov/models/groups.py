@@ -57,6 +57,7 @@ def compare_groups(
     second: Any,
     *,
     targets: Iterable[str] | None = None,
+    sample_weight: tuple[Any, Any] | None = None,
     n: int = 200,
     seed: int = 0,
     level: float = 0.95,
@@ -83,6 +84,9 @@ def compare_groups(
         Events of the groups, as ``fit`` takes them; sequences belong to one group each.
     targets : labels, optional
         Compare the influencers of these labels only.
+    sample_weight : two lists of numbers, optional
+        A weight for every sequence, of the first group and of the second. It stays with its sequence when the
+        sequences are divided at random.
     n : int
         How many random divisions, and how many resampled pairs of groups for the intervals.
     seed, level, n_jobs, progress
@@ -94,8 +98,7 @@ def compare_groups(
         With ``edges`` and ``differing()``.
 
     >>> from summarkov import BSuMM
-    >>> before = [["A", "B", "C"] * 3, ["B", "C", "A"] * 3] * 30
-    >>> after = [["A", "C", "B"] * 3, ["C", "B", "A"] * 3] * 30
+    >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
     >>> found = compare_groups(BSuMM(lookback=1), before, after, targets=["B"], n=50)
     >>> [(edge.influencer, edge.target, edge.in_first, edge.in_second) for edge in found.differing()]
     [('A', 'B', True, False), ('C', 'B', False, True)]
@@ -113,28 +116,32 @@ def compare_groups(
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
     groups = [read_events(events) for events in (first, second)]
-    groups = [events[events.lengths > 0] for events in groups]
+    groups, weights = _counted(groups, sample_weight)
     if any(len(events) < 2 for events in groups):
-        raise DataError("each group needs at least two sequences that are not empty")
+        raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
     both = _together(*groups)
     sizes = len(groups[0]), len(groups[1])
     cut = sizes[0]
     graphs = []
-    for done, events in enumerate((both[:cut], both[cut:], both)):
-        graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(events))
+    parts = slice(0, cut), slice(cut, None)
+    for done, part in enumerate((*parts, slice(None))):
+        weight = None if weights is None else weights[part]
+        graph = InfluenceGraph(model, targets=targets, n_jobs=n_jobs)
+        graphs.append(graph.fit(both[part], sample_weight=weight))
         if progress is not None:
             progress(done + 1, 5)
     sets = _sets(graphs)
-    shuffled = LocalSource(both, n_jobs=n_jobs).replicated(Shuffled(cut, n + 1, seed))
+    shuffled = LocalSource(both, sample_weight=weights, n_jobs=n_jobs).replicated(Shuffled(cut, n + 1, seed))
     found = _strengths(graphs[0], shuffled, sets)  # [edge, replicate]
     if progress is not None:
         progress(4, 5)
-    drawn = [
-        _strengths(
-            graphs[0], LocalSource(both[part], n_jobs=n_jobs).replicated(Bootstrap(n, seed + at)), sets
+    drawn = []
+    for at, part in enumerate(parts):
+        weight = None if weights is None else weights[part]
+        resampled = LocalSource(both[part], sample_weight=weight, n_jobs=n_jobs).replicated(
+            Bootstrap(n, seed + at)
         )
-        for at, part in enumerate((slice(0, cut), slice(cut, None)))
-    ]
+        drawn.append(_strengths(graphs[0], resampled, sets))
     if progress is not None:
         progress(5, 5)
     a, b = found[:, : n + 1], found[:, n + 1 :]
@@ -152,6 +159,23 @@ def compare_groups(
         edges.append(EdgeDifference(*names, *held, *(float(value) for value in figures)))
     edges.sort(key=lambda edge: (edge.adjusted, edge.p_value, -abs(np.nan_to_num(edge.difference))))
     return GroupComparison(int(n), int(seed), float(level), sizes, tuple(edges))
+
+
+def _counted(
+    groups: Sequence[EventSequences], sample_weight: tuple[Any, Any] | None
+) -> tuple[list[EventSequences], npt.NDArray[Any] | None]:
+    """The sequences that there is something to count in, and one weight for each of them."""
+    if sample_weight is None:
+        return [events[events.lengths > 0] for events in groups], None
+    each = [np.asarray(weights) for weights in sample_weight]
+    if [weights.shape for weights in each] != [(len(events),) for events in groups]:
+        raise SettingError(
+            f"sample_weight must be two lists of numbers, one a sequence: {len(groups[0])} of them and "
+            f"{len(groups[1])}"
+        )
+    there = [(events.lengths > 0) & (w != 0) for events, w in zip(groups, each, strict=True)]
+    kept = [events[here] for events, here in zip(groups, there, strict=True)]
+    return kept, np.concatenate([w[here] for w, here in zip(each, there, strict=True)])
 
 
 def _together(first: EventSequences, second: EventSequences) -> EventSequences:
