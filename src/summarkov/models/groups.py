@@ -100,8 +100,8 @@ def compare_groups(
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
     >>> found = compare_groups(BSuMM(lookback=1), before, after, targets=["B"], n=50)
-    >>> [(edge.influencer, edge.target, edge.in_first, edge.in_second) for edge in found.differing()]
-    [('A', 'B', True, False), ('C', 'B', False, True)]
+    >>> [(edge.influencer, edge.in_first, edge.in_second) for edge in found.differing()]
+    [('A', True, False), ('C', False, True), ('B', False, False)]
     """
     for name, value, least in (("n", n, 2), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
