@@ -200,6 +200,25 @@ def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert history(page) == []
 
 
+def test_leaving_a_label_leaves_the_panel_where_it_is(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    node(page, graph, "purchase").click()
+    page.click("#tab-whatif")
+    page.keyboard.press("Escape")
+    assert page.locator("#picture .chosen").count() == 0
+    assert page.locator("#panel-whatif").is_visible()
+
+
+def test_another_size_of_the_window(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.set_viewport_size({"width": 900, "height": 500})
+    page.wait_for_timeout(200)
+    stage = page.locator("#stage").bounding_box()
+    for box in (each.bounding_box() for each in page.locator("#picture .node circle").all()):
+        assert stage["x"] <= box["x"] <= stage["x"] + stage["width"] - box["width"]
+        assert stage["y"] <= box["y"] <= stage["y"] + stage["height"] - box["height"]
+
+
 def test_what_would_be_otherwise(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     page.click("#tab-whatif")
@@ -374,4 +393,8 @@ def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
     for panel in ("label", "whatif", "data"):
         assert page.locator(f"#panel-{panel}").is_visible()
     assert page.locator(".tools").is_hidden()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#picture").get_attribute("viewBox").startswith("0 0 ")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#picture").get_attribute("viewBox") is None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

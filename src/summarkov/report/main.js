@@ -23,9 +23,18 @@ function open(code) {
   document.getElementById("panel").scrollTop = 0;
 }
 
+// Back to the whole graph, in whatever panel one is.
+function leave() {
+  if (state.chosen === null) return;
+  hideTip();
+  focusOn(null);
+  showLabel(null);
+}
+
 function clicked(code) {
-  if (code !== null && picture.classList.contains("adding")) addToHistory(code);
-  else if (code !== null || state.chosen !== null) open(code);
+  if (code === null) leave();
+  else if (adding()) addToHistory(code);
+  else open(code);
 }
 
 const largest = Math.max(...edges.map((edge) => Math.abs(edge.strength)), 0);
@@ -76,17 +85,22 @@ function start() {
       if (step) { event.preventDefault(); showTab(tabs[(i + step + tabs.length) % tabs.length], true); }
     });
   });
-  document.getElementById("leave").addEventListener("click", () => { open(null); picture.focus({ preventScroll: true }); });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape" && state.chosen !== null) open(null); });
+  document.getElementById("leave").addEventListener("click", () => { leave(); picture.focus({ preventScroll: true }); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") leave(); });
   for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) {
     document.getElementById(id).addEventListener("click", () => { action(); draw(); });
   }
-  let width = innerWidth;
   addEventListener("resize", () => {
-    if (innerWidth !== width) { width = innerWidth; arrange(); }
+    const { width, height } = screen;
+    measure();
+    if (screen.width === width && screen.height === height) return;  // a phone's bars come and go
+    if (screen.width !== width) arrange();
     settle();
     draw();
   });
+  // paper has another size than the screen: the picture is scaled as it is
+  addEventListener("beforeprint", () => picture.setAttribute("viewBox", `0 0 ${screen.width} ${screen.height}`));
+  addEventListener("afterprint", () => picture.removeAttribute("viewBox"));
 }
 start();
 
