@@ -99,10 +99,15 @@ class FittedRules(Fitted):
         """The row of ``theta`` for each key: every leaf is there."""
         return keys[:, 0].astype(np.int64)
 
+    @cached_property
+    def _bounds(self) -> FloatArray:
+        """Credible intervals of all nodes' estimates."""
+        return credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))
+
     def influence(self, influencer: int, outcome: int) -> tuple[str, float, float, float]:
         """See :func:`influence_in_tree`."""
-        bounds = credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))[:, outcome]
         theta, n = self.plain[:, outcome], self.at_nodes.sum(axis=1)
+        bounds = self._bounds[:, outcome]
         return influence_in_tree(self.rules, n, theta, bounds, self.asked, influencer)
 
     @cached_property
