@@ -35,7 +35,7 @@ class Bootstrap:
     """As many units as there are, drawn with replacement; a stream of random numbers a replicate.
 
     >>> Bootstrap(n=2, seed=0).weights(1, n_units=5)
-    array([2, 0, 1, 1, 1])
+    array([0, 1, 2, 0, 2])
     """
 
     n: int = 100
