@@ -35,7 +35,7 @@ The examples take it that all names are there:
 
 #: Headings, and what stands under them: a public name, or ``module:name`` for what one only gets handed.
 LAYOUT = {
-    "Events": ["read_events", "EventSequences", "summarkov.events:Description"],
+    "Events": ["read_events", "EventSequences", "EventSource", "summarkov.events:Description"],
     "Models": [
         "BSuMM",
         "OSuMM",

@@ -14,6 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from summarkov.engines import EventSource
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.kernels import backend
@@ -46,6 +47,7 @@ _WHERE = {
     "ContextTreeWeighting": "models",
     "Dynamics": "simulate",
     "EventSequences": "events",
+    "EventSource": "engines",
     "InfluenceGraph": "models",
     "MarkovChain": "models",
     "OSuMM": "models",
@@ -70,6 +72,7 @@ __all__ = [
     "ContextTreeWeighting",
     "Dynamics",
     "EventSequences",
+    "EventSource",
     "InfluenceGraph",
     "MarkovChain",
     "OSuMM",

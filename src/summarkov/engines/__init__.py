@@ -1,6 +1,7 @@
 """Engines: count requests in, counts out."""
 
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
+from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import LocalSource
 from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.replicated import ReplicatedSource
@@ -15,6 +16,7 @@ __all__ = [
     "CandidatesRequest",
     "CountSource",
     "Draws",
+    "EventSource",
     "LocalSource",
     "Past",
     "RecencyCounts",

@@ -28,7 +28,7 @@ IntArray = npt.NDArray[np.int64]
 #: Events a shard: bounds what the kernels need beside the data itself, which is more in NumPy.
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: Requests whose parts are in memory at once.
-_AT_ONCE = 32
+AT_ONCE = 32
 #: Bytes that the tables of one request may take.
 TABLE_BYTES = 1 << 30
 
@@ -44,7 +44,7 @@ class LocalSource:
         self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
     ) -> None:
         self.events = events
-        self.n_jobs = _threads(n_jobs)
+        self.n_jobs = threads(n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
         self._shards: tuple[tuple[int, int | None], list[Shard]] | None = None
 
@@ -68,15 +68,15 @@ class LocalSource:
         """Answer all requests in one pass over the data."""
         if not requests:
             return []
-        joint, answered_by = join(requests, self._most_targets(requests))
+        joint, answered_by = join(requests, most_targets(requests, TABLE_BYTES))
         shards = self.shards(joint)
-        with ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else _Inline() as pool:
+        with pool_of(self.n_jobs) as pool:
             totals: list[Counts] = []
-            for some in range(0, len(joint), _AT_ONCE):
-                batch = joint[some : some + _AT_ONCE]
+            for some in range(0, len(joint), AT_ONCE):
+                batch = joint[some : some + AT_ONCE]
                 pairs = [(request, shard) for request in batch for shard in shards]
                 parts = list(pool.map(lambda pair: pair[1].count(pair[0]), pairs))
-                totals += [_total(parts[i : i + len(shards)]) for i in range(0, len(parts), len(shards))]
+                totals += [total(parts[i : i + len(shards)]) for i in range(0, len(parts), len(shards))]
         return [
             totals[at].narrow(joint[at].target, request.target)
             for request, at in zip(requests, answered_by, strict=True)
@@ -116,26 +116,33 @@ class LocalSource:
         source.units, source.n_units = units.kind, n_held
         return source
 
-    def _most_targets(self, requests: Sequence[Request]) -> int:
-        """How many labels may share one table of candidates."""
-        cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
-        cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
-        return max(1, (TABLE_BYTES >> 2) // (8 * max([*cells, 2])))
+
+def most_targets(requests: Sequence[Request], table_bytes: int) -> int:
+    """How many labels may share one table of candidates."""
+    cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
+    cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
+    return max(1, (table_bytes >> 2) // (8 * max([*cells, 2])))
 
 
-class _Inline:
+def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
+    """What runs tasks in so many threads."""
+    return ThreadPoolExecutor(n_jobs) if n_jobs > 1 else Inline()
+
+
+class Inline:
     """A pool of no threads."""
 
     map = staticmethod(map)
 
-    def __enter__(self) -> _Inline:
+    def __enter__(self) -> Inline:
         return self
 
     def __exit__(self, *error: object) -> None:
         return None
 
 
-def _total(parts: list[Counts]) -> Counts:
+def total(parts: Sequence[Counts]) -> Counts:
+    """Add the answers of several shards to one request."""
     if isinstance(parts[0], RecencyCounts):
         return RecencyCounts.total(parts)  # type: ignore[arg-type]
     if isinstance(parts[0], CandidateCounts):
@@ -143,7 +150,8 @@ def _total(parts: list[Counts]) -> Counts:
     return StateCounts.total(parts)  # type: ignore[arg-type]
 
 
-def _threads(n_jobs: int | None) -> int:
+def threads(n_jobs: int | None) -> int:
+    """The number of threads asked for."""
     if n_jobs is None:
         return 1
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs < -1:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from summarkov.engines.past import Past
+from summarkov.engines.past import CodeArray, Past
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 
@@ -33,11 +33,15 @@ def pieces(events: EventSequences, cuts: Sequence[int], memory: tuple[int, int |
         inside = np.clip(offsets[first : last + 1], start, stop) - start
         index = past.index(events.codes[start:stop], inside, len(events.labels))
         yield Piece(start, stop, first, last, index)
-        begin = offsets[np.searchsorted(offsets, stop, side="right") - 1]
-        if begin <= start:  # the sequence cut at `stop` was cut at `start` too, or begins there
-            past = past.extend(events.codes[start:stop], memory)
-        else:
-            past = Past().extend(events.codes[begin:stop], memory)
+        begin = int(offsets[np.searchsorted(offsets, stop, side="right") - 1])
+        past = past_after(past, events.codes[start:stop], begin - start, memory)
+
+
+def past_after(past: Past, codes: CodeArray, begin: int, memory: tuple[int, int | None]) -> Past:
+    """The past at the end of a piece whose last sequence begins at ``begin``: before it, where it was cut."""
+    if begin <= 0:  # the sequence cut at the end was cut at the start too, or begins there
+        return past.extend(codes, memory)
+    return Past().extend(codes[begin:], memory)
 
 
 def even_cuts(n_events: int, n_pieces: int) -> list[int]:

@@ -49,13 +49,13 @@ def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
     return numpy_of(pa.chunked_array([missing]))
 
 
-def refuse_missing(column: pa.ChunkedArray, name: str, source: str) -> None:
-    """Say how many values of a column are missing and where the first is."""
+def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
+    """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
     rows = missing_rows(column)
     if len(rows):
         raise DataError(
             f"column {name!r} of {source} has no value in {count(len(rows), 'row')}, "
-            f"the first is row {rows[0] + 1} (the first row of data is 1); fill or drop them"
+            f"the first is row {first_row + rows[0] + 1} (the first row of data is 1); fill or drop them"
         )
 
 

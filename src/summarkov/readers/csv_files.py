@@ -26,7 +26,7 @@ def read_csv(path: str, asked: Columns, labels: Sequence[str] | None, *, delimit
     with open_file(path) as file:
         if not file.seekable():  # Arrow opens it once more
             raise DataError(f"{path} is not a regular file; save it as one first")
-        names = _header(file, path, delimiter)
+        names = header_of(file, path, delimiter)
         chosen = choose_columns(names, asked, path)
         rest = _what_follows(file)
     if rest is None:
@@ -35,7 +35,7 @@ def read_csv(path: str, asked: Columns, labels: Sequence[str] | None, *, delimit
     return sequences_of(table, chosen, labels, path)
 
 
-def _header(file: BufferedReader, path: str, delimiter: str) -> list[str]:
+def header_of(file: BufferedReader, path: str, delimiter: str) -> list[str]:
     """Read the first line that is not empty, and no further."""
 
     def lines() -> Iterator[str]:
@@ -117,11 +117,16 @@ def _reason(path: str, parse: dict[str, Any], convert: Any, error: Exception) ->
         )
     except pa.ArrowException as again:
         message = str(again)
+    return reason(path, parse["delimiter"], ragged, message)
+
+
+def reason(path: str, delimiter: str, ragged: list[Any], message: str) -> str:
+    """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
     if ragged:
         row = ragged[0]
         return (
             f"{path}, row {row.number} (the header is row 1): {row.actual_columns} cells where the header "
-            f"has {row.expected_columns}; mend the row, or check that {parse['delimiter']!r} separates cells"
+            f"has {row.expected_columns}; mend the row, or check that {delimiter!r} separates cells"
         )
     found = re.search(r"Row #(\d+): .*invalid UTF8", message)
     if found:

@@ -23,8 +23,10 @@ class Encoded:
     texts: list[str]
 
 
-def encode(column: pa.ChunkedArray, name: str, source: str) -> Encoded:
+def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
     """Encode a column of labels or case names; numbers become their text, missing values an error.
+
+    ``first_row`` is the row at which the column begins, where it is a part of a longer one.
 
     >>> import pyarrow as pa
     >>> encode(pa.chunked_array([[30, 7], [7]]), "event", "the table").texts
@@ -32,11 +34,11 @@ def encode(column: pa.ChunkedArray, name: str, source: str) -> Encoded:
     """
     import pyarrow as pa
 
-    refuse_missing(column, name, source)
+    refuse_missing(column, name, source, first_row)
     if not len(column):
         return Encoded(np.zeros(0, dtype=np.int32), [])
     try:
-        chunks = _as_dictionaries(column)
+        chunks = as_dictionaries(column)
         texts = _texts(chunks[0].dictionary)
     except pa.ArrowException as error:
         message = f"column {name!r} of {source} holds {column.type}, which cannot be read as labels; "
@@ -45,7 +47,7 @@ def encode(column: pa.ChunkedArray, name: str, source: str) -> Encoded:
     return _without_repeats(codes, texts)
 
 
-def _as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     """Return chunks of codes that share one dictionary of values."""
     import pyarrow as pa
 

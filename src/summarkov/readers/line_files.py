@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -30,11 +30,18 @@ def read_text(path: str, asked: Columns, labels: Sequence[str] | None) -> EventS
 
 def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
     """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
+    collected = _Collected()
+    for events, name in jsonl_sequences(path, asked):
+        collected.add(events, name)
+    return collected.finish(labels)
+
+
+def jsonl_sequences(path: str, asked: Columns) -> Iterator[tuple[list[str], str | None]]:
+    """Yield the labels and the name, if it has one, of every sequence of a file."""
     if isinstance(asked.order, str):
         raise SettingError(
             f"in {path} a line is a whole sequence, in the order of its list; leave out order="
         )
-    collected = _Collected()
     for number, line in text_lines(path):
         if not line.strip():
             continue
@@ -43,7 +50,7 @@ def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> Event
             events, name = _parts(
                 content, asked.event or "events", asked.case or "id", asked.case is not None
             )
-            collected.add([event if type(event) is str else label_text(event) for event in events], name)
+            labels = [event if type(event) is str else label_text(event) for event in events]
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg} at character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
@@ -51,7 +58,7 @@ def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> Event
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
-    return collected.finish(labels)
+        yield labels, name
 
 
 class _Collected:

@@ -28,13 +28,9 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    refuse_missing(column, name, source)
+    column = as_ordered(column, name, source)
     if not len(column):
         return np.zeros(0, dtype=np.int64)
-    if _is_text(column.type):
-        column = _parse(column, name, source)
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return numpy_of(column)
@@ -51,13 +47,27 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     )
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def as_ordered(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> pa.ChunkedArray:
+    """Return the column, of a type that has an order: text as the first type that all of it fits.
+
+    ``first_row`` is the row at which the column begins, where it is a part of a longer one.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    refuse_missing(column, name, source, first_row)
+    return _parse(column, name, source, first_row) if is_text(column.type) and len(column) else column
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _parse(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+def _parse(column: pa.ChunkedArray, name: str, source: str, first_row: int) -> pa.ChunkedArray:
     """Read text as the first type that all of it fits."""
     import pyarrow as pa
 
@@ -68,16 +78,16 @@ def _parse(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
             return text.cast(kind)
         except pa.ArrowInvalid:
             continue
-    raise DataError(_why_not(text, name, source))
+    raise DataError(_why_not(text, name, source, first_row))
 
 
-def _why_not(text: pa.ChunkedArray, name: str, source: str) -> str:
+def _why_not(text: pa.ChunkedArray, name: str, source: str, first_row: int) -> str:
     """Name the first value that is neither a number nor a date, or else the first of all."""
     values = text.to_pylist()
     row = next((row for row, value in enumerate(values) if not _readable(value)), 0)
     return (
-        f"order column {name!r} of {source} cannot be put in order: row {row + 1} of the data holds "
-        f"{values[row][:40]!r}; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "
+        f"order column {name!r} of {source} cannot be put in order: row {first_row + row + 1} of the data "
+        f"holds {values[row][:40]!r}; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "
         "(or use order=False if the rows are in order)"
     )
 

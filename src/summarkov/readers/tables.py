@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
@@ -100,22 +101,9 @@ def _from_lists(
     table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str
 ) -> EventSequences:
     """A row is a sequence; its events are a list, which may be empty."""
-    import pyarrow.compute as pc
-
     name = chosen.event
     assert name is not None
-    column = table.column(name)
-    refuse_missing(column, name, source)
-    offsets = np.zeros(len(column) + 1, dtype=np.int64)
-    np.cumsum(numpy_of(pc.list_value_length(column)), out=offsets[1:])
-    events = pc.list_flatten(column)
-    missing = missing_rows(events)
-    if len(missing):
-        row = int(np.searchsorted(offsets, missing[0], side="right"))
-        raise DataError(
-            f"column {name!r} of {source} has {count(len(missing), 'event')} without a label, "
-            f"the first in row {row} (the first row of data is 1); fill or drop them"
-        )
+    events, offsets = flat_lists(table.column(name), name, source)
     event = encode(events, name, source)
     codes, vocabulary = settle(event.codes, event.texts, labels)
     ids = None
@@ -123,6 +111,26 @@ def _from_lists(
         case = encode(table.column(chosen.case), chosen.case, source)
         ids = [case.texts[code] for code in case.codes.tolist()]
     return EventSequences(codes, offsets, vocabulary, ids)
+
+
+def flat_lists(
+    column: pa.ChunkedArray, name: str, source: str, first_row: int = 0
+) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
+    """Return the events of all lists of a column and where each list begins; see :func:`encode`."""
+    import pyarrow.compute as pc
+
+    refuse_missing(column, name, source, first_row)
+    offsets = np.zeros(len(column) + 1, dtype=np.int64)
+    np.cumsum(numpy_of(pc.list_value_length(column)), out=offsets[1:])
+    events = pc.list_flatten(column)
+    missing = missing_rows(events)
+    if len(missing):
+        row = first_row + int(np.searchsorted(offsets, missing[0], side="right"))
+        raise DataError(
+            f"column {name!r} of {source} has {count(len(missing), 'event')} without a label, "
+            f"the first in row {row} (the first row of data is 1); fill or drop them"
+        )
+    return events, offsets
 
 
 def _is_list(kind: pa.DataType) -> bool:

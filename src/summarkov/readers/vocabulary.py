@@ -22,7 +22,7 @@ def settle(
     >>> settle(np.array([0, 2, 0]), ["b", "never", "a"], None)
     (array([1, 0, 1], dtype=int32), ['a', 'b'])
     """
-    occurs = _which_occur(codes, len(found)).tolist()
+    occurs = which_occur(codes, len(found)).tolist()
     occurring = sorted({label for label, here in zip(found, occurs, strict=True) if here})
     vocabulary = occurring if declared is None else declared
     index = {label: code for code, label in enumerate(vocabulary)}
@@ -35,7 +35,7 @@ def settle(
     return settled, vocabulary
 
 
-def _which_occur(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.bool_]:
+def which_occur(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.bool_]:
     """Return which of the codes 0, 1, ..., size - 1 occur, looking only as far as it takes to see all."""
     occurs = np.zeros(size, dtype=bool)
     block = 1 << 16

@@ -1,0 +1,159 @@
+"""``EventSource``: data that need not fit into memory, wherever it is."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.counts import Counts
+from summarkov.engines.requests import Request
+
+if TYPE_CHECKING:
+    from summarkov.engines.stream import StreamSource
+    from summarkov.readers.stream import Progress
+
+#: Bytes to get along with unless told otherwise.
+MEMORY = 1 << 30
+
+
+class EventSource(ABC):
+    """Events that stay where they are and are counted there: a :class:`CountSource`.
+
+    Models, ``InfluenceGraph``, ``partial_fit``, ``log_likelihood`` and ``score`` of models take one wherever
+    they take events, and learn to the last bit what they would learn in memory.
+
+    >>> import pathlib, tempfile, pyarrow, pyarrow.parquet, summarkov as sm
+    >>> events = {"case": [1, 1, 1, 2, 2, 2] * 2, "event": ["A", "B", "C", "C", "A", "B"] * 2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pyarrow.parquet.write_table(pyarrow.table(events), pathlib.Path(folder, "events.parquet"))
+    ...     with sm.EventSource.parquet(folder) as source:
+    ...         sm.BSuMM("B", lookback=1).fit(source).influencers_
+    ('A',)
+    """
+
+    tied_order: int
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+
+    @property
+    @abstractmethod
+    def label_counts(self) -> npt.NDArray[np.int64]:
+        """N(x) of every label."""
+
+    @property
+    @abstractmethod
+    def n_sequences(self) -> int:
+        """K."""
+
+    @property
+    def n_events(self) -> int:
+        """N."""
+        return int(self.label_counts.sum())
+
+    @property
+    def scale(self) -> int:
+        """What counts must be divided by."""
+        return 1
+
+    @abstractmethod
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+
+    def close(self) -> None:  # noqa: B027  # not every source holds something
+        """Let go of what the source holds, such as temporary files."""
+
+    def __enter__(self) -> EventSource:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------ where events are
+
+    @staticmethod
+    def parquet(
+        path: str | os.PathLike[str],
+        *,
+        case: str | None = None,
+        event: str | None = None,
+        order: str | Literal[False] | None = None,
+        labels: Iterable[object] | None = None,
+        memory: int = MEMORY,
+        n_jobs: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> StreamSource:
+        """Stream Parquet files of any size.
+
+        The files are read at once, in batches, and their events written as codes (4 bytes an event, 8 a
+        sequence) to a temporary folder; every later pass reads only that. Rows that are together case by
+        case, and in order, are streamed as they are; if they turn out not to be, the files are read once
+        more and grouped on disk.
+
+        Parameters
+        ----------
+        path
+            A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``.
+        case, event, order, labels
+            As for :func:`read_events`. A list column holds a sequence a row.
+        memory
+            Bytes to get along with, beside Python itself and the counts; 1 GiB by default. From about 64
+            MiB on it is kept.
+        n_jobs
+            Threads to count in: None is one, -1 one a core. The result does not depend on it.
+        scratch
+            Where to make the temporary folder; by default where Python does (``TMPDIR``). It is removed by
+            ``close()``, at the end of a ``with`` block, on an error, and when Python ends; what a killed run
+            left there, the next one removes.
+        progress
+            Called as ``progress(what, done, total)``, with "reading" (bytes) and "grouping" (rows).
+        """
+        from summarkov.engines.stream import open_stream
+
+        columns = {"case": case, "event": event, "order": order}
+        return open_stream("parquet", path, columns, labels, memory, n_jobs, scratch, progress)
+
+    @staticmethod
+    def csv(
+        path: str | os.PathLike[str],
+        *,
+        case: str | None = None,
+        event: str | None = None,
+        order: str | Literal[False] | None = None,
+        labels: Iterable[object] | None = None,
+        memory: int = MEMORY,
+        n_jobs: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> StreamSource:
+        """Stream comma- or tab-separated files of any size, with a header line each; see :meth:`parquet`."""
+        from summarkov.engines.stream import open_stream
+
+        columns = {"case": case, "event": event, "order": order}
+        return open_stream("csv", path, columns, labels, memory, n_jobs, scratch, progress)
+
+    @staticmethod
+    def json_lines(
+        path: str | os.PathLike[str],
+        *,
+        case: str | None = None,
+        event: str | None = None,
+        labels: Iterable[object] | None = None,
+        memory: int = MEMORY,
+        n_jobs: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> StreamSource:
+        """Stream files with a sequence a line, as :func:`read_events` reads them; see :meth:`parquet`."""
+        from summarkov.engines.stream import open_stream
+
+        columns = {"case": case, "event": event}
+        return open_stream("jsonl", path, columns, labels, memory, n_jobs, scratch, progress)

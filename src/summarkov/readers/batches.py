@@ -1,0 +1,215 @@
+"""Files of one format as one long table, some rows at a time."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from summarkov.errors import DataError
+from summarkov.readers.columns import Columns, choose_columns
+from summarkov.readers.csv_files import header_of, reason
+from summarkov.readers.files import FORMATS, open_file
+from summarkov.readers.ordering import is_text
+from summarkov.readers.tables import list_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: What Arrow reads ahead of a Parquet column, so that a large row group does not come into memory as a whole.
+_PAGE = 1 << 20
+#: What is parsed of a CSV file at a time; no row may be longer.
+_CSV_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about."""
+
+    table: pa.Table
+    path: str
+    first_row: int
+    done: int
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"."""
+
+    paths: list[str]
+    format: str
+    asked: Columns
+
+    @property
+    def n_bytes(self) -> int:
+        """Their size."""
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns of the first file, whose types those of all others must fit."""
+        return _parquet_schema(self.paths[0]) if self.format == "parquet" else _csv_schema(self.paths[0])
+
+    @cached_property
+    def chosen(self) -> Columns:
+        """The columns to read, by name."""
+        lists = list_columns(self.schema)
+        return choose_columns(self.schema.names, self.asked, self.paths[0], list_columns=lists)
+
+    @property
+    def of_lists(self) -> bool:
+        """Whether a row is a whole sequence."""
+        return self.chosen.event in list_columns(self.schema)
+
+    def batches(self, n_rows: int) -> Iterator[Batch]:
+        """Read all files, at most so many rows at a time."""
+        before = 0
+        for path in self.paths:
+            size = os.path.getsize(path)
+            read = self._parquet if self.format == "parquet" else self._csv
+            row = 0
+            for batch, share in read(path, n_rows):
+                for start in range(0, batch.num_rows, n_rows):
+                    part = batch.slice(start, n_rows)
+                    yield Batch(self._aligned(part, path), path, row, before + int(share * size))
+                    row += part.num_rows
+            before += size
+
+    def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        names = self.chosen.names()
+        schema = _parquet_schema(path)
+        choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
+        labels = [name for name in names if name == self.chosen.event and is_text(schema.field(name).type)]
+        try:
+            with parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE) as file:
+                done, total = 0, max(1, file.metadata.num_rows)
+                for batch in file.iter_batches(n_rows, columns=names):
+                    done += batch.num_rows
+                    yield batch.select(names), done / total
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} cannot be read as Parquet: {error}") from error
+
+    def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        delimiter, ragged = _delimiter(path), list[Any]()
+
+        def note(row: Any) -> str:
+            ragged.append(row)
+            return "error"
+
+        with open_file(path) as file:
+            choose_columns(header_of(file, path, delimiter), self._named, path)
+            if not file.peek(1):
+                return
+        names = self.chosen.names()
+        convert = arrow_csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note)
+        options = arrow_csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK)
+        total = max(1, os.path.getsize(path))
+        try:
+            with (
+                open(path, "rb") as file,
+                arrow_csv.open_csv(
+                    file, read_options=options, parse_options=parse, convert_options=convert
+                ) as reader,
+            ):
+                for batch in reader:
+                    yield batch, min(1.0, file.tell() / total)
+        except pa.ArrowException as error:
+            raise DataError(reason(path, delimiter, ragged, str(error))) from error
+
+    @property
+    def _named(self) -> Columns:
+        """The chosen columns as what is asked of further files."""
+        chosen = self.chosen
+        return Columns(chosen.case, chosen.event, False if chosen.order is None else chosen.order)
+
+    def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
+        """Columns of the types of the first file."""
+        import pyarrow as pa
+
+        columns = {}
+        for name in self.chosen.names():
+            column, kind = batch.column(name), _plain(self.schema.field(name).type)
+            if _plain(column.type) != kind:
+                try:
+                    column = column.cast(kind)
+                except pa.ArrowException as error:
+                    raise DataError(
+                        f"column {name!r} holds {kind} in {self.paths[0]} and {column.type} in {path}, which "
+                        "does not fit; write all files with the same types"
+                    ) from error
+            columns[name] = column
+        return pa.table(columns)
+
+
+def find_files(path: str | os.PathLike[str], format: str) -> list[str]:
+    """The files that a path means: one file, those of a folder and its subfolders, or those of a pattern.
+
+    In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
+    out, as Arrow and Spark do.
+    """
+    name = os.fsdecode(path)
+    endings = (*FORMATS["csv"], *FORMATS["tsv"]) if format == "csv" else FORMATS[format]
+    if os.path.isdir(name):
+        within = glob.glob(os.path.join(glob.escape(name), "**", "[!_.]*"), recursive=True)
+        hidden = [part for part in within if _hidden(os.path.relpath(part, name))]
+        found = [p for p in within if p.lower().endswith(endings) and os.path.isfile(p) and p not in hidden]
+        if not found:
+            raise DataError(f"there are no files that end in {' or '.join(endings)} in the folder {name}")
+    elif not os.path.exists(name) and glob.has_magic(name):
+        found = [part for part in glob.glob(name, recursive=True) if os.path.isfile(part)]
+        if not found:
+            raise DataError(f"no file fits the pattern {name}; check the path")
+    else:
+        open_file(name).close()  # says what is wrong with it
+        found = [name]
+    return sorted(found)
+
+
+def _hidden(path: str) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.split(os.sep))
+
+
+def _parquet_schema(path: str) -> pa.Schema:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with open_file(path) as file:
+        try:
+            return parquet.read_schema(file)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _csv_schema(path: str) -> pa.Schema:
+    import pyarrow as pa
+
+    with open_file(path) as file:
+        return pa.schema([(name, pa.string()) for name in header_of(file, path, _delimiter(path))])
+
+
+def _delimiter(path: str) -> str:
+    return "\t" if path.lower().endswith(FORMATS["tsv"]) else ","
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of the values; all types of text are one."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if is_text(kind) else kind

@@ -1,0 +1,235 @@
+"""Group rows by case on disk: cut by a hash of the case until a part fits into memory, then sort that."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError
+from summarkov.readers.arrays import numpy_of
+from summarkov.readers.encoding import Encoded, as_dictionaries
+from summarkov.readers.grouping import count_ties, group
+from summarkov.readers.ordering import as_ordered, sort_keys
+from summarkov.readers.spill import SpillWriter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Parts are cut into so many by the next bits of the hash, of which there are 64.
+_BITS = 6
+_DEEPEST = 64 // _BITS
+#: What a row takes while a part is sorted, beside its file twice over.
+_ROW_BYTES = 100
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows: their cases, and a table with a column "code" and, if rows have an order, "order"."""
+
+    case: Encoded
+    table: pa.Table
+
+
+@dataclass
+class Part:
+    """Rows whose cases have the same bits of the hash, in a file, in the order in which they came."""
+
+    path: Path
+    writer: Any
+    n_rows: int = 0
+    lowest: int = 2**64
+    highest: int = -1
+
+    def fits(self, memory: int) -> bool:
+        """Whether it can be sorted in memory."""
+        return 2 * self.path.stat().st_size + _ROW_BYTES * self.n_rows <= memory
+
+    def read(self) -> Iterator[pa.Table]:
+        """The rows, as written."""
+        import pyarrow as pa
+
+        with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                yield pa.table(batch)
+
+
+def regroup(
+    rows: Iterable[Rows], folder: Path, memory: int, writer: SpillWriter, order: str | None, tell: Tell
+) -> None:
+    """Write the sequences of rows in any order; ``order`` is the name of the order column.
+
+    Cases come in the order of their hashes; no count depends on that.
+    """
+    inside = folder / "parts"
+    inside.mkdir()
+    todo = [(part, 1) for part in _cut(rows, inside, 0)]
+    total = max(1, sum(part.n_rows for part, _ in todo))
+    done = 0
+    while todo:
+        part, depth = todo.pop()
+        if part.fits(memory):
+            _sort(part, writer, order)
+        elif depth < _DEEPEST and part.lowest < part.highest:
+            todo += [(smaller, depth + 1) for smaller in _cut(_again(part), inside, depth)]
+            part.path.unlink()
+            continue
+        else:
+            _sort_outside(part, memory, writer, order)
+        part.path.unlink()
+        done += part.n_rows
+        tell("grouping", done, total)
+    inside.rmdir()
+
+
+def _again(part: Part) -> Iterator[Rows]:
+    for table in part.read():
+        yield Rows(_cases(table), table.drop_columns("case"))
+
+
+def _cases(table: pa.Table) -> Encoded:
+    chunks = as_dictionaries(table.column("case"))
+    codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
+    return Encoded(codes, chunks[0].dictionary.to_pylist())
+
+
+def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
+    """Write rows to files by some bits of the hash of their case."""
+    import pyarrow as pa
+
+    parts: dict[int, Part] = {}
+    try:
+        for some in rows:
+            hashes = np.array([hash(text) for text in some.case.texts], np.int64).view(np.uint64)
+            of_row = hashes[some.case.codes]
+            which = ((of_row >> np.uint64(_BITS * depth)) & np.uint64(2**_BITS - 1)).astype(np.uint8)
+            order = np.argsort(which, kind="stable")
+            cases = pa.array(some.case.texts, pa.large_string()).take(pa.array(some.case.codes[order]))
+            table = some.table.take(pa.array(order)).append_column("case", cases)
+            numbers, starts = np.unique(which[order], return_index=True)
+            for number, start, stop in zip(
+                numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True
+            ):
+                part = parts.get(number)
+                if part is None:
+                    path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
+                    part = parts[number] = Part(path, pa.ipc.new_stream(path, table.schema))
+                part.writer.write_table(table.slice(start, stop - start))
+                mine = of_row[order[start:stop]]
+                part.n_rows += stop - start
+                part.lowest, part.highest = (
+                    min(part.lowest, int(mine.min())),
+                    max(part.highest, int(mine.max())),
+                )
+    finally:
+        for part in parts.values():
+            part.writer.close()
+    return list(parts.values())
+
+
+def _sort(part: Part, writer: SpillWriter, order: str | None) -> None:
+    """Group a part in memory."""
+    import pyarrow as pa
+
+    table = pa.concat_tables(part.read())
+    chunks = as_dictionaries(table.column("case"))
+    case = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
+    keys = None if order is None else sort_keys(table.column("order"), order, "the files")
+    grouping = group(case, keys)
+    codes = numpy_of(table.column("code"))
+    names = chunks[0].dictionary.take(pa.array(grouping.cases)) if writer.keeps_names else ()
+    writer.add(codes if grouping.rows is None else codes[grouping.rows], grouping.offsets[1:], names)
+    writer.tied_order += grouping.tied_order
+
+
+# ---------------------------------------------------------------------- cases that do not fit into memory
+
+
+def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: str | None) -> None:
+    """Write cases each of which may be larger than memory: sort stretches of one, then merge these."""
+    import pyarrow.compute as pc
+
+    texts: dict[str, None] = {}
+    for table in part.read():
+        texts.update(dict.fromkeys(pc.unique(table.column("case")).to_pylist()))
+    for text in texts:
+        mine = (table.filter(pc.equal(table.column("case"), text)) for table in part.read())
+        names = [text]
+        for codes in _in_order(mine, part.path, memory, writer, order):
+            writer.add(codes, np.empty(0, np.int64), names)
+            names = []
+        writer.add(np.empty(0, np.int32), np.zeros(1, np.int64))
+
+
+def _in_order(
+    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: str | None
+) -> Iterator[npt.NDArray[np.int32]]:
+    """The codes of one case, in order."""
+    if order is None:
+        for table in tables:
+            yield numpy_of(table.column("code"))
+        return
+    most = max(1, memory // _ROW_BYTES)
+    stretches: list[tuple[Path, npt.DTypeLike]] = []
+    try:
+        kinds = set()
+        for table in _together(tables, most):
+            column = as_ordered(table.column("order"), order, "the files")
+            kinds.add(str(column.type))
+            if len(kinds) > 1 or "decimal" in str(column.type):
+                raise DataError(
+                    f"order column {order!r} holds {' and '.join(sorted(kinds))}, and a case is too long to "
+                    "be sorted by that; write the column as whole numbers, or all as dates of one form"
+                )
+            keys = sort_keys(column, order, "the files")
+            rows = np.argsort(keys, kind="stable")
+            stretch = path.with_name(f"{path.name}-{len(stretches)}")
+            stretches.append((stretch, keys.dtype))
+            with open(stretch, "wb") as file:
+                file.write(keys[rows].data)
+                file.write(numpy_of(table.column("code"))[rows].data)
+        few = max(1, min(1 << 14, most // (len(stretches) + 1)))
+        merged = heapq.merge(*(_pairs(*stretch, few) for stretch in stretches), key=itemgetter(0))
+        last: list[Any] = []
+        while some := list(islice(merged, few)):
+            keys = np.array([*last, *(key for key, _ in some)])
+            writer.tied_order += count_ties(keys, np.zeros(1, np.int64))
+            last = [some[-1][0]]
+            yield np.array([code for _, code in some], np.int32)
+    finally:
+        for stretch, _ in stretches:
+            stretch.unlink(missing_ok=True)
+
+
+def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
+    """Join tables up to ``most`` rows."""
+    import pyarrow as pa
+
+    held: list[pa.Table] = []
+    for table in tables:
+        if held and sum(each.num_rows for each in held) + table.num_rows > most:
+            yield pa.concat_tables(held)
+            held = []
+        held.append(table)
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, int]]:
+    """Keys and codes of a sorted stretch, some at a time."""
+    width = np.dtype(dtype).itemsize
+    n = path.stat().st_size // (width + 4)
+    for start in range(0, n, few):
+        count = min(few, n - start)
+        keys = np.fromfile(path, dtype, count, offset=start * width)
+        codes = np.fromfile(path, np.int32, count, offset=n * width + 4 * start)
+        yield from zip(keys.tolist(), codes.tolist(), strict=True)

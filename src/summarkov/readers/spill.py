@@ -1,0 +1,160 @@
+"""Sequences of codes in files: written once, in any pieces, and read block by block ever after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+#: Ends of sequences, or their names, to read at a time.
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some events in a row.
+
+    ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
+    block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
+    ``names`` has one a sequence, continuations included, if names were kept.
+    """
+
+    codes: CodeArray
+    offsets: IntArray
+    begin: int
+    names: pa.Array | None = None
+
+
+@dataclass(frozen=True)
+class Spill:
+    """Sequences in a folder: int32 codes in the order in which labels were found, and int64 ends.
+
+    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file (the last
+    is for events of no known label).
+    """
+
+    folder: Path
+    n_events: int
+    n_sequences: int
+    labels: tuple[str, ...]
+    label_counts: IntArray
+    translate: CodeArray
+    tied_order: int
+    has_names: bool
+
+    def blocks(self, n_events: int) -> Iterator[Block]:
+        """Read all sequences, so many events at a time; one empty block if there are none."""
+        names = _Names(self.folder / "names") if self.has_names else None
+        with open(self.folder / "codes", "rb") as codes_file, open(self.folder / "ends", "rb") as ends_file:
+            ends, start = np.empty(0, np.int64), 0
+            while start < self.n_events or start == 0:
+                codes = self.translate[np.fromfile(codes_file, np.int32, n_events)]
+                stop = start + len(codes)
+                while not len(ends) or ends[-1] <= stop:
+                    more = np.fromfile(ends_file, np.int64, _AT_ONCE)
+                    if not len(more):
+                        break
+                    ends = np.concatenate([ends, more])
+                here = int(np.searchsorted(ends, stop, side="right"))
+                inside, ends = ends[:here] - start, ends[here:]
+                begin = int(inside[-1]) if here else 0
+                goes_on = begin < len(codes)
+                offsets = np.concatenate([[0], inside, [len(codes)] if goes_on else []]).astype(np.int64)
+                yield Block(codes, offsets, begin, names.take(here, goes_on) if names else None)
+                start = stop
+                if not len(codes):
+                    break
+
+
+class SpillWriter:
+    """Writes a :class:`Spill`."""
+
+    def __init__(self, folder: Path, *, names: bool = False) -> None:
+        self.folder, self.keeps_names = folder, names
+        self._codes = open(folder / "codes", "wb")  # noqa: SIM115  # closed by finish()
+        self._ends = open(folder / "ends", "wb")  # noqa: SIM115
+        self._names: Any = None
+        self.n_events = self.n_sequences = self.tied_order = 0
+        self.counts = np.zeros(1, np.int64)  # of code -1, 0, 1, ...
+
+    def add(self, codes: CodeArray, ends: IntArray, names: Sequence[str] | pa.Array = ()) -> None:
+        """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
+
+        ``names`` are those of the sequences that begin here.
+        """
+        _write(self._codes, codes.astype(np.int32, copy=False))
+        _write(self._ends, ends + self.n_events)
+        self.n_events += len(codes)
+        self.n_sequences += len(ends)
+        counts = np.bincount(codes + 1, minlength=len(self.counts))
+        counts[: len(self.counts)] += self.counts
+        self.counts = counts
+        if self.keeps_names and len(names):
+            self._write_names(names)
+
+    def finish(self, labels: Sequence[str], translate: CodeArray) -> Spill:
+        """Close the files; ``translate`` has the final code of every one written."""
+        self.close()
+        label_counts = np.zeros(len(labels) + 1, np.int64)
+        found = self.counts[1:]
+        np.add.at(label_counts, translate[: len(found)], found)
+        return Spill(
+            self.folder,
+            self.n_events,
+            self.n_sequences,
+            tuple(labels),
+            label_counts[:-1],
+            translate,
+            self.tied_order,
+            self.keeps_names and self.n_sequences > 0,
+        )
+
+    def close(self) -> None:
+        """Close the files, also if they are not complete."""
+        for file in (self._codes, self._ends, self._names):
+            if file is not None:
+                file.close()
+
+    def _write_names(self, names: Sequence[str] | pa.Array) -> None:
+        import pyarrow as pa
+
+        batch = pa.record_batch({"name": pa.array(names, pa.string())})
+        if self._names is None:
+            self._names = pa.ipc.new_stream(self.folder / "names", batch.schema)
+        self._names.write_batch(batch)
+
+
+class _Names:
+    """The names of sequences, in order."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+
+        self._batches = iter(pa.ipc.open_stream(path))
+        self._left: Any = pa.array([], pa.string())
+
+    def take(self, ended: int, goes_on: bool) -> pa.Array:
+        """The next names: ``ended`` that are used up, and one more that the next block may go on with."""
+        import pyarrow as pa
+
+        parts, n = [self._left], len(self._left)
+        while n < ended + goes_on:
+            parts.append(next(self._batches).column(0))
+            n += len(parts[-1])
+        names = pa.concat_arrays(parts)
+        self._left = names[ended:]
+        return names[: ended + goes_on]
+
+
+def _write(file: IO[bytes], array: npt.NDArray[Any]) -> None:
+    file.write(np.ascontiguousarray(array).data)

@@ -1,0 +1,403 @@
+"""Streamed files give to the last bit what is learned in memory, however they are cut and ordered."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import csv, parquet
+
+import summarkov as sm
+from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
+from summarkov.engines import CandidatesRequest, CountSource, LocalSource, RecencyRequest, StatesRequest
+from summarkov.engines.stream import EVENT_BYTES, StreamSource
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.readers import regroup, stream
+from summarkov.readers.scratch import PREFIX, Scratch
+from summarkov.summaries import HistoryTests, TreeSummary
+
+MODELS = [
+    sm.BSuMM(lookback=3),
+    sm.BSuMM(lookback="auto"),
+    sm.OSuMM(lookback=None, criterion="aic"),
+    sm.CSuMM(lookback=4, delay=1),
+    sm.MarkovChain(order=2),
+    sm.VariableOrderChain(),
+    sm.ContextTreeWeighting(max_order=3),
+    sm.TreeSuMM(gamma=0.3),
+]
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    """Where temporary folders are made; none may be left at the end of a test."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def long_table(sequences, *, order=True):
+    """A row an event, as many columns as asked for."""
+    case = [f"case {k}" for k, sequence in enumerate(sequences) for _ in sequence]
+    step = [i for sequence in sequences for i, _ in enumerate(sequence)]
+    event = list(itertools.chain(*sequences))
+    columns = {"case": pa.array(case, pa.string()), "event": pa.array(event, pa.string())}
+    return pa.table(columns | ({"order": pa.array(step, pa.int64())} if order else {}))
+
+
+def write_parts(table, folder, cuts, write=parquet.write_table, ending="parquet"):
+    """A table as several files."""
+    places = [0, *sorted(cuts), table.num_rows]
+    for number, (a, b) in enumerate(itertools.pairwise(places)):
+        write(table.slice(a, b - a), folder / f"part-{number:03}.{ending}")
+
+
+@st.composite
+def logs(draw):
+    """Sequences without empty ones, which a long table cannot hold, and a way to cut and stream them."""
+    events = draw(data(nonempty=True))
+    sequences = [sequence for sequence in events.sequences if sequence]
+    table = long_table(sequences)
+    if draw(st.booleans()):
+        table = table.take(pa.array(np.random.default_rng(draw(st.integers(0, 99))).permutation(len(table))))
+    cuts = draw(st.lists(st.integers(0, table.num_rows), max_size=3))
+    memory = draw(st.sampled_from([1, 2 * EVENT_BYTES, 5 * EVENT_BYTES, 1 << 13, 3 << 12, 1 << 20, 1 << 30]))
+    return type(events)(events.labels, sequences), table, cuts, memory
+
+
+@st.composite
+def requests_about(draw, events):
+    spec = draw(specs(events.labels, KINDS))
+    influencers = () if spec.kind == "chain" else draw(subsets(events.labels, max_size=3))
+    target = target_of(events, draw(targets(events.labels)))
+    common = (spec.summary(), codes(events.labels, influencers), target)
+    if spec.kind in WINDOWS and draw(st.booleans()):
+        return CandidatesRequest(
+            *common, codes(events.labels, [z for z in events.labels if z not in influencers])
+        )
+    return StatesRequest(*common)
+
+
+@examples(40)
+@given(logs(), st.data(), st.integers(1, 3))
+def test_counts_are_those_in_memory(log, draw, n_jobs):
+    events, table, cuts, memory = log
+    requests = [draw.draw(requests_about(events)) for _ in range(3)]
+    local = LocalSource(events.events)
+    with tempfile.TemporaryDirectory() as name:
+        write_parts(table, Path(name), cuts)
+        with sm.EventSource.parquet(
+            name, labels=events.labels, memory=memory, n_jobs=n_jobs, scratch=name
+        ) as source:
+            assert source.labels == events.labels
+            assert source.label_counts.tolist() == local.label_counts.tolist()
+            assert (source.n_sequences, source.n_events) == (local.n_sequences, events.n_events)
+            assert source.tied_order == 0
+            for got, expected in zip(source.count(requests), local.count(requests), strict=True):
+                assert_same(got, expected)
+        assert [path for path in os.listdir(name) if path.startswith(PREFIX)] == []
+
+
+@examples(20)
+@given(logs())
+def test_recency_counts_are_those_in_memory(log):
+    events, table, cuts, memory = log
+    n = len(events.labels)
+    tree = TreeSummary((None,), HistoryTests(lookbacks=(1, 3, None), counts=(2,), pairs=True, starts=(1, 2)))
+    request = RecencyRequest(tree, target_of(events, events.labels[:1]), tuple(range(n)), (0,))
+    with tempfile.TemporaryDirectory() as name:
+        write_parts(table, Path(name), cuts)
+        with sm.EventSource.parquet(name, labels=events.labels, memory=memory, scratch=name) as source:
+            (got,) = source.count([request])
+    (expected,) = LocalSource(events.events).count([request])
+    for one, other in zip(got._tables, expected._tables, strict=True):
+        assert np.array_equal(one, other)
+
+
+def shop(n=60, length=25):
+    from summarkov.simulate.example import web_shop
+
+    return web_shop().simulate(n, length, seed=3)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("shuffled", [False, True], ids=["grouped", "shuffled"])
+def test_models_and_graphs_are_those_in_memory(model, shuffled, tmp_path, scratch):
+    events = shop()
+    table = long_table(events.to_lists())
+    if shuffled:
+        table = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
+    write_parts(table, tmp_path, [100, 101, 900])
+    memory = 400 * EVENT_BYTES
+    with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+        one, other = (sm.InfluenceGraph(model.copy()).fit(data) for data in (source, events))
+        assert one.influencers_ == other.influencers_
+        for x, streamed in one.models_.items():
+            local = other.models_[x]
+            assert streamed.score_ == local.score_
+            assert streamed.log_likelihood_ == local.log_likelihood_
+            assert_same(streamed.fitted.table, local.fitted.table)
+            assert streamed.fitted.n_sequences == local.fitted.n_sequences
+            assert np.array_equal(streamed.fitted.theta, local.fitted.theta)
+            assert streamed.log_likelihood(source) == local.log_likelihood(events)
+            assert streamed.score(source) == local.score(events)
+        one.partial_fit(source)
+        other.partial_fit(events)
+        assert [m.score_ for m in one.models_.values()] == [m.score_ for m in other.models_.values()]
+        assert one.edges_ == other.edges_
+
+
+def same_counts(source, events):
+    request = StatesRequest(
+        sm.OSuMM(lookback=None).make_summary(), (0, 1), target_of(events, events.labels[:1])
+    )
+    (got,), (expected,) = source.count([request]), LocalSource(events).count([request])
+    assert_same(got, expected)
+    assert source.labels == events.labels
+    assert source.n_sequences == len(events)
+    assert source.tied_order == events.tied_order
+    return True
+
+
+@pytest.mark.parametrize("memory", [1, 5000, 1 << 30])
+@pytest.mark.parametrize("n_cases", [1, 2, 40])
+@pytest.mark.parametrize("order", ["number", "text", "date", "none", "decimal"])
+def test_any_order_column_shuffled(memory, n_cases, order, tmp_path, scratch):
+    """Ties included: what does not fit into memory is sorted in parts, and equal keys stay in order."""
+    rng = np.random.default_rng(5)
+    n = 120
+    case = rng.integers(n_cases, size=n)
+    step = rng.integers(30, size=n)
+    column = {
+        "number": pa.array(step),
+        "text": pa.array([str(i) for i in step]),
+        "date": pa.array([f"2024-01-{i + 1:02}" for i in step]),
+        "none": None,
+        "decimal": pa.array(step).cast(pa.decimal128(20, 0)),
+    }[order]
+    table = pa.table({"case": case, "event": rng.choice(["A", "B", "C", "D"], size=n)})
+    if column is not None:
+        table = table.append_column("time", column)
+    write_parts(table, tmp_path, [50])
+    events = sm.read_events(table)
+    if order == "decimal" and memory < n * 100:
+        with pytest.raises(DataError, match="too long to be sorted"):
+            sm.EventSource.parquet(tmp_path, memory=1, scratch=scratch)
+        return
+    with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+        assert same_counts(source, events)
+    if column is not None:
+        assert events.tied_order > 0
+
+
+def test_cases_that_come_again_much_later(tmp_path, scratch):
+    """No batch shows it; only the hashes of all runs do, looked at some at a time."""
+    table = pa.table({"case": [str(i) for i in range(50)] * 2, "event": ["A", "B"] * 25 + ["C"] * 50})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    for memory in (3 << 12, 1 << 30):
+        with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+            assert same_counts(source, sm.read_events(table))
+
+
+def test_numbers_seen_twice(tmp_path):
+    path = tmp_path / "numbers"
+    for numbers, twice in (([], False), ([3, 1, 2], False), ([3, -1, 2, 9, -1], True)):
+        np.array(numbers, np.int64).tofile(path)
+        for most in (1, 2, 100):
+            assert stream.any_twice(path, len(numbers), most) is twice
+
+
+def test_hashes_that_collide_are_told_apart(tmp_path, scratch, monkeypatch):
+    monkeypatch.setattr(stream, "hash", lambda text: 7, raising=False)
+    monkeypatch.setattr(regroup, "hash", lambda text: 7, raising=False)
+    events = sm.read_events(shop(6, 9).to_lists())
+    parquet.write_table(long_table(events.to_lists()), tmp_path / "log.parquet")
+    for memory in (1, 1 << 30):
+        with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+            assert same_counts(source, events)
+
+
+@pytest.mark.parametrize("memory", [1, 1 << 12, 1 << 30])
+def test_other_formats(memory, tmp_path, scratch):
+    events = shop(20, 12)
+    table = long_table(events.to_lists())
+    for name in ("csv", "lists", "lines"):
+        (tmp_path / name).mkdir()
+    write_parts(table, tmp_path / "csv", [3, 77], csv.write_csv, "csv")
+    tabs = csv.WriteOptions(delimiter="\t")
+    csv.write_csv(table.slice(0, 0), tmp_path / "csv" / "part-9.tsv", tabs)
+    parquet.write_table(pa.table({"events": events.to_lists()}), tmp_path / "lists" / "log.parquet")
+    lines = [json.dumps(sequence) for sequence in events.to_lists()]
+    (tmp_path / "lines" / "a.jsonl").write_text("\n".join(lines[:7]))
+    (tmp_path / "lines" / "b.jsonl").write_text("\n\n".join(lines[7:]))
+    settings = {"memory": memory, "scratch": scratch}
+    with sm.EventSource.csv(tmp_path / "csv", **settings) as source:
+        assert same_counts(source, events)
+    with sm.EventSource.parquet(f"{tmp_path}/lists/*.parquet", **settings) as source:
+        assert same_counts(source, events)
+    with sm.EventSource.json_lines(tmp_path / "lines", **settings) as source:
+        assert same_counts(source, events)
+
+
+def test_empty_sequences_and_no_events(tmp_path, scratch):
+    parquet.write_table(pa.table({"events": pa.array([[], ["A", "B"], [], []])}), tmp_path / "a.parquet")
+    with sm.EventSource.parquet(tmp_path / "a.parquet", memory=1, scratch=scratch) as source:
+        assert (source.n_sequences, source.n_events, source.labels) == (4, 2, ("A", "B"))
+    parquet.write_table(long_table([["A"]]).slice(0, 0), tmp_path / "b.parquet")
+    with sm.EventSource.parquet(tmp_path / "b.parquet", labels=["A"], scratch=scratch) as source:
+        assert (source.n_sequences, source.n_events, source.labels) == (0, 0, ("A",))
+        assert same_counts_of_nothing(source)
+        with pytest.raises(DataError, match="no events to learn from"):
+            sm.BSuMM("A").fit(source)
+
+
+def same_counts_of_nothing(source):
+    request = StatesRequest(sm.BSuMM().make_summary(), (), target_of(source, ("A",)))
+    (got,), nothing = source.count([request]), sm.EventSequences([], [0], ["A"])
+    assert_same(got, LocalSource(nothing).count([request])[0])
+    return True
+
+
+def test_a_source_is_a_count_source_and_can_be_closed(tmp_path, scratch):
+    parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
+    source = sm.EventSource.parquet(tmp_path / "log.parquet", scratch=scratch)
+    assert isinstance(source, CountSource)
+    assert isinstance(source, sm.EventSource)
+    assert isinstance(source, StreamSource)
+    assert len(list(scratch.iterdir())) == 1
+    source.close()
+    source.close()
+    with pytest.raises(DataError, match="closed"):
+        sm.BSuMM("A").fit(source)
+
+
+def test_what_is_read_is_told(tmp_path, scratch):
+    write_parts(long_table(shop(30, 20).to_lists()).take(pa.array(range(600)[::-1])), tmp_path, [200, 400])
+    told = []
+    sm.EventSource.parquet(
+        tmp_path, memory=1 << 18, scratch=scratch, progress=lambda *what: told.append(what)
+    ).close()
+    size = sum(path.stat().st_size for path in tmp_path.glob("*.parquet"))
+    assert ("reading", size, size) in told
+    assert told[-1] == ("grouping", 600, 600)
+    assert [what[1] for what in told if what[0] == "grouping"] == sorted(
+        what[1] for what in told if what[0] == "grouping"
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# What goes wrong, and what is left of it
+# ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.set_column(1, "event", pa.array(["A"] * 9 + [None])), "'event'.* the first is row 10 "),
+        (lambda t: t.set_column(0, "case", pa.array(["A"] * 5 + [None] * 5)), "'case'.* the first is row 6 "),
+        (
+            lambda t: t.set_column(2, "order", pa.array([1.0] * 9 + [np.nan])),
+            "'order'.* the first is row 10 ",
+        ),
+        (lambda t: t.set_column(2, "order", pa.array(["1"] * 9 + ["x"])), "row 10 of the data holds 'x'"),
+        (lambda t: t.set_column(2, "order", pa.array([b"x"] * 10)), "holds binary; it must hold numbers"),
+        (lambda t: t.drop_columns("case"), "no column of .*log.parquet is recognised as the case"),
+        (lambda t: t.rename_columns(["case", "case_id", "order"]), "is recognised as the event"),
+    ],
+)
+@pytest.mark.parametrize("memory", [1 << 14, 1 << 30])
+def test_bad_columns(change, words, memory, tmp_path, scratch):
+    parquet.write_table(change(long_table([["A"] * 10])), tmp_path / "log.parquet")
+    with pytest.raises(DataError, match=words):
+        sm.EventSource.parquet(tmp_path / "log.parquet", memory=memory, scratch=scratch)
+
+
+def test_bad_files(tmp_path, scratch):
+    def refuse(words, path, read=sm.EventSource.parquet, error=DataError, **settings):
+        with pytest.raises(error, match=words):
+            read(path, scratch=scratch, **settings)
+
+    refuse("there is no file", tmp_path / "no.parquet")
+    refuse("no file fits the pattern", tmp_path / "*.parquet")
+    refuse(r"no files that end in .parquet or .pq in the folder", tmp_path)
+    (tmp_path / "_SUCCESS.parquet").write_text("not data")
+    refuse(r"no files that end in .parquet or .pq in the folder", tmp_path)
+    parquet.write_table(long_table([["A", "B"]]), tmp_path / "a.parquet")
+    with sm.EventSource.parquet(tmp_path, scratch=scratch) as source:
+        assert source.n_events == 2
+    refuse("unknown label 'B'", tmp_path, error=UnknownLabelError, labels=["A"])
+    refuse("has no column 'who'", tmp_path, case="who")
+    refuse("memory must be a number of bytes", tmp_path, error=SettingError, memory="1 GB")
+    refuse("n_jobs must be a number", tmp_path, error=SettingError, n_jobs=0)
+    refuse("must be different columns", tmp_path, error=SettingError, case="case", event="case")
+    parquet.write_table(pa.table({"case": ["x"], "event": ["A"]}), tmp_path / "b.parquet")
+    refuse("b.parquet has no column 'order'", tmp_path)
+    parquet.write_table(pa.table({"case": ["x"], "event": ["A"], "order": ["z"]}), tmp_path / "b.parquet")
+    refuse("column 'order' holds int64 in .*a.parquet and string in .*b.parquet", tmp_path)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing")
+    refuse("b.parquet cannot be read as Parquet", tmp_path)
+    (tmp_path / "log.csv").write_text("case,event\nx,A\nx,B,C\n")
+    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv", sm.EventSource.csv)
+    (tmp_path / "log.csv").write_bytes(b"case,event\nx,A\nx,\xff\n")
+    refuse("row 3 .*not UTF-8", tmp_path / "log.csv", sm.EventSource.csv)
+    (tmp_path / "log.csv").write_text("case,event\nx,A\nx,\n")
+    refuse("'event' .* the first is row 2 ", tmp_path / "log.csv", sm.EventSource.csv)
+    (tmp_path / "log.jsonl").write_text('["A"]\n["A", null]\n')
+    refuse("line 2: an event has no label", tmp_path / "log.jsonl", sm.EventSource.json_lines)
+    with pytest.raises(SettingError, match="there is no folder"):
+        sm.EventSource.parquet(tmp_path / "a.parquet", scratch=tmp_path / "nowhere")
+    with (
+        sm.EventSource.parquet(tmp_path / "a.parquet", scratch=scratch) as source,
+        pytest.raises(SettingError, match="sample_weight needs events in memory"),
+    ):
+        sm.BSuMM("A").fit(source, sample_weight=[1])
+
+
+@pytest.mark.parametrize("stage", ["reading", "grouping"])
+def test_an_interrupt_leaves_no_temporary_files(stage, tmp_path, scratch):
+    write_parts(long_table(shop(30, 20).to_lists()).take(pa.array(range(600)[::-1])), tmp_path, [200])
+
+    def interrupt(what, done, total):
+        if what == stage:
+            assert len(list(scratch.iterdir())) == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sm.EventSource.parquet(tmp_path, memory=1 << 16, scratch=scratch, progress=interrupt)
+
+
+def test_sources_that_are_dropped_leave_nothing(tmp_path, scratch):
+    parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
+    source = sm.EventSource.parquet(tmp_path / "log.parquet", scratch=scratch)
+    del source
+    assert list(scratch.iterdir()) == []
+    code = f"import summarkov as sm; s = sm.EventSource.parquet({str(tmp_path)!r}, scratch={str(scratch)!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert list(scratch.iterdir()) == []
+
+
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path, scratch):
+    parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
+    code = (
+        "import os, signal, summarkov as sm;"
+        f"s = sm.EventSource.parquet({str(tmp_path)!r}, scratch={str(scratch)!r});"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=False)
+    (left,) = scratch.iterdir()
+    with sm.EventSource.parquet(tmp_path, scratch=scratch) as source:
+        other = Scratch(scratch)  # leaves the one before alone, whose owner lives
+        assert left not in scratch.iterdir()
+        assert len(list(scratch.iterdir())) == 2
+        other.remove()
+        assert source.n_events == 2
+        sm.BSuMM("A").fit(source)
