@@ -13,22 +13,24 @@ const drawnEdges = [], drawnNodes = [];
 const wide = (edge) => (many ? 1 + Math.min(Math.abs(edge.strength), 6) * 0.35 : 1.2 + Math.min(Math.abs(edge.strength), 3) * 1.2);
 const firmness = (edge) => (edge.confidence === undefined ? 1 : 0.2 + 0.8 * edge.confidence);
 
+// Edges are made when they are first shown: of a large graph that is a part.
+function makeEdge(edge) {
+  const line = shape("path", { class: `edge ${edge.effect}`, "stroke-width": wide(edge).toFixed(2) });
+  const head = shape("path", { class: `head ${edge.effect}`, d: heads[edge.effect] });
+  const hit = shape("path", { class: "hit" });
+  const times = shape("text", { class: `times ${edge.effect}`, dy: "3.5" });
+  times.textContent = factorOf(edge);
+  for (const part of [line, head]) part.style.setProperty("--firm", firmness(edge));
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeNumbers(edge)], event.clientX, event.clientY));
+  hit.addEventListener("pointerleave", hideTip);
+  layers.edges.append(line, hit);
+  layers.heads.append(head);
+  layers.times.append(times);
+  return { edge, line, head, hit, times, parts: [line, head, hit, times] };
+}
+
 function build() {
   picture.append(...Object.values(layers));
-  for (const edge of edges) {
-    const line = shape("path", { class: `edge ${edge.effect}`, "stroke-width": wide(edge).toFixed(2) });
-    const head = shape("path", { class: `head ${edge.effect}`, d: heads[edge.effect] });
-    const hit = shape("path", { class: "hit" });
-    const times = shape("text", { class: `times ${edge.effect}`, dy: "3.5" });
-    times.textContent = factorOf(edge);
-    for (const part of [line, head]) part.style.setProperty("--firm", firmness(edge));
-    hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeNumbers(edge)], event.clientX, event.clientY));
-    hit.addEventListener("pointerleave", hideTip);
-    layers.edges.append(line, hit);
-    layers.heads.append(head);
-    layers.times.append(times);
-    drawnEdges.push({ edge, line, head, hit, times, parts: [line, head, hit, times] });
-  }
   for (const code of everyone) {
     const group = shape("g", { class: "node", tabindex: "0", role: "button", "data-code": code, "aria-label": nodeWords(code) });
     const text = shape("text", { class: "name" });
@@ -47,6 +49,9 @@ function build() {
     layers.nodes.append(group);
     drawnNodes.push(group);
   }
+}
+
+function explainLines() {
   const legend = document.getElementById("legend");
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) {
     const sample = shape("svg", { viewBox: "0 0 44 12", "aria-hidden": "true" });
@@ -72,9 +77,11 @@ function choose() {
   const drawn = (code) => !gathered() || code === state.chosen || sides.has(code);
   const linked = new Set();
   let n = 0;
-  for (const { edge, parts } of drawnEdges) {
+  for (const edge of edges) {
     const own = touches(edge);
     const shown = (state.chosen === null ? strongEnough(edge) : own || (!many && strongEnough(edge))) && drawn(edge.from) && drawn(edge.to);
+    if (shown) drawnEdges[edge.number] ??= makeEdge(edge);
+    const parts = drawnEdges[edge.number]?.parts ?? [];
     for (const part of parts) {
       part.classList.toggle("gone", !shown);
       part.classList.toggle("faded", shown && state.chosen !== null && !own && !adding());
@@ -99,6 +106,7 @@ function choose() {
 }
 
 function draw() {
+  keepInView();
   const at = everyone.map(onScreen);
   const size = Math.min(1.25, Math.max(0.6, Math.sqrt(view.scale)));
   const taken = drawNodes(at, size);

@@ -68,9 +68,10 @@ function start() {
   document.getElementById("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
   document.getElementById("summary").textContent = `${kind}${plural(labels.length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${model.family}`;
-  build();
+  explainLines();
   startSliders();
-  arrange();
+  arrange();  // before there is much on the page, so that measuring it is quick
+  build();
   settle();
   readSliders();
   gestures(clicked);

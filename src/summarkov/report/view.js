@@ -62,13 +62,20 @@ function spread(places) {
 
 // Show all labels.
 function fit() {
-  measure();
   const left = Math.min(...places.map(([x]) => x)), right = Math.max(...places.map(([x]) => x));
   const top = Math.min(...places.map(([, y]) => y)), bottom = Math.max(...places.map(([, y]) => y));
   const side = Math.min(Math.max(...widths) / 2 + 6, screen.width / 5);
   view.scale = Math.min(1.6, (screen.width - 2 * side) / Math.max(right - left, 1), (screen.height - 120) / Math.max(bottom - top, 1));
   view.x = (left + right) / 2 - screen.width / 2 / view.scale;
   view.y = (top + bottom) / 2 - (screen.height / 2 + 8) / view.scale;
+}
+
+// The middle of the screen stays among the labels, so that nobody gets lost.
+function keepInView() {
+  for (const [axis, i, size] of [["x", 0, screen.width], ["y", 1, screen.height]]) {
+    const all = places.map((place) => place[i]), half = size / 2 / view.scale;
+    view[axis] = Math.min(Math.max(view[axis] + half, Math.min(...all)), Math.max(...all)) - half;
+  }
 }
 
 function zoom(by, x = screen.width / 2, y = screen.height / 2) {
@@ -83,7 +90,6 @@ function zoom(by, x = screen.width / 2, y = screen.height / 2) {
 const sides = new Map();  // of the labels called together: -1 left, 1 right
 
 function gather(code) {
-  measure();
   const room = Math.max(4, Math.floor((screen.height - 50) / 24));
   const left = incoming[code].map((edge) => edge.from).filter((other) => other !== code).slice(0, room);
   const right = outgoing[code].map((edge) => edge.to).filter((other) => other !== code && !left.includes(other)).slice(0, room);
