@@ -76,6 +76,22 @@ LAYOUT = {
         "summarkov.models.graph:GraphFollower",
     ],
     "Your own summary": ["summarkov.summaries.custom:HistorySummary", "register_summary"],
+    "Text": [
+        f"summarkov.text:{name}"
+        for name in (
+            "read_documents",
+            "Document",
+            "TopicModel",
+            "load_topics",
+            "text_events",
+            "TextEvents",
+            "read_text_events",
+            "Sentence",
+            "Passages",
+            "Passage",
+            "split_sentences",
+        )
+    ],
     "Simulation": ["Dynamics"],
     "The rest": ["load", "backend"],
     "Errors": [

@@ -1,7 +1,8 @@
 """Run the commands that the documents show, and write what they print below them.
 
 In a block of ``console``, lines that begin with ``$ summarkov`` are commands and the others what they print;
-a block of ``sh`` shows commands only. The commands of a document run one after the other in an empty folder.
+a block of ``sh`` shows commands only. The commands of a document run one after the other in a folder
+that holds nothing but the documents that the guide to text is about.
 ``python tools/command_outputs.py`` rewrites the documents; a test tells if what they show is out of date.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +38,7 @@ def main() -> None:
 def with_outputs(text: str) -> str:
     """A document with the outputs that its commands have now."""
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        shutil.copy(ROOT / "docs" / "guide" / "harbour.jsonl", folder)
         return _BLOCK.sub(_block, text)
 
 

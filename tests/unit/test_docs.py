@@ -78,6 +78,10 @@ def test_every_command_is_in_the_guide() -> None:
     shown = {given[0] for given in module.commands(text)}
     assert [command.callback.__name__ for command in module.app.registered_commands] != []
     assert {command.callback.__name__ for command in module.app.registered_commands} - shown == set()
+    pairs = {tuple(given[:2]) for given in module.commands(text)}
+    for group in module.app.registered_groups:
+        commands = group.typer_instance.registered_commands
+        assert {(group.name, command.callback.__name__) for command in commands} - pairs == set()
 
 
 def test_every_option_of_learn_is_in_the_guide() -> None:

@@ -17,7 +17,7 @@ PACKAGE = Path(summarkov.__file__).parent
 FLOORS = (
     ("cli",),
     ("report", "plot"),
-    ("reproduce", "evaluation", "baselines"),
+    ("reproduce", "evaluation", "baselines", "text"),
     ("models",),
     ("explain", "confidence", "simulate", "store"),
     ("search",),
@@ -49,17 +49,27 @@ LIBRARIES = {
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},
-    "sklearn": {"baselines", "models.parameters"},
-    "scipy": {"baselines"},
+    "sklearn": {"baselines", "models.parameters", "text.factors"},
+    "scipy": {"baselines", "text.factors"},
     "threadpoolctl": {"baselines"},
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
     "networkx": {"models.graph", "models.exports", "report", "plot"},
+    "sentencex": {"text.sentences"},
     "pybind11": set(),
 }
 #: Optional libraries: only inside a function, so that the module imports without them.
-INSIDE_FUNCTIONS = {"networkx", "sklearn", "scipy", "threadpoolctl", "pyspark", "matplotlib", "torch"}
+INSIDE_FUNCTIONS = {
+    "networkx",
+    "sklearn",
+    "scipy",
+    "threadpoolctl",
+    "pyspark",
+    "matplotlib",
+    "torch",
+    "sentencex",
+}
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 

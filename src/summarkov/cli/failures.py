@@ -34,6 +34,11 @@ _OPTIONS = {
     "targets=": "--target",
     "max_influencers": "--max-influencers",
     "n_jobs": "--jobs",
+    "id=": "--id",
+    "text=": "--text",
+    "date=": "--date",
+    "n_topics": "--topics",
+    "max_share": "--max-share",
 }
 _OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
 

@@ -16,12 +16,14 @@ from summarkov.cli.export import export
 from summarkov.cli.failures import Commands
 from summarkov.cli.groups import groups
 from summarkov.cli.learn import learn
+from summarkov.cli.passages import passages
 from summarkov.cli.predict import predict
 from summarkov.cli.report import report
 from summarkov.cli.reproduce import reproduce
 from summarkov.cli.sensitivity import sensitivity
 from summarkov.cli.show import show
 from summarkov.cli.simulate import simulate
+from summarkov.cli.topics import topics
 
 app = typer.Typer(
     name="summarkov",
@@ -48,6 +50,11 @@ for _command, _panel in (
     (reproduce, "Evidence"),
 ):
     app.command(rich_help_panel=_panel)(_command)
+
+text = typer.Typer(help="From documents to events: a topic or a concept a sentence.", no_args_is_help=True)
+for _part in (topics, passages):
+    text.command()(_part)
+app.add_typer(text, name="text", rich_help_panel="From events to a model")
 
 
 def _version(asked: bool) -> None:

@@ -39,7 +39,7 @@ def format_of(path: str, asked: str | None) -> str:
     raise DataError(f"the format of {path} cannot be told from its name; pass format= as one of {choices}")
 
 
-def open_file(path: str) -> BufferedReader:
+def open_file(path: str, expected: str = "events") -> BufferedReader:
     """Open a file for reading, or say in one sentence why that is not possible."""
     try:
         file = open(path, "rb")  # noqa: SIM115  # the caller closes it
@@ -51,13 +51,13 @@ def open_file(path: str) -> BufferedReader:
         raise DataError(f"{path} cannot be opened: {error.strerror}") from error
     if not file.peek(1):
         file.close()
-        raise DataError(f"{path} is empty; expected events in it")
+        raise DataError(f"{path} is empty; expected {expected} in it")
     return file
 
 
-def text_lines(path: str) -> Iterator[tuple[int, str]]:
+def text_lines(path: str, *, expected: str = "events") -> Iterator[tuple[int, str]]:
     """Yield number and text of every line, without its line break."""
-    with open_file(path) as file:
+    with open_file(path, expected) as file:
         for number, line in enumerate(file, start=1):
             yield number, decode(line, path, number).rstrip("\r\n")
 

@@ -1,0 +1,185 @@
+"""``summarkov text topics``: a topic a sentence, found without supervision."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.console import output as results
+from summarkov.cli.console import print_json, print_line, working
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.options import Json
+from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
+from summarkov.cli.text_options import (
+    DateColumn,
+    DocumentFiles,
+    EventsOut,
+    IdColumn,
+    Language,
+    Repeats,
+    Single,
+    TextColumn,
+    check_events_output,
+    make_events,
+    read,
+    save_events,
+)
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.text import TextEvents, TopicModel
+
+LEARNING = "Learning the topics"
+
+
+def topics(
+    files: DocumentFiles,
+    output: EventsOut,
+    n_topics: Annotated[
+        int, typer.Option("--topics", "-n", metavar="N", help="How many topics.", rich_help_panel=LEARNING)
+    ] = 15,
+    method: Annotated[
+        str, typer.Option("--method", metavar="nmf|lda", help="How to find them.", rich_help_panel=LEARNING)
+    ] = "nmf",
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="P",
+            help="No event where no topic is as sure as this. Default: 0.4, or as the stored topics say.",
+        ),
+    ] = None,
+    stop_word: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stop-word",
+            metavar="WORD",
+            help="Leave out this word, besides those of English grammar; repeatable.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = None,
+    max_share: Annotated[
+        float,
+        typer.Option(
+            "--max-share",
+            metavar="P",
+            help="Leave out words in more than this share of the sentences.",
+            rich_help_panel=LEARNING,
+        ),
+    ] = 0.2,
+    proper_names: Annotated[
+        bool,
+        typer.Option(
+            "--proper-names", help="Let names be terms, not left out as usual.", rich_help_panel=LEARNING
+        ),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Same seed, same topics.", rich_help_panel=LEARNING)
+    ] = 0,
+    use: Annotated[
+        Path | None,
+        typer.Option(
+            "--use",
+            metavar="TOPICS",
+            help="Label with these stored topics, and their language, instead of learning.",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            metavar="TOPICS",
+            help="Save the topics here. Default: beside the events, as NAME.topics.json.",
+        ),
+    ] = None,
+    repeats: Repeats = "runs",
+    single: Single = False,
+    id_column: IdColumn = "id",
+    text_column: TextColumn = "text",
+    date_column: DateColumn = None,
+    language: Language = "en",
+    json: Json = False,
+) -> None:
+    """Find topics in documents, and make a sequence of topics of each."""
+    from summarkov.text import TopicModel, load_topics
+    from summarkov.text.factors import english_stop_words
+    from summarkov.text.provenance import beside
+
+    if use is not None and model is not None:
+        raise SettingError("--use takes topics that are stored already; leave out --model")
+    check_events_output(output)
+    where = beside(output) if model is None else model
+    check_output(where)
+    if use is not None:
+        fitted = load_topics(use)
+        if confidence is not None:
+            fitted.confidence = confidence
+        documents = read(files, id_column, text_column, date_column)
+    else:
+        fitted = TopicModel(
+            n_topics=n_topics,
+            method=method,
+            confidence=TopicModel.confidence if confidence is None else confidence,
+            max_share=max_share,
+            proper_names=proper_names,
+            stop_words=english_stop_words() | set(stop_word or ()),
+            language=language,
+            seed=seed,
+        )
+        documents = read(files, id_column, text_column, date_column)
+        with working("Learning the topics"):
+            fitted.fit(documents)
+    found = make_events(documents, fitted, repeats=repeats, single=single, language=fitted.language)
+    save_events(found, output)
+    saved = {"events": str(output)}
+    if use is None:
+        with saving(where):
+            fitted.save(where)
+        saved["topics"] = str(where)
+    _tell(results(), found, fitted, len(documents), saved, json)
+
+
+def _tell(
+    console: Console,
+    found: TextEvents,
+    fitted: TopicModel,
+    n_documents: int,
+    saved: dict[str, str],
+    json: bool,
+) -> None:
+    counts = dict(zip(found.events.labels, found.events.label_counts.tolist(), strict=True))
+    if json:
+        rows = [
+            {"topic": x, "events": counts.get(x, 0), "terms": fitted.leading_terms(x)} for x in fitted.topics_
+        ]
+        sizes = {"documents": n_documents, "sequences": len(found.events), "events": found.events.n_events}
+        print_json({"saved": saved, **sizes, "topics": rows})
+        return
+    console.print(
+        Text(
+            f"{plural(n_documents, 'document')}, {plural(found.events.n_events, 'event')}, "
+            f"{plural(len(fitted.topics_), 'topic')}",
+            style="bold",
+        )
+    )
+    console.print()
+    width = min(34, widest(fitted.topics_))
+    terms = max(12, page_width(console) - width - 18)
+    table = new_table()
+    table.add_column("Topic", no_wrap=True)
+    table.add_column("Events", justify="right", no_wrap=True)
+    table.add_column("Share", justify="right", no_wrap=True)
+    table.add_column("Further terms", no_wrap=True)
+    for x in fitted.topics_:
+        n = counts.get(x, 0)
+        further = ", ".join(term for term in fitted.leading_terms(x, 12) if term not in x.split(", "))
+        share = percent(n / max(1, found.events.n_events))
+        table.add_row(label(x, width), number(n), share, label(further or "-", terms))
+    console.print(table)
+    console.print()
+    for name, path in saved.items():
+        print_line(console, f"Saved the {name} {path}")

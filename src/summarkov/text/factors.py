@@ -1,0 +1,124 @@
+"""The arithmetic of topics: terms by sentence, factorised; what scikit-learn and SciPy are needed for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import MissingLibraryError
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
+_ROUNDS = 60
+
+#: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
+#: word in common is no topic.
+HARDLY = 0.06
+
+
+def load_sklearn() -> tuple[Any, Any]:
+    """scikit-learn's modules for text and for factorisation."""
+    try:
+        from sklearn import decomposition
+        from sklearn.feature_extraction import text
+    except ImportError as missing:
+        raise MissingLibraryError("a topic model", "scikit-learn", "text") from missing
+    return text, decomposition
+
+
+def english_stop_words() -> set[str]:
+    """Words of English grammar."""
+    return set(load_sklearn()[0].ENGLISH_STOP_WORDS)
+
+
+def vocabulary(rows: Sequence[Sequence[str]], least: int) -> tuple[tuple[str, ...], FloatArray]:
+    r"""The terms in at least so many sentences, sorted, and :math:`\log((1+n)/(1+n_t)) + 1` for each."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        for term in set(row):
+            counts[term] = counts.get(term, 0) + 1
+    terms = tuple(sorted(term for term, n in counts.items() if n >= least))
+    n = np.array([counts[term] for term in terms], dtype=float)
+    return terms, np.log((1 + len(rows)) / (1 + n)) + 1
+
+
+def term_matrix(
+    rows: Sequence[Sequence[str]], terms: Sequence[str], inverse: FloatArray, *, tf_idf: bool
+) -> Any:
+    """Sentences x terms, sparse: counts; or TF-IDF, (1 + log count) x inverse, each row of length 1."""
+    text, _ = load_sklearn()
+    if not tf_idf:
+        settings = {"vocabulary": list(terms), "dtype": np.float64}
+        return text.CountVectorizer(analyzer=list, **settings).transform(rows)
+    weigh = text.TfidfVectorizer(analyzer=list, vocabulary=list(terms), sublinear_tf=True)
+    weigh.idf_ = inverse
+    return weigh.transform(rows)
+
+
+def factorise(matrix: Any, method: str, n_topics: int, seed: int) -> FloatArray:
+    """Topics x terms, each row of length 1 (NMF) or of sum 1 (LDA)."""
+    _, decomposition = load_sklearn()
+    if method == "lda":
+        model = decomposition.LatentDirichletAllocation(n_topics, random_state=seed, learning_method="batch")
+        found = model.fit(matrix).components_
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+    # a start from singular vectors instead of random numbers: topics hardly depend on the seed
+    model = decomposition.NMF(n_topics, init="nndsvd", random_state=seed, max_iter=1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
+        found = model.fit(matrix).components_
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.asarray(found / np.where(length > 0, length, 1))
+
+
+def shares(matrix: Any, weights: FloatArray, method: str) -> FloatArray:
+    """How much of each sentence is each topic: rows sum to 1, or are zero where a sentence has no terms, or
+    (NMF) the topics explain hardly anything of it.
+
+    Every row is worked out by itself, so that a sentence has the same topic whatever stands beside it.
+    """
+    if method == "nmf":
+        found = _least_squares(matrix, weights)
+        # rows of the matrix have length 1, and what is explained is orthogonal to what is not
+        found[np.sqrt(((found @ (weights @ weights.T)) * found).sum(axis=1)) < HARDLY] = 0
+    else:
+        found = _expected(matrix, weights)
+    total = found.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(found, total, out=np.zeros_like(found), where=total > 0))
+
+
+def _least_squares(matrix: Any, weights: FloatArray) -> FloatArray:
+    """Non-negative least squares, in the coordinates of the topics: few numbers a sentence."""
+    from scipy.linalg import solve_triangular
+    from scipy.optimize import nnls
+
+    gram = weights @ weights.T
+    # topics may nearly be combinations of others; a trace of ridge keeps the root real
+    root = np.linalg.cholesky(gram + 1e-10 * np.eye(len(gram)))  # root @ root.T = gram
+    right = solve_triangular(root, (matrix @ weights.T).T, lower=True).T
+    return np.array([nnls(root.T, row)[0] for row in right]).reshape(len(right), len(weights))
+
+
+def _expected(matrix: Any, weights: FloatArray) -> FloatArray:
+    """Expected counts of topics in each sentence: latent Dirichlet allocation with the prior 1 / topics."""
+    from scipy import sparse
+    from scipy.special import digamma
+
+    prior = 1 / len(weights)
+    rows, columns = matrix.nonzero()
+    counts = np.asarray(matrix[rows, columns]).ravel()
+    likely = weights[:, columns].T  # term of a sentence x topics
+    add = sparse.csr_matrix((counts, (rows, np.arange(len(rows)))), shape=(matrix.shape[0], len(rows)))
+    found = np.ones((matrix.shape[0], len(weights)))
+    for _ in range(_ROUNDS):
+        expected = np.exp(digamma(found) - digamma(found.sum(axis=1, keepdims=True)))
+        here = likely * expected[rows]
+        found = prior + add @ (here / here.sum(axis=1, keepdims=True))
+    empty = np.asarray(matrix.sum(axis=1)).ravel() == 0
+    found[empty] = 0
+    return np.asarray(found)

@@ -1,0 +1,90 @@
+"""Documents from files, folders and Python, and what is said about those that cannot be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from summarkov.errors import DataError
+from summarkov.text import Document, read_documents, split_sentences
+from summarkov.text.documents import in_order
+
+
+def test_files_folders_and_python_give_the_same(tmp_path: Path) -> None:
+    long = "A sentence. " * 20_000  # longer than a cell of Python's csv module may be
+    texts = {"a": 'First.\nSecond, and "third".', "b": "", "c": long}
+    expected = [Document(name, text) for name, text in texts.items()]
+    (tmp_path / "x.jsonl").write_text("\n".join(json.dumps({"id": k, "text": v}) for k, v in texts.items()))
+    quoted = "".join(f'{k},"{v.replace(chr(34), chr(34) * 2)}"\n' for k, v in texts.items())
+    (tmp_path / "x.csv").write_text(f"who,words\n{quoted}")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("c", "a"):
+        (folder / f"{name}.txt").write_text(texts[name])
+    (folder / "ignored.md").write_text("no document")
+    assert read_documents(texts) == expected
+    assert read_documents(tmp_path / "x.jsonl") == expected
+    assert read_documents(tmp_path / "x.csv", id="who", text="words") == expected
+    assert read_documents(folder) == [expected[0], expected[2]]
+    assert read_documents(folder / "a.txt", {"z": "Last."}) == [expected[0], Document("z", "Last.")]
+    assert read_documents(["One.", "Two."]) == [Document("0", "One."), Document("1", "Two.")]
+
+
+def test_dates_put_documents_in_order(tmp_path: Path) -> None:
+    rows = [("x", "2020-02", 10), ("y", "2019-12-31", 9), ("z", "2020-01", 100)]
+    lines = [json.dumps({"id": i, "text": "", "date": d, "week": w}) for i, d, w in rows]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+
+    def order(**columns: str) -> str:
+        return "".join(d.id for d in in_order(read_documents(tmp_path / "x.jsonl", **columns)))
+
+    assert order() == "yzx"
+    assert order(date="week") == "yxz"  # as numbers: 9, 10, 100
+    assert "".join(d.id for d in in_order([Document("b", ""), Document("a", "")])) == "ba"
+    with pytest.raises(DataError, match=r"the document 'b' has no date and others have"):
+        in_order([Document("a", "", "2020"), Document("b", "")])
+    with pytest.raises(DataError, match=r"the date 'May 2020' of the document 'a' is none"):
+        in_order([Document("a", "", "May 2020"), Document("b", "", "2020-05")])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("x.jsonl", '{"id": "a", "text": "T"}\n{"id": 1', "line 2: not JSON .* at character 9"),
+        ("x.jsonl", '\n["a"]\n', r"line 2: expected an object with 'id' and 'text', found \[\"a\"\]"),
+        ("x.jsonl", '{"id": "a", "txt": "T"}', "line 1: there is no 'text'; .*did you mean 'txt'"),
+        ("x.jsonl", '{"id": "a", "text": 7}', "line 1, 'text': expected text, found 7"),
+        ("x.jsonl", '{"id": null, "text": ""}', "line 1, 'id': expected text or a number, found null"),
+        ("x.jsonl", '{"id": "a", "text": ""}\n{"id": "a", "text": ""}', "line 2: the document 'a' was there"),
+        ("x.csv", "id,body\na,T\n", "line 2: there is no 'text'"),
+        ("x.csv", 'id,text\n"a\nb",T\nc\n', "line 4: 1 cells where the header has 2"),
+        ("x.csv", 'id,text\na,"T', "line 2: the row cannot be read"),
+        ("x.csv", "", "is empty; expected documents in it"),
+        ("x.pdf", "?", "the format of .* cannot be told"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, content: str, words: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(DataError, match=words) as problem:
+        read_documents(tmp_path / name)
+    assert name in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_other_things_are_no_documents(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"holds no \.txt files"):
+        read_documents(tmp_path)
+    with pytest.raises(DataError, match="there is no file"):
+        read_documents(tmp_path / "nowhere.jsonl")
+    (tmp_path / "latin.txt").write_bytes(b"one\n\xe9\n")
+    with pytest.raises(DataError, match=r"latin\.txt, line 2: the text is not UTF-8"):
+        read_documents(tmp_path)
+    with pytest.raises(DataError, match="cannot read documents from int"):
+        read_documents(7)
+    with pytest.raises(DataError, match="document 0: expected a text or a Document, found 7"):
+        read_documents([7])
+
+
+def test_sentences_have_single_blanks_and_are_never_empty() -> None:
+    assert split_sentences("  One\n two.\n\n\nThree?  ") == ["One two.", "Three?"]
+    assert split_sentences(" \n ") == []

@@ -1,0 +1,172 @@
+"""Labels to events, with the sentences they are; files; and the passages behind an edge."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+from summarkov.text import Document, Passage, Sentence, TextEvents, read_text_events, text_events
+
+
+def first_word(sentences):
+    """A label a sentence: its first word; none for "None"."""
+    return [None if s.startswith("None") else s.split()[0].rstrip(".") for s in sentences]
+
+
+LOGS = {
+    "x": "Ant was one. None came. Ant was two. Bee was one. Ant was three.",
+    "y": "None came.",
+    "z": "Ant was four. Cat was one.",
+}
+
+
+@pytest.mark.parametrize(
+    ("repeats", "events", "numbers"),
+    [
+        ("all", [["Ant", "Ant", "Bee", "Ant"], [], ["Ant", "Cat"]], [1, 3, 4, 5, 1, 2]),
+        ("runs", [["Ant", "Bee", "Ant"], [], ["Ant", "Cat"]], [1, 4, 5, 1, 2]),
+        ("once", [["Ant", "Bee"], [], ["Ant", "Cat"]], [1, 4, 1, 2]),
+    ],
+)
+def test_repeats(repeats, events, numbers):
+    found = text_events(LOGS, first_word, repeats=repeats)
+    assert found.events.to_lists() == events
+    assert found.events.ids == ("x", "y", "z")
+    assert [sentence.number for sentence in found.sentences] == numbers
+    assert found.sentences[0] == Sentence("x", 1, "Ant was one.")
+    assert found.documents == ["x"] * len(events[0]) + ["z"] * 2
+
+
+def test_a_single_sequence_is_by_date_and_runs_end_with_a_document():
+    logs = [
+        Document("late", "Ant ran. Bee ran.", "2020-02"),
+        Document("early", "Bee sat. Ant sat.", "2020-01"),
+    ]
+    found = text_events(logs, first_word, single=True)
+    assert found.events.to_lists() == [["Bee", "Ant", "Ant", "Bee"]]
+    assert found.documents == ["early", "early", "late", "late"]
+
+
+def test_labels_are_asked_for_in_batches_and_progress_is_told():
+    text = " ".join(f"L{i} is here." for i in range(1200))
+    sizes, told = [], []
+
+    def label(sentences):
+        sizes.append(len(sentences))
+        return first_word(sentences)
+
+    found = text_events([text], label, progress=lambda done, total: told.append((done, total)))
+    assert found.events.n_events == 1200
+    assert sizes == [512, 512, 176]
+    assert told == [(512, 1200), (1024, 1200), (1200, 1200)]
+
+
+def test_a_function_that_does_not_label_is_told_so():
+    with pytest.raises(DataError, match="label gave 1 labels for 2 sentences"):
+        text_events(["Ant ran. Bee ran."], lambda sentences: ["A"])
+    with pytest.raises(DataError, match="label gave 7; a label is a text, or None"):
+        text_events(["Ant ran. Bee ran."], lambda sentences: [7] * len(sentences))
+    with pytest.raises(SettingError, match=r"repeats='one' is not known; .* did you mean 'once'"):
+        text_events(["A."], first_word, repeats="one")
+
+
+# ---------------------------------------------------------------------------------- files
+
+
+def test_files_keep_the_sentences_and_are_events_to_others(tmp_path):
+    found = text_events(LOGS, first_word)
+    found.save(tmp_path / "events.jsonl")
+    back = read_text_events(tmp_path / "events.jsonl")
+    assert back.sentences == found.sentences
+    assert (back.events.to_lists(), back.events.ids) == (found.events.to_lists(), found.events.ids)
+    plain = sm.read_events(tmp_path / "events.jsonl")
+    assert (plain.to_lists(), plain.ids) == (found.events.to_lists(), found.events.ids)
+    assert list(tmp_path.iterdir()) == [tmp_path / "events.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"id": "x", "events": ["A"]}, "line 1: expected 'sentences', one an event"),
+        (["A"], "line 1: expected 'sentences', one an event"),
+        ({"id": "x", "events": ["A"], "sentences": []}, "line 1: expected 'sentences', one an event"),
+        ({"id": "x", "events": ["A"], "sentences": [{"document": "x", "text": ""}]}, "must have 'document'"),
+    ],
+)
+def test_a_file_without_sentences_is_refused(tmp_path: Path, line, words):
+    (tmp_path / "events.jsonl").write_text(json.dumps(line))
+    with pytest.raises(DataError, match=words):
+        read_text_events(tmp_path / "events.jsonl")
+
+
+def test_every_event_has_a_sentence():
+    with pytest.raises(DataError, match="there are 1 events but 0 sentences"):
+        TextEvents(sm.read_events([["A"]]), ())
+
+
+# ---------------------------------------------------------------------------------- passages
+
+
+def slow_passages(sequences, influencer, target, delay, lookback):
+    """Sequence, position and lag of the last influencer in the window, for every target that has one."""
+    found = []
+    for s, labels in enumerate(sequences):
+        for i, x in enumerate(labels):
+            lags = [i - j for j in range(i) if labels[j] == influencer and i - j > delay]
+            lags = [lag for lag in lags if lookback is None or lag <= lookback]
+            if x == target and lags:
+                found.append((str(s), i + 1, min(lags)))
+    return found
+
+
+@given(
+    sequences=st.lists(st.lists(st.sampled_from("ABC"), max_size=9), max_size=5),
+    influencer=st.sampled_from("AB"),
+    delay=st.integers(0, 2),
+    extra=st.none() | st.integers(1, 4),
+    most=st.integers(1, 9),
+)
+def test_passages_are_the_places_of_the_definition(sequences, influencer, delay, extra, most):
+    sequences = [*sequences, list("ABC")]  # something to learn from
+    lookback = None if extra is None else delay + extra
+    events = sm.EventSequences.from_lists(sequences, labels=list("ABC"))
+    model = sm.BSuMM("B", lookback=lookback, delay=delay, required=["A", "B"]).fit(events)
+    sentences = [Sentence(str(s), n, x) for s, e in enumerate(sequences) for n, x in enumerate(e, start=1)]
+    text = TextEvents(events, tuple(sentences))
+    found = text.passages(model, influencer, "B", most=most)
+    expected = slow_passages(sequences, influencer, "B", delay, lookback)
+    assert found.total == len(expected)
+    assert len(found) == min(most, len(expected))
+    shown = [(p.sequence, p.target.number, p.lag) for p in found]
+    assert set(shown) <= set(expected)
+    assert shown == sorted(shown)
+    assert most < len(expected) or shown == expected
+    for passage in found:
+        assert (passage.influencer.text, passage.target.text) == (influencer, "B")
+        assert passage.influencer.number == passage.target.number - passage.lag
+        assert passage.influencer.document == passage.target.document == passage.sequence
+
+
+def test_passages_of_graphs_and_trees():
+    found = text_events(
+        {str(i): "Ant ran. Bee ran. Cat ran. Ant sat. Bee sat." for i in range(30)}, first_word
+    )
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)
+    passages = found.passages(graph, "Ant", "Bee", most=2)
+    assert passages.total == 60
+    assert list(passages) == [
+        Passage("0", 1, Sentence("0", 1, "Ant ran."), Sentence("0", 2, "Bee ran.")),
+        Passage("29", 1, Sentence("29", 4, "Ant sat."), Sentence("29", 5, "Bee sat.")),
+    ]
+    tree = sm.TreeSuMM("Bee").fit(found.events)
+    assert found.passages(tree, "Ant", "Bee").total == 60
+    with pytest.raises(SettingError, match="'Cat' does not influence 'Bee'; its influencers are 'Ant'"):
+        found.passages(graph, "Cat", "Bee")
+    with pytest.raises(SettingError, match="there is no model of 'Cat'; learned were 'Bee'"):
+        found.passages(tree, "Ant", "Cat")
+    with pytest.raises(SettingError, match="most must be 1 or more, not 0"):
+        found.passages(graph, "Ant", "Bee", most=0)

@@ -1,0 +1,197 @@
+"""Topics of sentences: found, named, the same again, and the same after loading."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
+from summarkov.text import TopicModel, factors, load_topics, read_documents, split_sentences
+from summarkov.text.terms import corpus_stop_words, leading_terms
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
+LOGS = read_documents(HARBOUR)
+SENTENCES = [s for log in LOGS for s in split_sentences(log.text)]
+
+
+@pytest.fixture(scope="module", params=["nmf", "lda"])
+def fitted(request):
+    return TopicModel(n_topics=7, method=request.param, seed=3).fit(LOGS)
+
+
+def test_the_same_seed_gives_the_same_topics(fitted):
+    again = TopicModel(n_topics=7, method=fitted.method, seed=3).fit(LOGS)
+    assert again.topics_ == fitted.topics_
+    assert again(SENTENCES) == fitted(SENTENCES)
+
+
+def test_topics_are_what_the_logs_are_about():
+    model = TopicModel(n_topics=7).fit(LOGS)
+    told = ["storm", "engine", "customs", "parts", "museum", "passengers", "ferry"]
+    labels = [model([sentence])[0] for sentence in SENTENCES]
+    right = 0
+    for word in told:
+        of_word = [x for x, s in zip(labels, SENTENCES, strict=True) if word in s.lower() and x is not None]
+        right += max(of_word.count(topic) for topic in model.topics_) / len(of_word) / len(told)
+    assert right > 0.95
+
+
+def test_a_sentence_has_its_topic_whatever_stands_beside_it(fitted):
+    together = fitted(SENTENCES)
+    assert [fitted([sentence])[0] for sentence in SENTENCES] == together
+    assert fitted(SENTENCES[::-1]) == together[::-1]
+    assert fitted([]) == []
+
+
+def test_shares_sum_to_one_or_are_nothing(fitted):
+    shares = fitted.shares([*SENTENCES, "Quite unheard of.", ""])
+    assert shares.shape == (len(SENTENCES) + 2, 7)
+    sums = shares.sum(axis=1)
+    assert np.allclose(sums[sums > 0], 1, atol=1e-12)
+    assert sums[-2:].tolist() == [0, 0]
+    assert (shares >= 0).all()
+
+
+def test_confidence_leaves_sentences_without_a_topic(fitted):
+    shares = fitted.shares(SENTENCES).max(axis=1)
+    for confidence in (0.0, 0.6, 1.0):
+        fitted.confidence = confidence
+        labels = fitted([*SENTENCES, "Quite unheard of."])
+        assert labels[-1] is None
+        expected = (shares >= confidence) & (shares > 0)
+        assert [label is not None for label in labels[:-1]] == expected.tolist()
+    fitted.confidence = 0.4
+
+
+def test_one_rare_word_in_common_is_no_topic():
+    model = TopicModel(n_topics=7, confidence=0.0).fit(LOGS)
+    assert "happened" in model.fitted.terms
+    assert model(["Nothing else happened.", "The night was calm."]) == [None, None]
+    assert np.allclose(factors.shares(np.array([[0.05, np.sqrt(1 - 0.05**2)]]), np.eye(2)[:1], "nmf"), 0)
+    assert np.allclose(factors.shares(np.array([[0.07, np.sqrt(1 - 0.07**2)]]), np.eye(2)[:1], "nmf"), 1)
+
+
+def test_least_squares_are_the_best_there_are():
+    generator = np.random.default_rng(5)
+    weights = generator.random((3, 6))
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    rows = generator.random((20, 6))
+    found = factors._least_squares(rows, weights)
+    assert (found >= 0).all()
+    best = np.linalg.norm(rows - found @ weights, axis=1)
+    for _ in range(200):
+        other = np.maximum(0, found + generator.normal(scale=0.1, size=found.shape))
+        assert (np.linalg.norm(rows - other @ weights, axis=1) >= best - 1e-9).all()
+
+
+def test_expected_topics_are_those_of_scikit_learn():
+    from scipy import sparse
+    from scipy.special import digamma
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    generator = np.random.default_rng(5)
+    counts = generator.poisson(1.0, (40, 12)).astype(float)
+    model = LatentDirichletAllocation(
+        3, random_state=0, learning_method="batch", max_doc_update_iter=60, mean_change_tol=0.0
+    ).fit(counts)
+    # scikit-learn weighs terms by exp(E[log beta]); with the same weights the shares must agree
+    of_terms = model.components_
+    weights = np.exp(digamma(of_terms) - digamma(of_terms.sum(axis=1, keepdims=True)))
+    shares = factors.shares(sparse.csr_matrix(counts), weights, "lda")
+    assert np.allclose(shares, model.transform(counts), atol=1e-9)
+
+
+def test_stop_words_of_the_corpus():
+    sentences = ["In May the Bank of Rome met.", "Rome may rest.", "It may rain.", "The rain may end in may."]
+    assert corpus_stop_words(sentences, 0.9, names=False) == {"may", "bank", "rome"}
+    assert corpus_stop_words(sentences, 0.9, names=True) == {"may"}
+    model = TopicModel(n_topics=3, stop_words=["storm"]).fit(LOGS)
+    assert not any("storm" in term.split() for term in model.fitted.terms)
+
+
+def test_leading_terms_and_names():
+    terms = ["auto", "sales", "auto sales", "home", "rare"]
+    assert leading_terms(terms, [2.0, 4.0, 1.9, 3.0, 0.0], 5) == ["sales", "home", "auto"]
+    assert leading_terms(terms, [2.0, 4.0, 2.0, 3.0, 0.0], 5) == ["auto sales", "home"]
+    model = TopicModel(n_topics=7).fit(LOGS)
+    assert len(set(model.topics_)) == 7
+    for topic in model.topics_:
+        assert topic.split(", ") == model.leading_terms(topic, 2)
+    with pytest.raises(SettingError, match="there is no topic 'x'"):
+        model.leading_terms("x")
+
+
+# ---------------------------------------------------------------------------------- files
+
+
+def test_a_stored_model_labels_as_before(fitted, tmp_path):
+    fitted.save(tmp_path / "topics.json")
+    loaded = load_topics(tmp_path / "topics.json")
+    assert loaded.topics_ == fitted.topics_
+    assert (loaded.shares(SENTENCES) == fitted.shares(SENTENCES)).all()
+    assert loaded(SENTENCES) == fitted(SENTENCES)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "topics.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ({"kind": "BSuMM"}, "is no topic model"),
+        ({"version": 2}, "later version"),
+        ({"inverse_frequencies": [1.0]}, "expected a list of"),
+        ({"topics": []}, "expected topics"),
+        ({"topics": [{"name": "x", "weights": "heavy"}]}, r"topics\[0\].weights: expected a list"),
+        ({"stop_words": [1]}, r"stop_words\[0\]: expected a text"),
+        ({"settings": {"method": "lsa"}}, "expected one of nmf, lda"),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, damage, words):
+    TopicModel(n_topics=2).fit(LOGS).save(tmp_path / "topics.json")
+    document = json.loads((tmp_path / "topics.json").read_text())
+    (tmp_path / "topics.json").write_text(json.dumps({**document, **damage}))
+    with pytest.raises(StoreError, match=words):
+        load_topics(tmp_path / "topics.json")
+
+
+def test_negative_weights_are_refused(tmp_path):
+    TopicModel(n_topics=2).fit(LOGS).save(tmp_path / "topics.json")
+    document = json.loads((tmp_path / "topics.json").read_text())
+    document["topics"][0]["weights"][0] = -1.0
+    (tmp_path / "topics.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="weights from 0 on"):
+        load_topics(tmp_path / "topics.json")
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"method": "lsa"}, "method='lsa' is not known; use 'nmf' or 'lda'"),
+        ({"n_topics": 0}, "n_topics must be 1 or more, not 0"),
+        ({"phrases": 0}, "phrases must be 1 or more, not 0"),
+        ({"min_sentences": 0}, "min_sentences must be 1 or more"),
+        ({"max_share": 1.5}, "max_share must be from 0 to 1"),
+        ({"stop_words": "french"}, "stop_words must be 'english' or a list of words"),
+    ],
+)
+def test_settings_without_sense(settings, words):
+    with pytest.raises(SettingError, match=words):
+        TopicModel(**settings).fit(LOGS)
+
+
+def test_too_little_text_and_no_fit():
+    with pytest.raises(
+        DataError, match="2 sentences have only 0 terms in at least 2 of them, too few for 15"
+    ):
+        TopicModel().fit(["Too short. Much shorter."])
+    with pytest.raises(NotFittedError, match="call fit"):
+        TopicModel()(["A sentence."])
+    model = TopicModel(n_topics=2, confidence=3.0).fit(LOGS)
+    with pytest.raises(SettingError, match="confidence must be from 0 to 1"):
+        model(["A storm."])
