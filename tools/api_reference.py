@@ -84,6 +84,7 @@ LAYOUT = {
             "Document",
             "TopicModel",
             "load_topics",
+            "Concepts",
             "text_events",
             "TextEvents",
             "read_text_events",

