@@ -1,4 +1,4 @@
-# demo, test, lint, bench, reproduce, calibration, fuzz: each works from a fresh clone and installs what it needs into .venv.
+# demo, test, lint, bench, scale, reproduce, calibration, fuzz: each works from a fresh clone and installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench reproduce calibration fuzz clean
+.PHONY: demo test lint bench scale reproduce calibration fuzz clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -23,6 +23,11 @@ lint: $(VENV)/.lint
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# Graphs from generated Parquet larger than memory; the sizes are numbers of events.
+SIZES ?= 1e6 1e7 1e8
+scale: $(VENV)/.core
+	$(BIN)/python -m benchmarks.scale $(SIZES)
 
 # The paper's tables; DATA is the folder of its data sets. Add ARGS="--lstm --boosting" for the slow ones.
 DATA ?= ../shared/data

@@ -14,6 +14,7 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
 )
@@ -62,6 +63,26 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     with Progress(*columns, console=errors(), transient=True) as shown:
         task = shown.add_task(clean(what), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar on stderr for work that has several stages, if that is a terminal."""
+    if not _terminal():
+        yield lambda what, done, total: None
+        return
+    columns = (
+        SpinnerColumn("line"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=errors(), transient=True) as shown:
+        task = shown.add_task("Reading", total=None)
+        yield lambda what, done, total: shown.update(
+            task, description=what.capitalize(), completed=done, total=total
+        )
 
 
 @contextmanager

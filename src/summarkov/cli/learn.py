@@ -10,10 +10,12 @@ import typer
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress, working
 from summarkov.cli.files import Reading, check_output, saving
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.options import Case, Event, EventsPath, Format, Json, OrderColumn
+from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
+    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
     from summarkov.models import SummaryModel
 
@@ -39,7 +41,7 @@ Labels = list[str] | None
 
 
 def learn(
-    file: EventsFile,
+    file: EventsPath,
     target: Annotated[
         Labels,
         typer.Option(
@@ -243,6 +245,8 @@ def learn(
     event: Event = None,
     order_column: OrderColumn = None,
     format: Format = None,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
     ] = None,
@@ -268,7 +272,7 @@ def learn(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Learn from a file of events which labels make which others more or less likely.
+    """Learn from events which labels make which others more or less likely.
 
     Without --target or with several: a graph of influences. With one --target
     or with --joint: one model.
@@ -306,12 +310,17 @@ def learn(
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output)
-    events = Reading(case, event, order_column, format).read(file)
-    fitted = fit(template, events, target or [], joint, jobs)
-    if confidence is not None:
-        from summarkov.cli.confidence import add_confidence
+    opening = Opening(Reading(case, event, order_column, format), engine, memory, jobs)
+    if confidence is not None and opening.streams(file):
+        raise SettingError("--confidence needs the events in memory; leave it out, or use --engine memory")
+    with opening.open(file) as events:
+        fitted = fit(template, events, target or [], joint, jobs)
+        if confidence is not None:
+            from summarkov.cli.confidence import add_confidence
+            from summarkov.events import EventSequences
 
-        add_confidence(fitted, events, n=confidence, blocks=blocks)
+            assert isinstance(events, EventSequences)
+            add_confidence(fitted, events, n=confidence, blocks=blocks)
     if output is not None:
         with saving(output):
             fitted.save(output)
@@ -384,7 +393,11 @@ def _lookback(text: str) -> Any:
 
 
 def fit(
-    template: SummaryModel, events: EventSequences, targets: list[str], joint: bool, jobs: int | None
+    template: SummaryModel,
+    events: EventSequences | EventSource,
+    targets: list[str],
+    joint: bool,
+    jobs: int | None,
 ) -> Any:
     """Fit one model, or a graph."""
     from summarkov.models import InfluenceGraph

@@ -17,6 +17,14 @@ EventsFile = Annotated[
         "(a sequence a line, labels separated by blanks).",
     ),
 ]
+EventsPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Events: .csv or .tsv (an event a row), .parquet, .jsonl (a sequence a line), or .txt "
+        "(a sequence a line, labels separated by blanks); or a folder or quoted pattern of such files.",
+    ),
+]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
 Case = Annotated[
     str | None,

@@ -15,10 +15,12 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import Reading, check_output, load_model, saving
 from summarkov.cli.options import Case, Event, Format, Json, ModelFile, OrderColumn, Unknown
+from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
+    from summarkov.engines.stream import StreamSource
     from summarkov.events import EventSequences
 
 #: Rows to show where they are not saved.
@@ -28,7 +30,7 @@ _PREVIEW = 10
 def predict(
     model: ModelFile,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'.")
+        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'; folders too.")
     ] = None,
     after: Annotated[
         list[str] | None,
@@ -58,6 +60,8 @@ def predict(
     event: Event = None,
     order_column: OrderColumn = None,
     format: Format = None,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
     json: Json = False,
 ) -> None:
     """Give every label its probability, before each event of a file or after a history.
@@ -85,6 +89,16 @@ def predict(
         event_format(output)
         check_output(output)
     fitted = load_model(model, bags=True)
+    opening = Opening(Reading(case, event, order_column, format), engine, memory)
+    if opening.streams(file):
+        if output is None:
+            raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
+        with opening.stream(file, names=True) as source, saving(output):
+            from summarkov.cli.writing import write_rows
+
+            write_rows(streamed_predictions(fitted, source, unknown), output)
+            _print_saved(fitted, source.n_events, output, json)
+        return
     events = Reading(case, event, order_column, format).read(file)
     events.recode(fitted.labels_, unknown=unknown)  # refuses unknown labels before anything is written
     if output is not None:
@@ -103,11 +117,15 @@ def _save(fitted: Any, events: EventSequences, unknown: str, path: Path, json: b
 
     with saving(path):
         write_rows(predictions(fitted, events, unknown), path)
+    _print_saved(fitted, events.n_events, path, json)
+
+
+def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
     if json:
         columns = ["sequence", "position", "event", *columns_of(fitted)]
-        print_json({"saved": str(path), "rows": events.n_events, "columns": columns})
+        print_json({"saved": str(path), "rows": n_events, "columns": columns})
     else:
-        print_line(results(), f"Saved {plural(events.n_events, 'row')} as {path}")
+        print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
 
 
 def columns_of(fitted: Any) -> list[str]:
@@ -136,6 +154,23 @@ def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[d
             yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
             done += part.n_events
             advance(done, events.n_events)
+
+
+def streamed_predictions(fitted: Any, source: StreamSource, unknown: str) -> Iterator[dict[str, Any]]:
+    """The rows of streamed events, some at a time."""
+    import pyarrow as pa
+
+    from summarkov.models.streaming import stream_probabilities
+
+    names, labels = columns_of(fitted), pa.array(source.labels, pa.string())
+    done = 0
+    with progress("Predicting", source.n_events, "events") as advance:
+        for part in stream_probabilities(fitted, source, unknown=unknown):
+            p = part.probabilities
+            columns = {"sequence": part.sequence, "position": part.position, "event": labels.take(part.codes)}
+            yield columns | {name: p[:, i] for i, name in enumerate(names)}
+            done += len(p)
+            advance(done, source.n_events)
 
 
 def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:

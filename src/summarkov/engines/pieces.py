@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,6 +11,7 @@ import numpy as np
 from summarkov.engines.past import CodeArray, Past
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
+from summarkov.readers.spill import Block
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,23 @@ def pieces(events: EventSequences, cuts: Sequence[int], memory: tuple[int, int |
         yield Piece(start, stop, first, last, index)
         begin = int(offsets[np.searchsorted(offsets, stop, side="right") - 1])
         past = past_after(past, events.codes[start:stop], begin - start, memory)
+
+
+def carried(
+    blocks: Iterable[Block],
+    n_labels: int,
+    memory: tuple[int, int | None],
+    translate: CodeArray | None = None,
+) -> Iterator[tuple[Block, Index]]:
+    """Each of the blocks of a file, with the past of a sequence that was cut before it.
+
+    ``translate``, if given, has the code to use for each code of the blocks.
+    """
+    past = Past()
+    for block in blocks:
+        codes = block.codes if translate is None else translate[block.codes]
+        yield block, past.index(codes, block.offsets, n_labels)
+        past = past_after(past, codes, block.begin, memory)
 
 
 def past_after(past: Past, codes: CodeArray, begin: int, memory: tuple[int, int | None]) -> Past:

@@ -13,13 +13,12 @@ import numpy.typing as npt
 from summarkov.engines.counts import Counts
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import AT_ONCE, SHARD_EVENTS, TABLE_BYTES, most_targets, pool_of, threads, total
-from summarkov.engines.past import Past, joint_memory
-from summarkov.engines.pieces import past_after
+from summarkov.engines.past import joint_memory
+from summarkov.engines.pieces import carried
 from summarkov.engines.requests import Request, join
 from summarkov.engines.shard import Shard
 from summarkov.errors import DataError, SettingError
 from summarkov.events.labels import vocabulary_of
-from summarkov.kernels import Index
 from summarkov.readers.batches import Files, find_files
 from summarkov.readers.columns import Columns
 from summarkov.readers.scratch import Scratch
@@ -62,7 +61,7 @@ class StreamSource(EventSource):
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self._memory)))
         summaries = {id(request.summary): request.summary for request in joint}.values()
-        blocks = self.blocks(joint_memory(summaries))
+        blocks = carried(self.blocks(EVENT_BYTES), len(self.labels), joint_memory(summaries))
         shards = (Shard(index, self.labels) for _, index in blocks)
         totals: list[Counts | None] = [None] * len(joint)
         with pool_of(self.n_jobs) as pool:
@@ -82,17 +81,12 @@ class StreamSource(EventSource):
             answers.append(answer.narrow(joint[at].target, request.target))
         return answers
 
-    def blocks(
-        self, memory: tuple[int, int | None], event_bytes: int = EVENT_BYTES
-    ) -> Iterator[tuple[Block, Index]]:
-        """All events, some at a time, with as much of the past of a cut sequence as ``memory`` asks."""
+    def blocks(self, event_bytes: int) -> Iterator[Block]:
+        """All events, as many at a time as fit into memory if each takes so many bytes."""
         if not self._open:
             raise DataError("this source is closed and its temporary files are gone; make a new one")
         most = max(1, min(SHARD_EVENTS, self._memory // (event_bytes * self.n_jobs)))
-        past = Past()
-        for block in self._content.blocks(most):
-            yield block, past.index(block.codes, block.offsets, len(self.labels))
-            past = past_after(past, block.codes, block.begin, memory)
+        yield from self._content.blocks(most)
 
 
 def open_stream(
@@ -105,7 +99,6 @@ def open_stream(
     scratch: str | os.PathLike[str] | None,
     progress: Progress | None,
     *,
-    unknown: str = "error",
     names: bool = False,
 ) -> StreamSource:
     """Read files into a source. With ``names`` it keeps those of the sequences, for predictions."""
@@ -117,5 +110,5 @@ def open_stream(
     vocabulary = None if labels is None else vocabulary_of(labels)
     task = Task(Files(find_files(path, format), format, asked), memory, progress)
     with Scratch(scratch).removed_on_error() as folder:
-        content = spill(task, folder, vocabulary, unknown=unknown, names=names)
+        content = spill(task, folder, vocabulary, names=names)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)

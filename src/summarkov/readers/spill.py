@@ -39,8 +39,7 @@ class Block:
 class Spill:
     """Sequences in a folder: int32 codes in the order in which labels were found, and int64 ends.
 
-    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file (the last
-    is for events of no known label).
+    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file.
     """
 
     folder: Path
@@ -84,8 +83,12 @@ class SpillWriter:
         self._codes = open(folder / "codes", "wb")  # noqa: SIM115  # closed by finish()
         self._ends = open(folder / "ends", "wb")  # noqa: SIM115
         self._names: Any = None
+        if names:
+            import pyarrow as pa
+
+            self._names = pa.ipc.new_stream(folder / "names", pa.schema([("name", pa.string())]))
         self.n_events = self.n_sequences = self.tied_order = 0
-        self.counts = np.zeros(1, np.int64)  # of code -1, 0, 1, ...
+        self.counts = np.zeros(0, np.int64)
 
     def add(self, codes: CodeArray, ends: IntArray, names: Sequence[str] | pa.Array = ()) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
@@ -96,27 +99,28 @@ class SpillWriter:
         _write(self._ends, ends + self.n_events)
         self.n_events += len(codes)
         self.n_sequences += len(ends)
-        counts = np.bincount(codes + 1, minlength=len(self.counts))
+        counts = np.bincount(codes, minlength=len(self.counts))
         counts[: len(self.counts)] += self.counts
         self.counts = counts
-        if self.keeps_names and len(names):
-            self._write_names(names)
+        if self._names is not None and len(names):
+            import pyarrow as pa
+
+            self._names.write_batch(pa.record_batch({"name": pa.array(names, pa.string())}))
 
     def finish(self, labels: Sequence[str], translate: CodeArray) -> Spill:
         """Close the files; ``translate`` has the final code of every one written."""
         self.close()
-        label_counts = np.zeros(len(labels) + 1, np.int64)
-        found = self.counts[1:]
-        np.add.at(label_counts, translate[: len(found)], found)
+        label_counts = np.zeros(len(labels), np.int64)
+        label_counts[translate[: len(self.counts)]] = self.counts
         return Spill(
             self.folder,
             self.n_events,
             self.n_sequences,
             tuple(labels),
-            label_counts[:-1],
+            label_counts,
             translate,
             self.tied_order,
-            self.keeps_names and self.n_sequences > 0,
+            self.keeps_names,
         )
 
     def close(self) -> None:
@@ -124,14 +128,6 @@ class SpillWriter:
         for file in (self._codes, self._ends, self._names):
             if file is not None:
                 file.close()
-
-    def _write_names(self, names: Sequence[str] | pa.Array) -> None:
-        import pyarrow as pa
-
-        batch = pa.record_batch({"name": pa.array(names, pa.string())})
-        if self._names is None:
-            self._names = pa.ipc.new_stream(self.folder / "names", batch.schema)
-        self._names.write_batch(batch)
 
 
 class _Names:

@@ -53,18 +53,17 @@ class Task:
 class Vocabulary:
     """A code for every label: those declared, or in the order in which they come."""
 
-    def __init__(self, declared: Sequence[str] | None, *, unknown: str = "error") -> None:
-        self._declared, self._unknown = declared, unknown
+    def __init__(self, declared: Sequence[str] | None) -> None:
+        self._declared = declared
         self._codes = {label: code for code, label in enumerate(declared or ())}
 
     def code(self, label: str) -> int:
-        """The code of a label; -1 for an unknown one that may be ignored."""
+        """The code of a label; one that was not declared is an error."""
         if self._declared is None:
             return self._codes.setdefault(label, len(self._codes))
-        code = self._codes.get(label, -1)
-        if code < 0 and self._unknown == "error":
+        if label not in self._codes:
             raise UnknownLabelError(label, self._declared)
-        return code
+        return self._codes[label]
 
     def recode(self, column: Encoded) -> CodeArray:
         """The codes of the labels of a column."""
@@ -73,17 +72,15 @@ class Vocabulary:
         return np.asarray(np.array(each, np.int32)[column.codes])
 
     def settled(self) -> tuple[list[str], CodeArray]:
-        """The labels in sorted order, and the final code for every one given out; -1 stays -1."""
+        """The labels in sorted order, and the final code for every one given out."""
         labels = sorted(self._codes)
         final = {label: code for code, label in enumerate(labels)}
-        return labels, np.array([*(final[label] for label in self._codes), -1], np.int32)
+        return labels, np.array([*(final[label] for label in self._codes)], np.int32)
 
 
-def spill(
-    task: Task, scratch: Scratch, labels: Sequence[str] | None, *, unknown: str = "error", names: bool = False
-) -> Spill:
+def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: bool = False) -> Spill:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
-    vocabulary = Vocabulary(labels, unknown=unknown)
+    vocabulary = Vocabulary(labels)
     writer = SpillWriter(scratch.path, names=names)
     try:
         if task.files.format == "jsonl":

@@ -1,0 +1,107 @@
+"""Graphs from Parquet files larger than memory: peak memory, throughput, growth.
+
+``python -m benchmarks.scale 1e6 1e7 1e8`` generates that many events of 200 labels in a temporary folder, and
+learns a whole graph from each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+from rich.console import Console
+from rich.table import Table
+
+import summarkov as sm
+from benchmarks.data import planted
+from benchmarks.timing import machine, seconds
+
+#: Events to a file.
+PART = 10**6
+LABELS = 200
+
+
+def generate(folder: Path, n_events: int) -> None:
+    """Write files of a million events each, a row an event: the same events in ever other cases."""
+    events = planted(min(PART, n_events), LABELS)
+    labels = pa.array(events.labels)
+    event = pa.DictionaryArray.from_arrays(events.codes, labels).cast(pa.string())
+    case = np.repeat(np.arange(len(events)), events.lengths)
+    place = np.arange(events.n_events) - np.repeat(events.offsets[:-1], events.lengths)
+    for part in range(max(1, n_events // PART)):
+        names = pa.array(case + part * len(events)).cast(pa.string())
+        table = pa.table({"case": names, "event": event, "order": place + part})
+        parquet.write_table(table, folder / f"part-{part:05}.parquet", use_dictionary=["event"])
+
+
+def measure(folder: Path, n_jobs: int) -> dict[str, Any]:
+    """Read the files merely, then stream them, then learn."""
+    start = time.perf_counter()
+    for path in sorted(folder.iterdir()):
+        for _ in parquet.ParquetFile(path).iter_batches(1 << 17):
+            pass
+    read = time.perf_counter()
+    with sm.EventSource.parquet(folder, n_jobs=n_jobs, scratch=folder.parent) as source:
+        made = time.perf_counter()
+        graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(source)
+        n_events = source.n_events
+    end = time.perf_counter()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {
+        "events": n_events,
+        "bytes": sum(path.stat().st_size for path in folder.iterdir()),
+        "reading": read - start,
+        "streaming": made - read,
+        "learning": end - made,
+        "edges": len(graph.edges_),
+        "peak": peak,
+    }
+
+
+def main() -> None:
+    """Measure every size in its own process, so that each has its own peak."""
+    sizes = [int(float(size)) for size in sys.argv[1:]] or [10**6, 10**7]
+    table = Table(
+        "Events", "Parquet", "Merely reading", "To codes", "Learning", "Events/s", "Ratio", "Peak memory"
+    )
+    for n_events in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "events"
+            folder.mkdir()
+            generate(folder, n_events)
+            code = f"from benchmarks.scale import *; print(json.dumps(measure(Path({str(folder)!r}), 1)))"
+            done = subprocess.run(
+                [sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True
+            )
+        found = json.loads(done.stdout)
+        whole = found["streaming"] + found["learning"]
+        table.add_row(
+            f"{found['events']:,}",
+            f"{found['bytes'] / 1e6:,.0f} MB",
+            seconds(found["reading"]),
+            seconds(found["streaming"]),
+            seconds(found["learning"]),
+            f"{found['events'] / whole:,.0f}",
+            f"{whole / found['reading']:.1f}x",
+            f"{found['peak'] / 2**20:,.0f} MiB",
+        )
+    console = Console(width=120)
+    console.print(table)
+    console.print(
+        f"A graph over {LABELS} labels, look-back 5, memory 1 GiB, one thread. Ratio: to merely reading."
+    )
+    console.print(f"{machine()}, {sm.backend()} kernels")
+
+
+if __name__ == "__main__":
+    main()

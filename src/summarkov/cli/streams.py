@@ -1,0 +1,147 @@
+"""Events in memory or streamed: which of the two, and how much memory."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from summarkov.cli.console import stages
+from summarkov.cli.files import Reading
+from summarkov.cli.options import READING
+from summarkov.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.engines.stream import StreamSource
+    from summarkov.events import EventSequences
+
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="auto|memory|stream",
+        help="Take the events into memory, or stream them through a temporary folder on disk. auto streams "
+        "folders, patterns, and files that need more than --memory.",
+        rich_help_panel=READING,
+    ),
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="What streaming may use, such as 500M or 4G.",
+        rich_help_panel=READING,
+    ),
+]
+
+#: What a byte of a text file, or a row of a Parquet file, takes in memory while it is read, about.
+_TEXT_BYTE, _PARQUET_ROW = 3, 64
+_METHODS = {"parquet": "parquet", "csv": "csv", "tsv": "csv", "jsonl": "jsonl"}
+
+
+def bytes_of(size: str) -> int:
+    """A number of bytes as people write it.
+
+    >>> bytes_of("500M"), bytes_of("1GiB")
+    (524288000, 1073741824)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", size, re.IGNORECASE)
+    n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
+    if n < 1:
+        raise SettingError(f"--memory must be a size such as 500M or 4G, not {size!r}")
+    return n
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to come by the events of a file, a folder or a pattern."""
+
+    reading: Reading
+    engine: str = "auto"
+    memory: str = "1G"
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.engine not in ("auto", "memory", "stream"):
+            raise SettingError(f"--engine must be auto, memory or stream, not {self.engine!r}")
+        bytes_of(self.memory)
+
+    def streams(self, path: Path) -> bool:
+        """Whether the events are streamed."""
+        several = path.is_dir() or (not path.exists() and glob.has_magic(str(path)))
+        if self.engine == "auto":
+            return several or _needed(path, self.reading.format) > bytes_of(self.memory)
+        if self.engine == "memory" and several:
+            raise SettingError(f"{path} is not one file; --engine stream reads folders and patterns")
+        return self.engine == "stream"
+
+    @contextmanager
+    def open(self, path: Path) -> Iterator[EventSequences | EventSource]:
+        """The events, in memory or streamed."""
+        if not self.streams(path):
+            yield self.reading.read(path)
+            return
+        with self.stream(path) as source:
+            yield source
+
+    @contextmanager
+    def stream(self, path: Path, *, names: bool = False) -> Iterator[StreamSource]:
+        """The events, streamed; ``names``: with those of their sequences."""
+        from summarkov.engines.stream import open_stream
+
+        reading = self.reading
+        format = _METHODS[_format(path, reading.format)]
+        columns = {"case": reading.case, "event": reading.event, "order": reading.order}
+        with stages() as tell:
+            source = open_stream(
+                format, path, columns, None, bytes_of(self.memory), self.n_jobs, None, tell, names=names
+            )
+        with source:
+            yield source
+
+
+def _needed(path: Path, format: str | None) -> int:
+    """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
+    from summarkov.readers.files import format_of
+
+    try:
+        kind = format_of(str(path), format)
+        if kind == "parquet":
+            from pyarrow import parquet
+
+            return int(parquet.read_metadata(path).num_rows) * _PARQUET_ROW
+        return os.path.getsize(path) * _TEXT_BYTE if kind != "text" else 0
+    except Exception:
+        return 0
+
+
+def _format(path: Path, asked: str | None) -> str:
+    """The format of a file, or of those in a folder or of a pattern."""
+    from summarkov.readers.batches import find_files
+    from summarkov.readers.files import format_of
+
+    if asked is None and path.is_dir():
+        found = []
+        for format in ("parquet", "csv", "jsonl"):
+            try:
+                find_files(path, format)
+                found.append(format)
+            except DataError:
+                continue
+        if len(found) != 1:
+            what = " and ".join(found) or "no parquet, csv or jsonl"
+            raise DataError(f"the folder {path} holds {what} files; say which to read with format=")
+        return found[0]
+    kind = format_of(str(path), asked)
+    if kind == "text":
+        raise SettingError(f"{path} is plain text, which is read into memory only; save it as .jsonl")
+    return kind

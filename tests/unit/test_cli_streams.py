@@ -1,0 +1,134 @@
+"""Folders, patterns and large files on the command line: the same results, streamed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+from typer.testing import CliRunner, Result
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.cli.streams import bytes_of
+from summarkov.errors import SettingError
+from summarkov.simulate.example import web_shop
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Run a command in a folder with a log in three files, in a shuffled order, and as one in memory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    events = web_shop().simulate(80, 20, seed=4)
+    case = np.repeat([f"v{i:02}" for i in range(80)], 20)
+    table = pa.table(
+        {"case": case, "time": np.tile(np.arange(20), 80), "event": [x for s in events for x in s]}
+    )
+    csv.write_csv(table, tmp_path / "log.csv")
+    shuffled = table.take(np.random.default_rng(0).permutation(1600))
+    (tmp_path / "folder").mkdir()
+    for part in range(3):
+        parquet.write_table(shuffled.slice(600 * part, 600), tmp_path / "folder" / f"{part}.parquet")
+
+    def run(*arguments: object) -> Result:
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert list((tmp_path / "tmp").iterdir()) == []
+        return result
+
+    return run
+
+
+def learned(result: Result) -> dict:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_learn_gives_the_same_model_from_a_folder_a_pattern_and_a_file(run: Run) -> None:
+    expected = learned(run("learn", "log.csv", "--json"))
+    assert learned(run("learn", "folder", "--json")) == expected
+    assert learned(run("learn", "folder/*.parquet", "--json", "--memory", "100K", "-j", 2)) == expected
+    assert learned(run("learn", "log.csv", "--engine", "stream", "--json")) == expected
+    assert learned(run("learn", "log.csv", "--memory", "1K", "--json")) == expected
+    assert learned(run("learn", "folder/0.parquet", "--memory", "9K", "-t", "purchase", "--json")) == learned(
+        run("learn", "folder/0.parquet", "--engine", "memory", "-t", "purchase", "--json")
+    )
+
+
+@pytest.mark.parametrize(
+    "settings", [[], ["-t", "purchase"], ["-t", "purchase", "-t", "search"], ["--joint"]]
+)
+@pytest.mark.parametrize("memory", ["1", "20K", "1G"])
+def test_predictions_are_those_in_memory(run: Run, settings: list[str], memory: str) -> None:
+    assert run("learn", "log.csv", "--lookback", "none", *settings, "-o", "m.json").exit_code == 0
+    assert run("predict", "m.json", "log.csv", "-o", "a.parquet").exit_code == 0
+    result = run("predict", "m.json", "folder", "-o", "b.parquet", "--memory", memory)
+    assert result.stdout == "Saved 1,600 rows as b.parquet\n"
+    keys = [("sequence", "ascending"), ("position", "ascending")]
+    one, other = parquet.read_table("a.parquet"), parquet.read_table("b.parquet").sort_by(keys)
+    assert other.equals(one)
+
+
+def test_predictions_of_a_bag_and_as_other_formats(run: Run) -> None:
+    bag = sm.Bag(sm.BSuMM("purchase"), n_models=3).fit(sm.read_events("log.csv"))
+    bag.save("bag.json")
+    for end in ("csv", "jsonl"):
+        assert run("predict", "bag.json", "log.csv", "-o", f"a.{end}").exit_code == 0
+        result = run(
+            "predict", "bag.json", "log.csv", "-o", f"b.{end}", "--engine", "stream", "--memory", "40K"
+        )
+        assert result.exit_code == 0, result.output
+        assert Path(f"a.{end}").read_text() == Path(f"b.{end}").read_text()
+
+
+def test_unknown_labels_in_a_folder(run: Run) -> None:
+    assert run("learn", "log.csv", "-t", "purchase", "-o", "m.json").exit_code == 0
+    Path("new.jsonl").write_text('["purchase", "dance", "purchase"]\n[]\n')
+    result = run("predict", "m.json", "new.jsonl", "--engine", "stream", "-o", "out.csv")
+    assert result.exit_code == 2
+    assert "unknown label 'dance'" in result.stderr
+    assert not Path("out.csv").exists()
+    for engine in ("memory", "stream"):
+        arguments = ("--engine", engine, "-o", f"{engine}.csv", "--unknown", "ignore")
+        assert run("predict", "m.json", "new.jsonl", *arguments).exit_code == 0
+    assert Path("memory.csv").read_text() == Path("stream.csv").read_text()
+    assert '"0",2,"dance"' in Path("stream.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["learn", "folder", "--engine", "memory"], "folder is not one file; --engine stream reads folders"),
+        (["learn", "folder", "--engine", "fast"], "--engine must be auto, memory or stream, not 'fast'"),
+        (["learn", "folder", "--memory", "lots"], "--memory must be a size such as 500M or 4G, not 'lots'"),
+        (["learn", "folder", "--confidence", "3"], "--confidence needs the events in memory"),
+        (["learn", "."], "holds parquet and csv files; say which to read with --format"),
+        (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
+        (["learn", "*.pq"], "no file fits the pattern *.pq"),
+        (["learn", "a.txt", "--engine", "stream"], "plain text, which is read into memory only"),
+        (["predict", "m.json", "folder"], "save them with -o FILE"),
+    ],
+)
+def test_what_makes_no_sense(run: Run, arguments: list[str], words: str) -> None:
+    assert run("learn", "log.csv", "-t", "purchase", "-o", "m.json").exit_code == 0
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.split())
+
+
+def test_sizes() -> None:
+    assert [bytes_of(size) for size in ("1", "2k", "1.5 KB", "1MiB", "3g")] == [
+        1,
+        2048,
+        1536,
+        2**20,
+        3 * 2**30,
+    ]
+    for size in ("", "0", "-1", "1X", "G"):
+        with pytest.raises(SettingError, match="--memory must be a size"):
+            bytes_of(size)
