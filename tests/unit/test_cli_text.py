@@ -41,6 +41,13 @@ def fail(*arguments: object) -> str:
     return result.stderr.removeprefix("Error: ").rstrip("\n")
 
 
+def test_without_a_command_there_is_help(folder: Path) -> None:
+    text = run("text").stdout
+    assert "From documents to events" in text
+    assert all(name in text for name in ("topics", "concepts", "passages"))
+    assert "no such command 'topic'" in fail("text", "topic")
+
+
 def test_topics_are_those_of_the_library(folder: Path) -> None:
     options = ["-n", "7", "--repeats", "once", "--stop-word", "storm", "--seed", "1", "--confidence", "0.5"]
     document = json.loads(run("text", "topics", "logs.jsonl", "-o", "e.jsonl", *options, "--json").stdout)

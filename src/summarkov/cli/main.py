@@ -52,7 +52,7 @@ for _command, _panel in (
 ):
     app.command(rich_help_panel=_panel)(_command)
 
-text = typer.Typer(help="From documents to events: a topic or a concept a sentence.", no_args_is_help=True)
+text = typer.Typer()
 for _part in (topics, concepts, passages):
     text.command()(_part)
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
@@ -72,6 +72,13 @@ def summarkov(
     ] = False,
 ) -> None:
     """Learn which events make which others more or less likely, from sequences without time stamps."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@text.callback(invoke_without_command=True)
+def text_commands(context: typer.Context) -> None:
+    """From documents to events: a topic or a concept a sentence, and the sentences behind an edge."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
