@@ -67,7 +67,7 @@ def factorise(matrix: Any, method: str, n_topics: int, seed: int) -> FloatArray:
         model = decomposition.LatentDirichletAllocation(n_topics, random_state=seed, learning_method="batch")
         found = model.fit(matrix).components_
         return np.asarray(found / found.sum(axis=1, keepdims=True))
-    # a start from singular vectors instead of random numbers: topics hardly depend on the seed
+    # a start from singular vectors instead of random numbers: less depends on the seed
     model = decomposition.NMF(n_topics, init="nndsvd", random_state=seed, max_iter=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
