@@ -7,11 +7,14 @@ import numpy as np
 import summarkov as sm
 
 
-def planted(n_events: int, n_labels: int, seed: int = 0, mean_length: int = 50) -> sm.EventSequences:
+def planted(
+    n_events: int, n_labels: int, seed: int = 0, mean_length: int = 50, part: int = 0
+) -> sm.EventSequences:
     """Labels from a zipf distribution (exponent 1.1), each with two influencers planted.
 
     The influencers come from the middle third by frequency. Half of the events are drawn from the labels that
     an event up to 10 places back influences, where it influences any; the others by frequency alone.
+    Parts of one seed are different events with the same influencers.
     """
     rng = np.random.default_rng(seed)
     frequency = 1 / np.arange(1, n_labels + 1) ** 1.1
@@ -20,6 +23,8 @@ def planted(n_events: int, n_labels: int, seed: int = 0, mean_length: int = 50) 
     influencers = np.array([rng.choice(middle, 2, replace=False) for _ in range(n_labels)])
     influenced = [np.flatnonzero((influencers == z).any(axis=1)) for z in range(n_labels)]
 
+    if part:
+        rng = np.random.default_rng([seed, part])
     lengths = rng.poisson(mean_length, n_events // mean_length + 1)
     offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n_events)
     offsets[-1] = n_events
