@@ -52,10 +52,13 @@ def greedy_together(batch: Batch) -> Generator[list[Request], list[Counts], list
                 label = problem.labels[candidates[best[0]]]
                 steps.append(Step("add", label, float(top[0]), float(top[0] - before)))
             score[group.members[better]] = top[better]
-            for at in np.unique(best[better]).tolist():
+            for at in sorted(set(best[better].tolist())):
                 joined = tuple(sorted((*group.influencers, candidates[at])))
                 grown.setdefault(joined, []).append(group.members[better & (best == at)])
-        groups = [Group(joined, np.sort(np.concatenate(some))) for joined, some in grown.items()]
+        groups = [
+            Group(joined, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
+            for joined, some in grown.items()
+        ]
 
     groups = [*done, *(yield from batch.states(groups))]
     for group in groups:
