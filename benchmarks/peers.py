@@ -35,7 +35,7 @@ def all_scores(events: sm.EventSequences, target: int, lookback: int) -> np.ndar
     def ask() -> Iterator[object]:
         table, scores = yield from problem.join((), problem.optional)
         found.append(scores)
-        return SearchResult((), 0.0, table, ())
+        return SearchResult(problem.summary, (), 0.0, table, ())
 
     run_searches(LocalSource(events), [ask()])
     return found[0]
