@@ -1,4 +1,4 @@
-# demo, test, lint, bench, scale, reproduce, calibration, fuzz: each works from a fresh clone and installs what it needs into .venv.
+# demo, test, lint, bench, scale, reproduce, calibration, explore, fuzz: each works from a fresh clone and installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench scale reproduce calibration fuzz clean
+.PHONY: demo test lint bench scale reproduce calibration explore fuzz clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -39,8 +39,13 @@ calibration: $(VENV)/.core
 	$(BIN)/python tools/calibration.py
 
 # Properties with 20 times as many examples, new ones each time.
-fuzz: $(VENV)/.test
+explore: $(VENV)/.test
 	SUMMARKOV_EXPLORE=20 $(BIN)/python -m pytest tests/properties tests/engines
+
+# Coverage-guided: hostile bytes for every reader, RUNS of them each. NAMES="csv xes" are some of them.
+RUNS ?= 100000
+fuzz: $(VENV)/.fuzz
+	nice -n 10 $(BIN)/python -m fuzz $(NAMES) --runs $(RUNS)
 
 clean:
 	rm -rf $(VENV) build demo src/*.egg-info

@@ -1,0 +1,18 @@
+"""What fuzzing began with and what it found: every input gives a result or an error of ours."""
+
+from pathlib import Path
+
+import pytest
+from fuzz import CORPUS, NAMES, check_of, kept
+
+INPUTS = [(name, path) for name in NAMES for path in kept(name)]
+
+
+def test_every_door_has_a_corpus() -> None:
+    assert len(NAMES) >= 4
+    assert {path.name for path in CORPUS.iterdir()} == set(NAMES)
+
+
+@pytest.mark.parametrize(("name", "path"), INPUTS, ids=lambda part: getattr(part, "name", part))
+def test_replay(name: str, path: Path) -> None:
+    assert check_of(name)(path.read_bytes()) is None
