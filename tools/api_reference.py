@@ -112,7 +112,17 @@ LAYOUT = {
 }
 
 #: What families of models decide, and what stands behind a fitted model: not for use from outside.
-HIDDEN = {"make_summary", "make_problem", "make_search", "fitted_type", "fitted", "key", "row"}
+HIDDEN = {
+    "make_summary",
+    "make_problem",
+    "make_search",
+    "make_searches",
+    "shared_search",
+    "fitted_type",
+    "fitted",
+    "key",
+    "row",
+}
 
 #: What is said ahead of some entries.
 NOTES = {

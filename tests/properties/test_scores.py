@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import WINDOWS, Spec, examples, specs
+from summarkov.engines.counts import state_tables
 from summarkov.scores import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
 
 PRIORS = ("uniform", "base-rate")
@@ -97,6 +98,28 @@ def test_the_order_of_states_and_empty_states_change_no_score(one, alpha, prior,
     padded = np.concatenate([table[order], np.zeros_like(table)])
     a, b = (float(scorer(t, 1, 4, 3, 1000)) for t in (table, padded))
     assert a == pytest.approx(b, rel=1e-9, abs=1e-9 + 1e-14 * table.sum())
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("kind", SCORES)
+@examples(40)
+@given(st.data())
+def test_a_table_scores_the_same_bits_alone_and_among_others(kind, prior, draw):
+    """Greedy search scores all targets and replicates of a round at once, and finds what each finds alone."""
+    n_outcomes, alpha = draw.draw(st.sampled_from([1, 2, 3, 9, 20])), draw.draw(st.floats(1e-3, 50))
+    rng = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
+    shapes = draw.draw(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 40)), min_size=1, max_size=4))
+    many = [rng.integers(0, 10 ** rng.integers(1, 7), (b, s, n_outcomes)) for b, s in shapes]
+    n = sum(b for b, _ in shapes)
+    n_influencers, n_states, n_events = rng.integers(0, 6, n), rng.integers(1, 99, n), rng.random(n) * 1e5
+    scorer = Scorer(kind, alpha, gamma=0.7, xi=0.3, prior=prior)
+    together = scorer(state_tables(many), n_influencers, n_states, 9, n_events)
+    arguments = zip(n_influencers.tolist(), n_states.tolist(), n_events.tolist(), strict=True)
+    alone = [
+        scorer(table, u, s, 9, e)
+        for table, (u, s, e) in zip((table for counts in many for table in counts), arguments, strict=True)
+    ]
+    assert together.tolist() == [float(score) for score in alone]
 
 
 @examples(80)

@@ -15,6 +15,7 @@ from summarkov.engines.target import Target
 from summarkov.summaries import KeyArray
 
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -71,21 +72,6 @@ class CandidateCounts:
     keys: KeyArray
     counts: IntArray
     present: IntArray
-
-    def tables(self) -> npt.NDArray[np.float64]:
-        """One table a candidate, ``[..., c, level * (states) + s, x]``, absence first; floats, for scores.
-
-        In memory candidates stand side by side: there are many of them and few states and outcomes, so
-        that scores are worked out in long rows.
-        """
-        *many, c, s, deep, x = self.present.shape
-        k = len(many)
-        full = np.empty((x, deep + 1, s, *many, c))
-        full[:, 1:] = self.present.transpose(k + 3, k + 2, k + 1, *range(k + 1))
-        full[:, 0] = self.counts.transpose(k + 1, k, *range(k))[..., None]
-        for level in range(deep):
-            full[:, 0] -= full[:, level + 1]
-        return full.reshape(x, (deep + 1) * s, *many, c).transpose(*range(2, k + 3), 1, 0)
 
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
@@ -155,6 +141,45 @@ class RecencyCounts:
 
 
 Counts = StateCounts | CandidateCounts | RecencyCounts
+
+
+def state_tables(many: Sequence[IntArray]) -> FloatArray:
+    """Several ``counts[b, s, x]`` as one array of floats, for scores: all their tables one after the other.
+
+    Tables of fewer states than others are filled up with empty ones, which change no score. In memory tables
+    stand side by side: there are many of them and few states and outcomes, so that scores are worked out in
+    long rows.
+    """
+    n_states = max(counts.shape[1] for counts in many)
+    full = np.zeros((many[0].shape[2], n_states, sum(len(counts) for counts in many)))
+    start = 0
+    for counts in many:
+        full[:, : counts.shape[1], start : start + len(counts)] = counts.transpose(2, 1, 0)
+        start += len(counts)
+    return full.transpose(2, 1, 0)
+
+
+def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
+    """One table a candidate, ``[b, c, level * (most states) + s, x]``, absence first, as ``state_tables``.
+
+    The replicates of all counts stand one after the other; counts without replicates are one.
+    """
+    c, _, deep, x = many[0].present.shape[-4:]
+    n_states = max(one.counts.shape[-2] for one in many)
+    sizes = [one.present.shape[0] if one.present.ndim > 4 else 1 for one in many]
+    full = np.zeros((x, deep + 1, n_states, sum(sizes), c))
+    start = 0
+    for one, size in zip(many, sizes, strict=True):
+        present, counts = (
+            (one.present, one.counts) if one.present.ndim > 4 else (one.present[None], one.counts[None])
+        )
+        here = full[:, :, : counts.shape[1], start : start + size]
+        here[:, 1:] = present.transpose(4, 3, 2, 0, 1)
+        here[:, 0] = counts.transpose(2, 1, 0)[..., None]
+        start += size
+    for level in range(1, deep + 1):
+        full[:, 0] -= full[:, level]
+    return full.reshape(x, (deep + 1) * n_states, start, c).transpose(2, 3, 1, 0)
 
 
 def stack_counts(each: Sequence[Counts]) -> Counts:

@@ -43,11 +43,6 @@ def strengths(
     """Strength, see :class:`Influence`, of the influencer in ``column`` in every replicate of a table."""
     presence = table.regroup((table.keys > 0).astype(np.int32))
     counts = presence.counts / scale
-    totals = counts.sum(axis=-2)
-    if prior == "uniform":
-        theta = probabilities(counts, pseudo_counts(totals[0], alpha, prior))
-    else:
-        each = zip(counts, totals, strict=True)
-        theta = np.stack([probabilities(n, pseudo_counts(x, alpha, prior)) for n, x in each])
+    theta = probabilities(counts, pseudo_counts(counts.sum(axis=-2, keepdims=True), alpha, prior))
     pairs = presence_pairs(presence.keys, column)
     return mean_log_ratio(counts.sum(axis=-1), theta[..., outcome], *pairs)

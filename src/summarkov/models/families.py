@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import filterfalse
 from typing import Any
 
-from summarkov.engines import Request, Target
-from summarkov.engines.counts import Counts
+from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
 from summarkov.models.model import SummaryModel, codes_of, label_list
 from summarkov.scores import Scorer
 from summarkov.search import (
     SEARCHES,
-    TOGETHER,
     Batch,
     LookbackProblem,
     Problem,
-    SearchResult,
     each_alone,
     greedy_lookbacks,
+    greedy_together,
 )
+from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.summaries import (
     BinarySummary,
@@ -95,9 +94,12 @@ class SearchedModel(SummaryModel):
             raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
         return SEARCHES[self.search](problem)
 
-    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
-        together = TOGETHER.get(self.search)
-        return super().make_searches(batch) if together is None else together(batch)
+    def shared_search(self, problem: Problem) -> Hashable:
+        # Where leaving takes passes, a target must not wait with that until all have ceased to grow.
+        return problem.but_for_target if self.search == "greedy" and problem.summary.by_level else None
+
+    def make_searches(self, batch: Batch) -> Searches:
+        return greedy_together(batch) if self.search == "greedy" else super().make_searches(batch)
 
 
 #: What ``lookback="auto"`` chooses from.
@@ -160,7 +162,10 @@ class WindowedModel(SearchedModel):
             )
         return greedy_lookbacks(problem)
 
-    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+    def shared_search(self, problem: Problem) -> Hashable:
+        return None if isinstance(problem, LookbackProblem) else super().shared_search(problem)
+
+    def make_searches(self, batch: Batch) -> Searches:
         if isinstance(batch.problem, LookbackProblem):
             return each_alone(batch, self.make_search)
         return super().make_searches(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, LocalSource, Request, StateCounts, Target, as_source
-from summarkov.engines.counts import Counts
+from summarkov.engines import CountSource, LocalSource, Replicates, StateCounts, Target, as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
@@ -30,6 +29,7 @@ from summarkov.models.why import explain
 from summarkov.readers import read_events
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, SearchResult, Trace, each_alone, fixed, run_searches
+from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.summaries import Summary
 
@@ -69,8 +69,12 @@ class SummaryModel(Parameters):
         """Start the search."""
         return fixed(problem)
 
-    def make_searches(self, batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
-        """Start the searches of many replicates of one problem."""
+    def shared_search(self, problem: Problem) -> Hashable:
+        """What models have in common whose problems are searched as one batch; None: each by itself."""
+        return None
+
+    def make_searches(self, batch: Batch) -> Searches:
+        """Start the searches of a batch of problems."""
         return each_alone(batch, self.make_search)
 
     # ------------------------------------------------------------------ fit
@@ -321,12 +325,13 @@ def learn(
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
     targets = [resolve_target(model.target, source.labels) for model in models]
-    searches = [
-        model.make_search(model.make_problem(source.labels, target, summary, n_events, source.scale))
+    problems = [
+        model.make_problem(source.labels, target, summary, n_events, source.scale)
         for model, target, summary in zip(models, targets, summaries, strict=True)
     ]
+    found = search_together(models, source, problems, None, on_done)
     label_counts = source.label_counts
-    for model, target, result in zip(models, targets, run_searches(source, searches, on_done), strict=True):
+    for model, target, (result,) in zip(models, targets, found, strict=True):
         model._fitted = model.fitted_type(
             summary=result.summary,
             labels=tuple(source.labels),
@@ -343,6 +348,39 @@ def learn(
             certificate=result.certificate,
             settings=model.get_params(deep=False),
         )
+
+
+def search_together(
+    models: Sequence[SummaryModel],
+    source: CountSource | Replicates,
+    problems: Sequence[Problem],
+    n_events: Sequence[float] | None,
+    on_done: Callable[[int], None] | None,
+) -> list[list[SearchResult]]:
+    """Solve the problem of each model: ``[problem][replicate]``.
+
+    ``n_events`` are N in each replicate, None for a source that has no replicates.
+    """
+    batches: dict[Hashable, list[int]] = {}
+    for at, (model, problem) in enumerate(zip(models, problems, strict=True)):
+        shared = model.shared_search(problem)
+        batches.setdefault(at if shared is None else (type(model), shared), []).append(at)
+    searches = [
+        models[some[0]].make_searches(
+            Batch(
+                [problems[at] for at in some],
+                [problems[some[0]].n_events] if n_events is None else n_events,
+                n_events is not None,
+                on_done,
+            )
+        )
+        for some in batches.values()
+    ]
+    results: list[list[SearchResult]] = [[] for _ in problems]
+    for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
+        for at, of_problem in zip(some, found, strict=True):
+            results[at] = of_problem
+    return results
 
 
 def update(models: Sequence[SummaryModel], source: CountSource) -> None:

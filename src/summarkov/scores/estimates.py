@@ -16,25 +16,26 @@ Prior = Literal["uniform", "base-rate"]
 def pseudo_counts(totals: npt.ArrayLike, alpha: float, prior: str = "uniform") -> FloatArray:
     r"""Dirichlet pseudo-counts of the outcomes, of total weight :math:`\alpha |X|`.
 
-    ``totals[x]`` is N(x). The uniform prior (the paper's) gives each outcome alpha; "base-rate" centres the
-    same weight on :math:`(N(x) + 1/2) / (N + |X|/2)`.
+    ``totals[..., x]`` is N(x). The uniform prior (the paper's) gives each outcome alpha; "base-rate" centres
+    the same weight on :math:`(N(x) + 1/2) / (N + |X|/2)`.
 
     >>> pseudo_counts([1, 8], alpha=2.0), pseudo_counts([1, 8], alpha=2.0, prior="base-rate")
     (array([2., 2.]), array([0.6, 3.4]))
     """
     n = np.asarray(totals, dtype=float)
     if prior == "uniform":
-        return np.full(len(n), float(alpha))
+        return np.full(n.shape, float(alpha))
     if prior == "base-rate":
-        return np.asarray(alpha * len(n) * (n + 0.5) / (n.sum() + len(n) / 2))
+        n_outcomes = n.shape[-1]
+        return np.asarray(alpha * n_outcomes * (n + 0.5) / (n.sum(axis=-1, keepdims=True) + n_outcomes / 2))
     raise SettingError(f"prior must be 'uniform' or 'base-rate', not {prior!r}")
 
 
 def probabilities(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     r"""Estimates :math:`\theta_{x|s} = (\alpha_x + N(x;s)) / (\sum_x \alpha_x + N(s))`.
 
-    ``counts[..., s, x]`` is N(x; s), ``pseudo[x]`` is :math:`\alpha_x`. A state never seen gets the prior's
-    mean.
+    ``counts[..., s, x]`` is N(x; s), ``pseudo[x]`` is :math:`\alpha_x`, or ``pseudo[..., 1, x]`` where tables
+    have their own. A state never seen gets the prior's mean.
 
     >>> probabilities([[8, 2], [0, 0]], pseudo_counts([8, 2], alpha=1.0))
     array([[0.75, 0.25],
@@ -42,13 +43,13 @@ def probabilities(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     """
     n = np.asarray(counts, dtype=float)
     # There are many states and few outcomes, so one outcome at a time is much faster than broadcasting.
-    per_state = n[..., 0] + pseudo.sum()
-    for x in range(1, len(pseudo)):
+    per_state = n[..., 0] + ordered_sum(pseudo)
+    for x in range(1, n.shape[-1]):
         per_state += n[..., x]
-    theta = np.empty_like(n)  # in memory as the counts are: see CandidateCounts.tables
-    for x, alpha in enumerate(pseudo.tolist()):
+    theta = np.empty_like(n)  # in memory as the counts are: see engines.counts.state_tables
+    for x in range(n.shape[-1]):
         of_outcome = theta[..., x]
-        np.add(n[..., x], alpha, out=of_outcome)
+        np.add(n[..., x], pseudo[..., x], out=of_outcome)
         of_outcome /= per_state
     return theta
 
@@ -67,4 +68,17 @@ def log_likelihood(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     terms = probabilities(n, pseudo)
     np.log(terms, out=terms)
     terms *= n
-    return np.asarray(terms.sum(axis=(-2, -1)))
+    per_state = terms[..., 0]
+    for x in range(1, terms.shape[-1]):
+        per_state += terms[..., x]
+    return ordered_sum(per_state)
+
+
+def ordered_sum(values: FloatArray) -> FloatArray:
+    """Sum over the last axis in order, so that a table has the same sum alone, among others and filled up.
+
+    NumPy would add neighbours in memory pairwise, and so in another order for another shape.
+    """
+    if values.size == values.shape[-1] > 0:
+        return np.asarray(np.add.accumulate(values, axis=-1)[..., -1])
+    return np.asarray(np.ascontiguousarray(np.moveaxis(values, -1, 0)).sum(axis=0))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
-from summarkov.scores.estimates import FloatArray, log_likelihood, pseudo_counts
+from summarkov.scores.estimates import FloatArray, log_likelihood, ordered_sum, pseudo_counts
+
+IntArray = npt.NDArray[np.int64]
 
 SCORES = ("bic", "aic", "extended-bic", "marginal")
 
@@ -56,43 +59,41 @@ class Scorer:
     def __call__(
         self,
         counts: npt.ArrayLike,
-        n_influencers: int,
+        n_influencers: int | IntArray,
         n_states: float | FloatArray,
         n_candidates: int,
-        n_events: float | Sequence[float],
+        n_events: float | FloatArray,
     ) -> FloatArray:
-        """Score one table ``counts[s, x]``, or many along leading axes that share their totals N(x).
-
-        If ``n_events`` are several, one for each along the first axis, the totals may differ along that too.
+        """Score one table ``counts[s, x]``, or many along leading axes (the other arguments go along).
 
         >>> Scorer(alpha=1.0)([[8, 2], [1, 9]], 1, n_states=2, n_candidates=3, n_events=20).round(3)
         np.float64(-11.502)
         """
         n = np.asarray(counts, dtype=float)
-        if not isinstance(n_events, int | float) and self.prior != "uniform":
-            alone = [
-                self(t, n_influencers, n_states, n_candidates, e) for t, e in zip(n, n_events, strict=True)
-            ]
-            return np.array(alone)
-        totals = n.shape[-1] * [0.0] if self.prior == "uniform" else n[(0,) * (n.ndim - 2)].sum(axis=0)
+        totals = np.empty(n.shape[-1]) if self.prior == "uniform" else n.sum(axis=-2, keepdims=True)
         pseudo = pseudo_counts(totals, self.alpha, self.prior)
         if self.kind == "marginal":
-            return np.asarray(log_evidence(n, pseudo).sum(axis=-1))
+            return ordered_sum(log_evidence(n, pseudo))
         likelihood = log_likelihood(n, pseudo)
         n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
         if self.kind == "aic":
             return np.asarray(likelihood - n_parameters)
-        score = likelihood - self.gamma * n_parameters * _half_log(n_events, likelihood.ndim)
+        score = likelihood - self.gamma * n_parameters * _each(_half_log, n_events)
         if self.kind == "extended-bic":
-            score = score - self.xi * math.log(math.comb(n_candidates, n_influencers))
+            score = score - self.xi * _each(lambda u: math.log(math.comb(n_candidates, u)), n_influencers)
         return np.asarray(score)
 
 
-def _half_log(n_events: float | Sequence[float], n_axes: int) -> FloatArray:
-    """log(N) / 2, along the first of some axes if there are several."""
-    several = not isinstance(n_events, int | float)
-    each = [math.log(n) / 2 if n > 0 else 0.0 for n in (n_events if several else [n_events])]  # type: ignore
-    return np.array(each).reshape(-1, *[1] * (n_axes - 1)) if several else np.array(each[0])
+def _half_log(n_events: float) -> float:
+    return math.log(n_events) / 2 if n_events > 0 else 0.0
+
+
+def _each(function: Callable[[Any], float], values: Any) -> float | FloatArray:
+    """The function of one number, or of each of several."""
+    if not isinstance(values, np.ndarray):
+        return function(values)
+    distinct, where = np.unique(values, return_inverse=True)
+    return np.array([function(value) for value in distinct.tolist()])[where].reshape(values.shape)
 
 
 def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
@@ -108,9 +109,9 @@ def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     array([0.0625, 1.    ])
     """
     n = np.asarray(counts, dtype=float)
-    total = pseudo.sum()
-    by_outcome = (_log_gamma(pseudo + n) - _log_gamma(pseudo)).sum(axis=-1)
-    return np.asarray(by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(np.asarray(total)))
+    total = ordered_sum(pseudo)
+    by_outcome = ordered_sum(_log_gamma(pseudo + n) - _log_gamma(pseudo))
+    return np.asarray(by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(total))
 
 
 def _log_gamma(x: FloatArray) -> FloatArray:

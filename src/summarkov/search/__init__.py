@@ -13,12 +13,8 @@ from summarkov.search.sweep import sweep
 #: The strategies by the name that users give.
 SEARCHES = {"greedy": greedy, "sweep": sweep, "exact": exact}
 
-#: Those that search many replicates at once.
-TOGETHER = {"greedy": greedy_together}
-
 __all__ = [
     "SEARCHES",
-    "TOGETHER",
     "Batch",
     "Certificate",
     "LookbackProblem",
@@ -29,5 +25,6 @@ __all__ = [
     "each_alone",
     "fixed",
     "greedy_lookbacks",
+    "greedy_together",
     "run_searches",
 ]

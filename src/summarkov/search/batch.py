@@ -1,8 +1,8 @@
-"""The questions that strategies ask, for many replicates of one target at once."""
+"""The questions that strategies ask, for many targets and many replicates at once."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
 
@@ -10,119 +10,205 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
-from summarkov.engines.counts import Counts
-from summarkov.search.problem import FloatArray, Problem
+from summarkov.engines.counts import Counts, joined_tables, state_tables
+from summarkov.search.problem import FloatArray, Problem, SearchResult
 from summarkov.summaries import WindowSummary
 
 IntArray = npt.NDArray[np.int64]
+#: Searches of all problems of a batch: a list of results, one a replicate, for each problem.
+Searches = Generator[list[Request], list[Counts], list[list[SearchResult]]]
+
+#: Numbers that are scored at once, so that they stay near the processor.
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
 class Group:
-    """Replicates that stand at the same influencers, and once they are known the counts there."""
+    """Replicates of one problem that stand at the same influencers, and once they are known the counts."""
 
+    problem: int  # its place in the batch
     influencers: tuple[int, ...]
-    members: IntArray
+    members: tuple[int, ...]
     table: StateCounts | None = None  # replicates are the first axis
 
-    def part(self, some: IntArray) -> Group:
+    @property
+    def counts(self) -> IntArray:
+        """N(x; s) of each member: ``[member, s, x]``."""
+        assert self.table is not None
+        return self.table.counts
+
+    def part(self, some: list[int]) -> Group:
         """Some of the members."""
+        if len(some) == len(self.members):
+            return self
         assert self.table is not None
         table = StateCounts(self.table.keys, self.table.counts[some])
-        return Group(self.influencers, self.members[some], table)
+        return Group(self.problem, self.influencers, tuple(self.members[i] for i in some), table)
+
+    def one(self, member: int) -> StateCounts:
+        """The counts of one member."""
+        assert self.table is not None
+        return StateCounts(self.table.keys, self.table.counts[member])
 
 
 @dataclass(frozen=True)
 class Batch:
-    """One problem under many weights. ``n_events`` are N in each replicate.
+    """Problems that differ in nothing but their targets, of as many outcomes each, under many weights.
 
-    The ordinary search is a batch of one, of a source that has no replicates.
+    ``n_events`` are N in each replicate. The ordinary search is a batch of one, of a source that has no
+    replicates. ``on_done`` is told how many further problems are solved in all their replicates.
     """
 
-    problem: Problem
+    problems: Sequence[Problem]
     n_events: Sequence[float]
     replicated: bool = True
+    on_done: Callable[[int], None] | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """What all problems have in common is that of the first."""
+        return self.problems[0]
+
+    def done(self, n: int) -> None:
+        """Tell that so many further problems are solved."""
+        if n and self.on_done is not None:
+            self.on_done(n)
 
     def join(
         self, groups: Sequence[Group]
-    ) -> Generator[list[Request], list[Counts], list[tuple[Group, tuple[int, ...], FloatArray]]]:
-        """Ask for each group's counts as they are, and the scores ``[member, candidate]`` once each joins."""
-        problem = self.problem
-        candidates = [_others(problem.optional, group.influencers) for group in groups]
-        requests: list[Request] = []
-        for group, joining in zip(groups, candidates, strict=True):
-            if isinstance(problem.summary, WindowSummary):
-                which = self._which(group)
-                common = (problem.summary, group.influencers, problem.target)
-                requests.append(CandidatesRequest(*common, joining, which))
-            else:
-                sets = [group.influencers, *(_with(group.influencers, z) for z in joining)]
-                requests += [self._states(u, group) for u in sets]
-        answers = iter((yield requests))
-        joined = []
-        for group, joining in zip(groups, candidates, strict=True):
-            counts = next(answers)
-            known = self._known(group, counts)
-            if isinstance(counts, CandidateCounts):
-                n_events = self._n_events(group) if self.replicated else None
-                scores = problem.joined_scores(counts, group.influencers, joining, n_events)
-                scores = scores if self.replicated else scores[None]
-            else:
-                each = [self._known(group, next(answers), _with(group.influencers, z)) for z in joining]
-                scores = np.stack([self.score(one) for one in each], axis=-1)
-            joined.append((known, joining, scores))
-        return joined
+    ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[tuple[int, ...]], FloatArray]]:
+        """Ask for each group's counts as they are, and the scores once each candidate joins.
+
+        All groups have as many influencers. Returns the groups with their counts, the candidates of each,
+        and the scores ``[member, candidate]``, the members of all groups one after the other.
+        """
+        summary = self.problem.summary
+        others = {group.influencers: _others(self.problem.optional, group.influencers) for group in groups}
+        candidates = [others[group.influencers] for group in groups]
+        if isinstance(summary, WindowSummary):
+            targets = [self.problems[group.problem].target for group in groups]
+            answers = yield [
+                CandidatesRequest(summary, group.influencers, target, joining, self._which(group))
+                for group, target, joining in zip(groups, targets, candidates, strict=True)
+            ]
+            known = [self._known(group, counts) for group, counts in zip(groups, answers, strict=True)]
+            return known, candidates, self._joined_scores(groups, candidates, answers)
+        sets = [
+            Group(group.problem, influencers, group.members)
+            for group, joining in zip(groups, candidates, strict=True)
+            for influencers in (group.influencers, *(_with(group.influencers, z) for z in joining))
+        ]
+        each = yield from self.states(sets)
+        known, step = each[:: len(candidates[0]) + 1], len(candidates[0]) + 1
+        scores = self.scores(each)
+        rows = [np.stack(scores[at + 1 : at + step], axis=-1) for at in range(0, len(each), step)]
+        return known, candidates, np.concatenate(rows)
 
     def states(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[Group]]:
         """Ask for the counts of each group."""
-        requests: list[Request] = [self._states(group.influencers, group) for group in groups]
+        requests: list[Request] = [
+            StatesRequest(problem.summary, group.influencers, problem.target, self._which(group))
+            for group in groups
+            for problem in [self.problems[group.problem]]
+        ]
         answers = (yield requests) if requests else []
         return [self._known(group, counts) for group, counts in zip(groups, answers, strict=True)]
 
-    def leave(
-        self, groups: Sequence[Group], leaving: Sequence[Sequence[int]]
-    ) -> Generator[list[Request], list[Counts], list[list[Group]]]:
-        """Each group once each of its ``leaving`` is left out; from its table where that can be."""
-        summary = self.problem.summary
-        sets = [
-            [(group, tuple(u for u in group.influencers if u != z), z) for z in some]
+    def leave(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[list[Group]]]:
+        """Each group once each of its influencers that may go is left out; from its table if possible."""
+        summary, required = self.problem.summary, self.problem.required
+        leaving = [[at for at, z in enumerate(group.influencers) if z not in required] for group in groups]
+        left = [
+            Group(group.problem, (*group.influencers[:at], *group.influencers[at + 1 :]), group.members)
             for group, some in zip(groups, leaving, strict=True)
+            for at in some
         ]
         if summary.by_level:
-            return [
-                [
-                    Group(left, group.members, _table(group).regroup(summary.without(_table(group).keys, at)))
-                    for group, left, z in some
-                    for at in [group.influencers.index(z)]
-                ]
-                for some in sets
+            tables = (
+                group.table.regroup(summary.without(group.table.keys, at))
+                for group, some in zip(groups, leaving, strict=True)
+                for at in some
+                if group.table is not None
+            )
+            left = [
+                Group(one.problem, one.influencers, one.members, table)
+                for one, table in zip(left, tables, strict=True)
             ]
-        requests: list[Request] = [self._states(left, group) for some in sets for group, left, _ in some]
-        answers = iter((yield requests) if requests else [])
-        return [[self._known(group, next(answers), left) for group, left, _ in some] for some in sets]
+        else:
+            left = yield from self.states(left)
+        each = iter(left)
+        return [[next(each) for _ in some] for some in leaving]
 
-    def score(self, group: Group) -> FloatArray:
-        """The score of each member where it stands."""
-        if not self.replicated:  # one table is scored faster without the axis of replicates
-            one = StateCounts(_table(group).keys, _table(group).counts[0])
-            return np.array([self.problem.score(one, group.influencers)])
-        return self.problem.scores(_table(group).counts, group.influencers, self._n_events(group))
+    def scores(self, groups: Sequence[Group]) -> list[FloatArray]:
+        """The score of each member of each group where it stands."""
+        found: list[FloatArray] = [np.empty(0)] * len(groups)
+        problem = self.problem
+        for some in _packs([group.counts.shape[1] for group in groups], [g.counts.size for g in groups]):
+            chosen = [groups[at] for at in some]
+            sizes = [len(group.members) for group in chosen]
+            scores = problem.scores(
+                state_tables([group.counts for group in chosen]),
+                np.repeat([len(group.influencers) for group in chosen], sizes),
+                np.repeat([problem.n_states(group.influencers) for group in chosen], sizes),
+                self._n_events(chosen),
+            )
+            start = 0
+            for at, size in zip(some, sizes, strict=True):
+                found[at] = scores[start : start + size]
+                start += size
+        return found
 
-    def _n_events(self, group: Group) -> list[float]:
-        return [self.n_events[b] for b in group.members.tolist()]
+    def _joined_scores(
+        self, groups: Sequence[Group], candidates: Sequence[tuple[int, ...]], answers: Sequence[Counts]
+    ) -> FloatArray:
+        """The scores once each candidate joins, ``[member, candidate]``."""
+        counts = [one for one in answers if isinstance(one, CandidateCounts)]
+        ends = np.cumsum([len(group.members) for group in groups]).tolist()
+        scores = np.empty((ends[-1], len(candidates[0])))
+        n_influencers = len(groups[0].influencers) + 1
+        sizes = [one.present.size for one in counts]
+        for some in _packs([len(one.keys) for one in counts], sizes):
+            chosen = [groups[at] for at in some]
+            n_states = [self.problem.n_joined(groups[at].influencers, candidates[at]) for at in some]
+            found = self.problem.scores(
+                joined_tables([counts[at] for at in some]),
+                n_influencers,
+                np.repeat(n_states, [len(group.members) for group in chosen], axis=0),
+                np.reshape(self._n_events(chosen), (-1, 1)) if self.replicated else self.n_events[0],
+            )
+            start = 0
+            for at in some:
+                size = len(groups[at].members)
+                scores[ends[at] - size : ends[at]] = found[start : start + size]
+                start += size
+        return scores
 
-    def _states(self, influencers: tuple[int, ...], group: Group) -> StatesRequest:
-        return StatesRequest(self.problem.summary, influencers, self.problem.target, self._which(group))
+    def _n_events(self, groups: Sequence[Group]) -> float | FloatArray:
+        if not self.replicated:
+            return self.n_events[0]
+        return np.array([self.n_events[b] for group in groups for b in group.members])
 
     def _which(self, group: Group) -> tuple[int, ...] | None:
-        return tuple(group.members.tolist()) if self.replicated else None
+        return group.members if self.replicated else None
 
-    def _known(self, group: Group, counts: Counts, influencers: tuple[int, ...] | None = None) -> Group:
-        """The group with its counts, or with those of other influencers."""
+    def _known(self, group: Group, counts: Counts) -> Group:
+        """The group with its counts."""
         assert isinstance(counts, StateCounts | CandidateCounts)
-        own = np.ascontiguousarray(counts.counts)  # as a request for states alone would have made it
-        table = StateCounts(counts.keys, own if self.replicated else own[None])
-        return Group(group.influencers if influencers is None else influencers, group.members, table)
+        table = StateCounts(counts.keys, counts.counts if self.replicated else counts.counts[None])
+        return Group(group.problem, group.influencers, group.members, table)
+
+
+def _packs(n_states: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Which tables are scored at once: of about as many states, because they are filled up to the most."""
+    some, size = list[int](), 0
+    for at in sorted(range(len(sizes)), key=n_states.__getitem__):
+        if some and size + sizes[at] > _AT_ONCE:
+            yield some
+            some, size = [], 0
+        some.append(at)
+        size += sizes[at]
+    if some:
+        yield some
 
 
 def _others(optional: tuple[int, ...], influencers: tuple[int, ...]) -> tuple[int, ...]:
@@ -131,8 +217,3 @@ def _others(optional: tuple[int, ...], influencers: tuple[int, ...]) -> tuple[in
 
 def _with(influencers: tuple[int, ...], z: int) -> tuple[int, ...]:
     return tuple(sorted((*influencers, z)))
-
-
-def _table(group: Group) -> StateCounts:
-    assert group.table is not None
-    return group.table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Protocol, TypeVar
 
 from summarkov.engines import Request
@@ -19,15 +19,26 @@ class Counting(Protocol):
 
 
 def run_searches(
-    source: Counting,
-    searches: Sequence[Generator[list[Request], list[Counts], Result]],
-    on_done: Callable[[int], None] | None = None,
+    source: Counting, searches: Sequence[Generator[list[Request], list[Counts], Result]]
 ) -> list[Result]:
     """Answer all open requests of all searches in one pass, until every search is done.
 
-    The number of passes is that of the deepest search, not the sum. ``on_done`` is told how many searches
-    ended with each pass.
+    The number of passes is that of the deepest search, not the sum.
     """
+    together = side_by_side(searches)
+    try:
+        requests = next(together)
+        while True:
+            requests = together.send(source.count(requests))
+    except StopIteration as end:
+        results: list[Result] = end.value
+        return results
+
+
+def side_by_side(
+    searches: Sequence[Generator[list[Request], list[Counts], Result]],
+) -> Generator[list[Request], list[Counts], list[Result]]:
+    """One search that asks at once for what several ask for, until every one of them is done."""
     results: dict[int, Result] = {}
     answers: dict[int, list[Counts] | None] = dict.fromkeys(range(len(searches)))
     while answers:
@@ -37,10 +48,8 @@ def run_searches(
                 asked[i] = next(searches[i]) if answer is None else searches[i].send(answer)
             except StopIteration as end:
                 results[i] = end.value
-        if on_done is not None and len(answers) > len(asked):
-            on_done(len(answers) - len(asked))
         if not asked:
             break
-        counts = iter(source.count([request for requests in asked.values() for request in requests]))
+        counts = iter((yield [request for requests in asked.values() for request in requests]))
         answers = {i: [next(counts) for _ in requests] for i, requests in asked.items()}
     return [results[i] for i in range(len(searches))]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.engines import Request, StateCounts
+from summarkov.engines import Request
 from summarkov.engines.counts import Counts
-from summarkov.search.batch import Batch, Group
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.search.batch import Batch, Group, Searches
+from summarkov.search.problem import FloatArray, Problem, Search, SearchResult, Step, first_bests, improved
 
 
 def greedy(problem: Problem) -> Search:
@@ -25,67 +22,141 @@ def greedy(problem: Problem) -> Search:
     Departs from Algorithm 1 of the paper, read literally (see ``sweep``); the published numbers come out
     this way.
     """
-    (result,) = yield from greedy_together(Batch(problem, [problem.n_events], replicated=False))
+    ((result,),) = yield from greedy_together(Batch([problem], [problem.n_events], replicated=False))
     return result
 
 
-def greedy_together(batch: Batch) -> Generator[list[Request], list[Counts], list[SearchResult]]:
-    """Search greedily in every replicate of a batch; those that stand at the same influencers share counts.
+def greedy_together(batch: Batch) -> Searches:
+    """Search greedily for every problem of a batch in every replicate, all of them at once.
 
-    Each replicate makes the moves that it would make alone. A round takes one pass for all of them.
+    Each makes the moves that it would make alone. Replicates that stand at the same influencers share their
+    counts, and what is scored in a round is scored together. A round takes one pass for all of them.
     """
-    problem, n = batch.problem, len(batch.n_events)
-    score, steps = np.full(n, -np.inf), list[Step]()  # only a search of its own keeps its steps
-    groups, done = [Group(problem.required, np.arange(n))], list[Group]()
+    search = _Greedy(batch)
+    n, problem = len(batch.n_events), batch.problem
+    growing = [Group(at, problem.required, tuple(range(n))) for at in range(len(batch.problems))]
+    grown = list[Group]()
     for _ in range(max(0, problem.room)):
-        if not groups:
+        if not growing:
             break
-        grown: dict[tuple[int, ...], list[IntArray]] = {}
-        for group, candidates, scores in (yield from batch.join(groups)):
-            best = first_bests(scores)
-            top = scores[np.arange(len(best)), best]
-            better = improved(top, score[group.members])
-            if not better.all():
-                done.append(group.part(np.flatnonzero(~better)))
-            if not batch.replicated and better[0]:
-                before = batch.score(group)[0] if score[0] == -np.inf else score[0]
-                label = problem.labels[candidates[best[0]]]
-                steps.append(Step("add", label, float(top[0]), float(top[0] - before)))
-            score[group.members[better]] = top[better]
-            for at in sorted(set(best[better].tolist())):
-                joined = tuple(sorted((*group.influencers, candidates[at])))
-                grown.setdefault(joined, []).append(group.members[better & (best == at)])
-        groups = [
-            Group(joined, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
-            for joined, some in grown.items()
-        ]
+        growing, stopped = yield from search.grow(growing)
+        grown += stopped
+        if problem.summary.by_level:  # then leaving takes no pass, and they can be done with
+            yield from search.shrink(grown)
+            grown = []
+    grown += yield from batch.states(growing)
+    yield from search.shrink(grown)
+    return [[result for result in results if result is not None] for results in search.results]
 
-    groups = [*done, *(yield from batch.states(groups))]
-    for group in groups:
-        score[group.members] = batch.score(group)
-    results: list[SearchResult | None] = [None] * n
-    while groups:
-        leaving = [[z for z in group.influencers if z not in problem.required] for group in groups]
-        without = yield from batch.leave(groups, leaving)
-        shrunk = list[Group]()
-        for group, some, left in zip(groups, leaving, without, strict=True):
-            better = np.zeros(len(group.members), bool)
-            if some:
-                scores = np.stack([batch.score(one) for one in left], axis=-1)
-                best = first_bests(scores)
-                top = scores[np.arange(len(best)), best]
-                better = improved(top, score[group.members])
-                if not batch.replicated and better[0]:
-                    label = problem.labels[some[best[0]]]
-                    steps.append(Step("remove", label, float(top[0]), float(top[0] - score[0])))
-                score[group.members[better]] = top[better]
-                for at, one in enumerate(left):
-                    if (goes := better & (best == at)).any():
-                        shrunk.append(one.part(np.flatnonzero(goes)))
-            assert group.table is not None
-            for i in np.flatnonzero(~better).tolist():
-                b, table = int(group.members[i]), StateCounts(group.table.keys, group.table.counts[i])
-                found = (problem.summary, group.influencers, float(score[b]), table, tuple(steps))
-                results[b] = SearchResult(*found)
-        groups = shrunk
-    return [result for result in results if result is not None]
+
+class _Greedy:
+    """The moves of a batch, and what they lead to."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        n_problems, n = len(batch.problems), len(batch.n_events)
+        self.score = np.full((n_problems, n), -np.inf)
+        self.steps: list[list[Step]] = [[] for _ in range(n_problems)]  # without replicates only
+        self.results: list[list[SearchResult | None]] = [[None] * n for _ in range(n_problems)]
+        self.open = [n] * n_problems
+
+    def grow(
+        self, groups: Sequence[Group]
+    ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[Group]]]:
+        """Add the best label where that improves; those that have grown, and those that are to stay."""
+        labels = self.batch.problem.labels
+        groups, candidates, scores = yield from self.batch.join(groups)
+        rows = _rows(groups)
+        old = self.score[rows]
+        best, top, better = _best_moves(scores, old)
+        self.score[rows] = np.where(better, top, old)
+        if not self.batch.replicated:
+            if old[0] == -np.inf:  # the first round
+                old = np.concatenate(self.batch.scores(groups))
+            moved = zip(groups, candidates, best, top.tolist(), old.tolist(), better, strict=True)
+            for group, joining, at, after, before, improves in moved:
+                if improves:
+                    self.steps[group.problem].append(Step("add", labels[joining[at]], after, after - before))
+        grown: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        stay, row = list[Group](), 0
+        for group, joining in zip(groups, candidates, strict=True):
+            going = dict[int, list[int]]()
+            staying = list[int]()
+            for i, b in enumerate(group.members):
+                if better[row]:
+                    going.setdefault(best[row], []).append(b)
+                else:
+                    staying.append(i)
+                row += 1
+            for at, some in going.items():
+                joined = tuple(sorted((*group.influencers, joining[at])))
+                grown.setdefault((group.problem, joined), []).extend(some)
+            if staying:
+                stay.append(group.part(staying))
+        return [Group(*where, tuple(sorted(some))) for where, some in grown.items()], stay
+
+    def shrink(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], None]:
+        """Remove the best label to remove while that improves; the end of the search."""
+        labels = self.batch.problem.labels
+        solved = 0
+        while groups:
+            left = yield from self.batch.leave(groups)
+            each = iter(
+                self.batch.scores(
+                    [one for group, some in zip(groups, left, strict=True) for one in (group, *some)]
+                )
+            )
+            n_rows = sum(len(group.members) for group in groups)
+            scores = np.full((n_rows, 1 + max(1, *map(len, left))), -np.inf)
+            row = 0
+            for group, some in zip(groups, left, strict=True):
+                for column in range(1 + len(some)):
+                    scores[row : row + len(group.members), column] = next(each)
+                row += len(group.members)
+            own = scores[:, 0]
+            best, top, better = _best_moves(scores[:, 1:], own)
+            rest, row = list[Group](), 0
+            for group, some in zip(groups, left, strict=True):
+                going = dict[int, list[int]]()
+                for i, b in enumerate(group.members):
+                    if better[row]:
+                        going.setdefault(best[row], []).append(i)
+                        if not self.batch.replicated:
+                            (label,) = set(group.influencers).difference(some[best[row]].influencers)
+                            after, before = float(top[row]), float(own[row])
+                            self.steps[group.problem].append(
+                                Step("remove", labels[label], after, after - before)
+                            )
+                    else:
+                        solved += self._end(group, i, b, float(own[row]))
+                    row += 1
+                rest += [some[at].part(members) for at, members in going.items()]
+            groups = rest
+        self.batch.done(solved)
+
+    def _end(self, group: Group, at: int, replicate: int, score: float) -> bool:
+        """Keep a result, and tell whether it was the last of its problem."""
+        result = SearchResult(
+            self.batch.problem.summary,
+            group.influencers,
+            score,
+            group.one(at),
+            tuple(self.steps[group.problem]),
+        )
+        self.results[group.problem][replicate] = result
+        self.open[group.problem] -= 1
+        return not self.open[group.problem]
+
+
+def _rows(groups: Sequence[Group]) -> tuple[list[int], list[int]]:
+    """Problem and replicate of each member of all groups."""
+    pairs = [(group.problem, b) for group in groups for b in group.members]
+    return [problem for problem, _ in pairs], [b for _, b in pairs]
+
+
+def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], FloatArray, list[bool]]:
+    """The best move of each row, its score, and whether it improves."""
+    best = first_bests(scores)
+    top = scores[np.arange(len(best)), best]
+    better: list[bool] = improved(top, before).tolist()
+    return best.tolist(), top, better

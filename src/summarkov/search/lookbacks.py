@@ -48,14 +48,14 @@ class LookbackProblem(Problem):
 
     lookbacks: tuple[int | None, ...] = (5,)
 
-    def _score(
+    def scores(
         self,
         counts: npt.NDArray[np.int64] | FloatArray,
-        n_influencers: int,
+        n_influencers: int | npt.NDArray[np.int64],
         n_states: float | FloatArray,
-        n_events: Sequence[float] | None = None,
+        n_events: float | FloatArray | None = None,
     ) -> FloatArray:
-        score = super()._score(counts, n_influencers, n_states, n_events)
+        score = super().scores(counts, n_influencers, n_states, n_events)
         if self.scorer.kind == "extended-bic":
             score = score - self.scorer.xi * n_influencers * math.log(len(self.lookbacks))
         return score

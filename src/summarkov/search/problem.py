@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest, Target
-from summarkov.engines.counts import Counts
+from summarkov.engines.counts import Counts, joined_tables
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 #: A search yields lists of requests, is sent their counts, and returns its result.
 Search = Generator[list[Request], list[Counts], "SearchResult"]
 
@@ -94,6 +95,12 @@ class Problem:
     max_sets: int | None = None  # the most sets that the exact search scores
 
     @property
+    def but_for_target(self) -> Hashable:
+        """What problems must have in common that are searched as one batch."""
+        allowed = (self.required, self.optional, self.max_influencers)
+        return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only
+
+    @property
     def room(self) -> int:
         """How many optional influencers there may be; none where the target is always the same."""
         if self.target.n_outcomes == 1:
@@ -112,21 +119,21 @@ class Problem:
 
     def score(self, table: StateCounts, influencers: Sequence[int]) -> float:
         """Score of one set of influencers from its counts."""
-        return float(self._score(table.counts, len(influencers), self.n_states(influencers)))
+        return float(self.scores(table.counts, len(influencers), self.n_states(influencers)))
 
     def penalty_of(self, n_influencers: int, n_states: float) -> float:
         """What the score takes off the likelihood of a set of so many influencers with so many states."""
-        penalty = -float(self._score(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
+        penalty = -float(self.scores(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
         return 0.0 if math.isnan(penalty) else penalty  # no weight at all times infinitely many states
 
-    def _score(
+    def scores(
         self,
         counts: npt.NDArray[np.int64] | FloatArray,
-        n_influencers: int,
+        n_influencers: int | IntArray,
         n_states: float | FloatArray,
-        n_events: Sequence[float] | None = None,
+        n_events: float | FloatArray | None = None,
     ) -> FloatArray:
-        """Scores of tables along leading axes; replicates, the first axis, have an N each."""
+        """Scores of tables along leading axes, which those of the other arguments go along with."""
         return self.scorer(
             counts if self.scale == 1 else counts / self.scale,
             n_influencers,
@@ -135,11 +142,10 @@ class Problem:
             self.n_events if n_events is None else n_events,
         )
 
-    def scores(
-        self, counts: npt.NDArray[np.int64], influencers: Sequence[int], n_events: Sequence[float]
-    ) -> FloatArray:
-        """Score of one set of influencers in many replicates, from ``counts[b, s, x]``."""
-        return self._score(counts, len(influencers), self.n_states(influencers), n_events)
+    def n_joined(self, influencers: tuple[int, ...], candidates: Sequence[int]) -> list[float]:
+        """|S(U)| once each candidate joins; one number if it is the same for all."""
+        each = candidates if self.reachable_only else candidates[:1]
+        return [self.n_states((*influencers, z)) for z in each]
 
     # ---------------------------------------------------------------- what strategies ask
 
@@ -159,19 +165,11 @@ class Problem:
         return each[0], np.array([self.score(t, u) for t, u in zip(each[1:], sets[1:], strict=True)])
 
     def joined_scores(
-        self,
-        counts: CandidateCounts,
-        influencers: tuple[int, ...],
-        candidates: Sequence[int],
-        n_events: Sequence[float] | None = None,
+        self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
     ) -> FloatArray:
-        """The scores once each candidate joins, ``[candidate]`` or ``[replicate, candidate]``."""
-        if self.reachable_only:
-            sizes = [self.n_states((*influencers, z)) for z in candidates]
-            n_states: float | FloatArray = np.array(sizes)
-        else:
-            n_states = self.n_states((*influencers, candidates[0]))
-        return self._score(counts.tables(), len(influencers) + 1, n_states, n_events)
+        """The scores once each candidate joins."""
+        n_states = np.array(self.n_joined(influencers, candidates))
+        return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
 
     def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
         """Ask for the counts of one set of influencers."""
@@ -203,7 +201,9 @@ def improves(new: float, old: float) -> bool:
 
 def improved(new: FloatArray, old: FloatArray) -> npt.NDArray[np.bool_]:
     """Which of several scores are better by more than a tie."""
-    return np.array([improves(*pair) for pair in zip(new.tolist(), old.tolist(), strict=True)])
+    with np.errstate(invalid="ignore"):  # of infinite scores
+        by_more = new - old > 1e-9 * np.maximum(1.0, np.maximum(np.abs(new), np.abs(old)))
+    return np.where(old == -np.inf, new > old, by_more)
 
 
 def first_best(scores: Sequence[float] | FloatArray) -> int:
