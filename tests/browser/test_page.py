@@ -227,6 +227,7 @@ def test_what_would_be_otherwise(visit: Any, graph: sm.InfluenceGraph) -> None:
         page.keyboard.press("Enter")
     row = page.locator(f'.forecast > li[data-code="{graph.labels_.index("purchase")}"]')
     row.locator("summary").click()
+    row.locator(".otherwise > li").first.wait_for()  # listed when the browser tells that it was opened
     told = row.locator(".otherwise").inner_text()
     for had in graph.explain(["add to cart", "page error"], "purchase").counterfactuals:
         words = "occurred just now" if had.occurred else "not occurred"
