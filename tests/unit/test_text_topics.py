@@ -28,6 +28,33 @@ def test_the_same_seed_gives_the_same_topics(fitted):
     assert again(SENTENCES) == fitted(SENTENCES)
 
 
+def test_nothing_is_left_to_chance_but_in_lda():
+    first, other = (TopicModel(n_topics=7, seed=seed).fit(LOGS) for seed in (0, 1))
+    assert first.topics_ == other.topics_
+    assert (first.fitted.weights == other.fitted.weights).all()
+
+
+def test_the_start_of_the_factorisation():
+    from scipy import sparse
+
+    generator = np.random.default_rng(5)
+    # a matrix that is a product of non-negative vectors is its own start
+    a, b = generator.random(9), generator.random(7)
+    of_sentences, of_terms = factors._start(sparse.csr_matrix(np.outer(a, b)), 1)
+    assert np.allclose(of_sentences @ of_terms, np.outer(a, b), atol=1e-12)
+    # singular vectors one at a time or all at once, with either sign, are the same start
+    dense = generator.random((260, 230)) * (generator.random((260, 230)) < 0.1)
+    by_lanczos = factors._start(sparse.csr_matrix(dense), 4)
+    left, sizes, right = np.linalg.svd(dense, full_matrices=False)
+    for k in range(4):
+        best = 0.0, None
+        for sign in (1, -1):
+            u, v = np.maximum(sign * left[:, k], 0), np.maximum(sign * right[k], 0)
+            size = np.linalg.norm(u) * np.linalg.norm(v)
+            best = max(best, (size, np.outer(u, v) * sizes[k]), key=lambda pair: pair[0])
+        assert np.allclose(np.outer(by_lanczos[0][:, k], by_lanczos[1][k]), best[1], atol=1e-8)
+
+
 def test_topics_are_what_the_logs_are_about():
     model = TopicModel(n_topics=7).fit(LOGS)
     told = ["storm", "engine", "customs", "parts", "museum", "passengers", "ferry"]
@@ -119,7 +146,7 @@ def test_leading_terms_and_names():
     model = TopicModel(n_topics=7).fit(LOGS)
     assert len(set(model.topics_)) == 7
     for topic in model.topics_:
-        assert topic.split(", ") == model.leading_terms(topic, 2)
+        assert topic.split(" / ") == model.leading_terms(topic, 2)
     with pytest.raises(SettingError, match="there is no topic 'x'"):
         model.leading_terms("x")
 

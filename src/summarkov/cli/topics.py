@@ -78,7 +78,10 @@ def topics(
         ),
     ] = False,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Same seed, same topics.", rich_help_panel=LEARNING)
+        int,
+        typer.Option(
+            "--seed", metavar="N", help="For lda: same seed, same topics.", rich_help_panel=LEARNING
+        ),
     ] = 0,
     use: Annotated[
         Path | None,
@@ -151,11 +154,12 @@ def _tell(
     saved: dict[str, str],
     json: bool,
 ) -> None:
+    from summarkov.text.topics import BETWEEN
+
     counts = dict(zip(found.events.labels, found.events.label_counts.tolist(), strict=True))
+    topics = sorted(fitted.topics_, key=lambda x: -counts.get(x, 0))
     if json:
-        rows = [
-            {"topic": x, "events": counts.get(x, 0), "terms": fitted.leading_terms(x)} for x in fitted.topics_
-        ]
+        rows = [{"topic": x, "events": counts.get(x, 0), "terms": fitted.leading_terms(x)} for x in topics]
         sizes = {"documents": n_documents, "sequences": len(found.events), "events": found.events.n_events}
         print_json({"saved": saved, **sizes, "topics": rows})
         return
@@ -174,9 +178,9 @@ def _tell(
     table.add_column("Events", justify="right", no_wrap=True)
     table.add_column("Share", justify="right", no_wrap=True)
     table.add_column("Further terms", no_wrap=True)
-    for x in fitted.topics_:
+    for x in topics:
         n = counts.get(x, 0)
-        further = ", ".join(term for term in fitted.leading_terms(x, 12) if term not in x.split(", "))
+        further = ", ".join(term for term in fitted.leading_terms(x, 12) if term not in x.split(BETWEEN))
         share = percent(n / max(1, found.events.n_events))
         table.add_row(label(x, width), number(n), share, label(further or "-", terms))
     console.print(table)

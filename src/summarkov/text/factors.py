@@ -16,6 +16,9 @@ FloatArray = npt.NDArray[np.float64]
 #: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
 _ROUNDS = 60
 
+#: Of matrices with so few rows or columns all singular vectors are worked out.
+_SMALL = 200
+
 #: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
 #: word in common is no topic.
 HARDLY = 0.06
@@ -67,13 +70,48 @@ def factorise(matrix: Any, method: str, n_topics: int, seed: int) -> FloatArray:
         model = decomposition.LatentDirichletAllocation(n_topics, random_state=seed, learning_method="batch")
         found = model.fit(matrix).components_
         return np.asarray(found / found.sum(axis=1, keepdims=True))
-    # a start from singular vectors instead of random numbers: less depends on the seed
-    model = decomposition.NMF(n_topics, init="nndsvd", random_state=seed, max_iter=1000)
+    model = decomposition.NMF(n_topics, init="custom", max_iter=1000)
+    of_sentences, of_terms = _start(matrix, n_topics)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # topics a little short of the optimum are topics still
-        found = model.fit(matrix).components_
+        model.fit_transform(matrix, W=of_sentences, H=of_terms)
+        found = model.components_
     length = np.linalg.norm(found, axis=1, keepdims=True)
     return np.asarray(found / np.where(length > 0, length, 1))
+
+
+def _start(matrix: Any, n_topics: int) -> tuple[FloatArray, FloatArray]:
+    r"""A start for the factorisation that leaves nothing to chance (NNDSVD, Boutsidis and Gallopoulos 2008).
+
+    Of each pair of singular vectors :math:`u, v` the positive or the negative parts, whichever are larger
+    together; scaled so that their product is as large as :math:`\sigma`. scikit-learn's own start of this
+    kind takes approximate vectors, which depend on a seed, and now and then a topic with them.
+    """
+    left, sizes, right = _singular(matrix, n_topics)
+    of_sentences, of_terms = np.zeros((matrix.shape[0], n_topics)), np.zeros((n_topics, matrix.shape[1]))
+    for k, size in enumerate(sizes.tolist()):
+        u, v = left[:, k], right[k]
+        parts = [(np.maximum(sign * u, 0), np.maximum(sign * v, 0)) for sign in (1, -1)]
+        a, b = max(parts, key=lambda pair: float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1])))
+        long = np.linalg.norm(a), np.linalg.norm(b)
+        scale = np.sqrt(size * long[0] * long[1])
+        if scale > 0:
+            of_sentences[:, k], of_terms[k] = scale * a / long[0], scale * b / long[1]
+    return of_sentences, of_terms
+
+
+def _singular(matrix: Any, n: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The first singular vectors and values, the largest first: Lanczos' method from a fixed start, or all
+    of them where the matrix is small."""
+    from scipy.sparse.linalg import svds
+
+    if min(matrix.shape) <= max(_SMALL, 2 * n):
+        left, sizes, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
+        return left[:, :n], sizes[:n], right[:n]
+    fixed = np.ones(min(matrix.shape))
+    left, sizes, right = svds(matrix, k=n, v0=fixed)
+    order = np.argsort(-sizes, kind="stable")
+    return left[:, order], sizes[order], right[order]
 
 
 def shares(matrix: Any, weights: FloatArray, method: str) -> FloatArray:

@@ -20,6 +20,9 @@ FloatArray = npt.NDArray[np.float64]
 
 METHODS = ("nmf", "lda")
 
+#: Between the terms of a topic's name.
+BETWEEN = " / "
+
 
 @dataclass(frozen=True)
 class FittedTopics:
@@ -64,7 +67,8 @@ class TopicModel:
     language : str
         For the splitting into sentences.
     seed : int
-        The same seed gives the same topics.
+        For "lda": the same seed gives the same topics. "nmf" starts from singular vectors, and leaves nothing
+        to chance.
 
     A fitted model is a function from sentences to labels, as :func:`text_events` needs it: the name of each
     one's topic, or None. Topics are named by their leading terms, the most frequent topic comes first.
@@ -72,7 +76,7 @@ class TopicModel:
     >>> rain, trade = "Heavy rain flooded the roads.", "The bank raised interest rates."
     >>> model = TopicModel(n_topics=2, max_share=0.6).fit([rain, trade] * 5)
     >>> model(["The bank cut its rates.", "Roads were flooded.", "Nothing new."])
-    ['bank raised, rates', 'flooded roads, heavy rain', None]
+    ['bank raised / rates', 'flooded roads / heavy rain', None]
     """
 
     n_topics: int = 15
@@ -173,12 +177,15 @@ class TopicModel:
 
 
 def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
-    """A name a topic: its two leading terms, more where two topics would be called the same."""
+    """A name a topic: its two leading terms, more where two topics would be called the same.
+
+    Between them stands no comma, which stands between labels.
+    """
     names: list[str] = []
     for row in weights.tolist():
         leading = leading_terms(terms, row, 20)
-        longer = (", ".join(leading[:n]) for n in range(2, len(leading) + 1))
-        plain = ", ".join(leading)
+        longer = (BETWEEN.join(leading[:n]) for n in range(2, len(leading) + 1))
+        plain = BETWEEN.join(leading)
         name = next((name for name in longer if name not in names), plain)
         names.append(name if name not in names else f"{plain} ({len(names) + 1})")
     return tuple(names)
