@@ -89,8 +89,10 @@ LAYOUT = {
             "TextEvents",
             "read_text_events",
             "Sentence",
+            "Grounds",
             "Passages",
             "Passage",
+            "Before",
             "split_sentences",
         )
     ],

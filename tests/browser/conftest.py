@@ -38,10 +38,16 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     contexts, wrong = [], []
 
     def open_page(
-        model: Any, *, events: Any = None, width: int = 1280, height: int = 800, **extra: Any
+        model: Any,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        width: int = 1280,
+        height: int = 800,
+        **extra: Any,
     ) -> Any:
         path = tmp_path / f"page{len(contexts)}.html"
-        model.to_html(path, events=events)
+        model.to_html(path, events=events, passages=passages)
         context = browser.new_context(viewport={"width": width, "height": height}, **extra)
         contexts.append(context)
         page = context.new_page()

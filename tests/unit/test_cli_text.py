@@ -90,13 +90,82 @@ def test_passages(folder: Path) -> None:
     edge = max(graph.edges_, key=lambda e: e.strength)
     options = ["-i", edge.influencer, "-t", edge.target]
     document = json.loads(run("text", "passages", "g.json", "e.jsonl", *options, "--json").stdout)
-    expected = found.passages(graph, edge.influencer, edge.target)
+    expected = found.passages(graph, edge.target, edge.influencer)
     assert document["total"] == expected.total > 12
     assert [p["target"] for p in document["passages"]] == [dict(vars(p.target)) for p in expected]
-    assert [p["lag"] for p in document["passages"]] == [p.lag for p in expected]
+    assert [p["before"][0]["lag"] for p in document["passages"]] == [p.before[0].lag for p in expected]
     text = run("text", "passages", "g.json", "e.jsonl", *options, "--rows", "1").stdout
     assert f"{expected.total} times; 1 passage of them" in text
     assert " ".join(expected.shown[0].target.text.split()) in " ".join(text.split())
+
+
+def test_passages_of_a_state_and_of_a_label(folder: Path) -> None:
+    run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
+    found = read_text_events("e.jsonl")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
+    graph.save("g.json")
+    edge = max(graph.edges_, key=lambda e: e.strength)
+    passages = ("text", "passages", "g.json", "e.jsonl", "-t", edge.target)
+    document = json.loads(run(*passages, "-a", edge.influencer, "--json").stdout)
+    expected = found.passages(graph, edge.target, after=[edge.influencer])
+    assert (document["after"], document["influencer"]) == ([edge.influencer], None)
+    assert document["total"] == expected.total > 0
+    assert [[b["label"] for b in p["before"]] for p in document["passages"]] == [
+        [b.label for b in p.before] for p in expected
+    ]
+    every = json.loads(run(*passages, "--json").stdout)
+    assert every["total"] == found.events.describe().label_counts[edge.target]
+    text = run(*passages, "-a", edge.influencer).stdout
+    assert text.startswith(f"{edge.target}, after: ")
+
+
+def test_explanations_cite(folder: Path) -> None:
+    run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
+    found = read_text_events("e.jsonl")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
+    graph.save("g.json")
+    edge = max(graph.edges_, key=lambda e: e.strength)
+    at = next(p for p in found.passages(graph, edge.target, edge.influencer))
+    position = [s for s in found.sentences if s.document == at.sequence].index(at.target) + 1
+    explain = ("text", "explain", "g.json", "e.jsonl", "-t", edge.target)
+    options = ("-s", at.sequence, "-p", position)
+    document = json.loads(run(*explain, *options, "--json").stdout)
+    expected = found.explain(graph, edge.target, at.sequence, position=position, most=3)
+    assert document["explanation"]["probability"] == expected.why.probability
+    assert [b["sentence"] for b in document["before"]] == [dict(vars(b.sentence)) for b in expected.before]
+    assert document["same_state"]["total"] == expected.passages.total
+    text = run(*explain, *options).stdout
+    assert text.startswith(f"{at.sequence}, event {position}\n")
+    assert " ".join(at.before[0].sentence.text.split()) in " ".join(text.split())
+    assert f"{expected.passages.total} times" in text
+    assert run(*explain).stdout.startswith("log 48, what comes next\n")
+    assert "there is no sequence 'log x'; did you mean 'log 9'?" in fail(*explain, "-s", "log x")
+    # other events than those the model was learned from
+    Path("new.jsonl").write_text(Path("e.jsonl").read_text().splitlines()[0] + "\n")
+    document = json.loads(
+        run(
+            "text", "explain", "g.json", "new.jsonl", "-t", edge.target, "--passages", "e.jsonl", "--json"
+        ).stdout
+    )
+    expected = found.explain(graph, edge.target, "log 1", most=3)
+    assert document["same_state"]["total"] == expected.passages.total > 1
+
+
+def test_the_page_takes_passages(folder: Path) -> None:
+    pytest.importorskip("networkx", reason="networkx is not installed")
+    run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events("e.jsonl"))
+    graph.save("g.json")
+    run("report", "g.json", "--passages", "e.jsonl", "-o", "page.html")
+    assert Path("page.html").read_text() == graph.to_html(passages="e.jsonl")
+    Path("f.jsonl").write_text(Path("e.jsonl").read_text().replace("storm / heavy wind", "weather"))
+    assert "the events hold the label 'weather', which the model does not know" in fail(
+        "report", "g.json", "--passages", "f.jsonl", "-o", "other.html"
+    )
+    Path("f.jsonl").write_text('["A", "B"]\n')
+    assert "make the file with 'summarkov text'" in fail(
+        "report", "g.json", "--passages", "f.jsonl", "-o", "other.html"
+    )
 
 
 def test_what_is_wrong_is_one_sentence(folder: Path) -> None:

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.errors import MissingLibraryError, NotFittedError, SettingError, StoreError
+from summarkov.errors import DataError, MissingLibraryError, NotFittedError, SettingError, StoreError
 from summarkov.report import content as contents
+from summarkov.report import passages as report_passages
 from summarkov.report import to_html
 from summarkov.report.layout import places
 from summarkov.report.page import SCRIPTS, STYLES
 from summarkov.simulate.example import web_shop
+from summarkov.text import Sentence, TextEvents
 
 EVENTS = web_shop().simulate(200, 15, seed=1)
 
@@ -221,3 +223,51 @@ def test_a_large_graph_starts_with_its_strongest_edges(monkeypatch: pytest.Monke
     strengths = sorted((abs(edge.strength) for edge in graph.edges_), reverse=True)
     assert len(strengths) > 5
     assert contents.content(graph)["start"] == pytest.approx(strengths[2], rel=1e-5)
+
+
+# ---------------------------------------------------------------------------------- passages
+
+
+def quoted(sequences: list[list[str]], text: str = "A sentence.") -> TextEvents:
+    sentences = (Sentence(str(s), n, text) for s, e in enumerate(sequences) for n, _ in enumerate(e, start=1))
+    return TextEvents(sm.EventSequences.from_lists(sequences), tuple(sentences))
+
+
+def test_passages_of_every_edge_and_label() -> None:
+    found = quoted([["A", "B", "C"], ["B"], ["A", "C"]] * 9)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)
+    passages = model_in(graph.to_html(passages=found) or "")["passages"]
+    assert len(passages["edges"]) == len(graph.edges_)
+    for (total, shown), edge in zip(passages["edges"], graph.edges_, strict=True):
+        expected = found.passages(graph, edge.target, edge.influencer)
+        assert total == expected.total
+        for (lag, before, at), passage in zip(shown, expected, strict=True):
+            assert lag == 1
+            assert Sentence(*passages["sentences"][before][:3]) == passage.before[0].sentence
+            assert Sentence(*passages["sentences"][at][:3]) == passage.target
+    assert [total for total, _ in passages["labels"]] == [18, 18, 18]
+    assert passages["same"] is True
+    assert len(passages["sentences"]) == len({tuple(s) for s in passages["sentences"]})
+    assert model_in(graph.to_html() or "")["passages"] is None
+
+
+def test_passages_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = quoted([["A", "B"]] * 50, "word " * 1000)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)
+    whole = model_in(graph.to_html(passages=found) or "")["passages"]
+    assert {len(text) for _, _, text, _ in whole["sentences"]} == {400}
+    assert {cut for *_, cut in whole["sentences"]} == {4600}
+    assert max(len(shown) for _, shown in whole["edges"]) == 12
+    monkeypatch.setattr(report_passages, "IN_ALL", 3 * (len(graph.edges_) + 2))
+    some = model_in(graph.to_html(passages=found) or "")["passages"]
+    assert max(len(shown) for _, shown in some["edges"] + some["labels"]) == 3
+    assert [total for total, _ in some["edges"]] == [total for total, _ in whole["edges"]]
+
+
+def test_passages_that_do_not_belong_to_the_model(graph: sm.InfluenceGraph) -> None:
+    with pytest.raises(DataError, match="the events hold the label 'A', which the model does not know"):
+        graph.to_html(passages=quoted([["A", "browse"]]))
+    with pytest.raises(SettingError, match="passages must be TextEvents, as text_events makes them"):
+        graph.to_html(passages=[["browse"]])
+    part = model_in(graph.to_html(passages=quoted([["browse"]])) or "")["passages"]
+    assert part["same"] is False

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.text import Document, Passage, Sentence, TextEvents, read_text_events, text_events
+from summarkov.text import Before, Document, Passage, Sentence, TextEvents, read_text_events, text_events
 
 
 def first_word(sentences):
@@ -137,18 +137,55 @@ def test_passages_are_the_places_of_the_definition(sequences, influencer, delay,
     model = sm.BSuMM("B", lookback=lookback, delay=delay, required=["A", "B"]).fit(events)
     sentences = [Sentence(str(s), n, x) for s, e in enumerate(sequences) for n, x in enumerate(e, start=1)]
     text = TextEvents(events, tuple(sentences))
-    found = text.passages(model, influencer, "B", most=most)
+    found = text.passages(model, "B", influencer, most=most)
     expected = slow_passages(sequences, influencer, "B", delay, lookback)
     assert found.total == len(expected)
     assert len(found) == min(most, len(expected))
-    shown = [(p.sequence, p.target.number, p.lag) for p in found]
+    assert all(len(p.before) == 1 for p in found)
+    shown = [(p.sequence, p.target.number, p.before[0].lag) for p in found]
     assert set(shown) <= set(expected)
     assert shown == sorted(shown)
     assert most < len(expected) or shown == expected
     for passage in found:
-        assert (passage.influencer.text, passage.target.text) == (influencer, "B")
-        assert passage.influencer.number == passage.target.number - passage.lag
-        assert passage.influencer.document == passage.target.document == passage.sequence
+        (before,) = passage.before
+        assert (before.label, before.sentence.text, passage.target.text) == (influencer, influencer, "B")
+        assert before.sentence.number == passage.target.number - before.lag
+        assert before.sentence.document == passage.target.document == passage.sequence
+
+
+@given(
+    sequences=st.lists(st.lists(st.sampled_from("ABC"), max_size=9), max_size=5),
+    history=st.lists(st.sampled_from("ABC"), max_size=6),
+    delay=st.integers(0, 1),
+    extra=st.none() | st.integers(1, 3),
+)
+def test_passages_in_the_same_state_are_those_of_the_definition(sequences, history, delay, extra):
+    sequences = [*sequences, list("ABC")]
+    lookback = None if extra is None else delay + extra
+    events = sm.EventSequences.from_lists(sequences, labels=list("ABC"))
+    model = sm.BSuMM("B", lookback=lookback, delay=delay, required=["A", "B"]).fit(events)
+    sentences = [Sentence(str(s), n, x) for s, e in enumerate(sequences) for n, x in enumerate(e, start=1)]
+
+    def lags(past):
+        """The last lag of A and of B in their window."""
+        seen = [(z, n) for n, z in enumerate(reversed(past), start=1) if n > delay]
+        seen = [(z, n) for z, n in seen if lookback is None or n <= lookback]
+        return {z: min(n for y, n in seen if y == z) for z in "AB" if z in dict(seen)}
+
+    wanted = [
+        (str(s), i + 1, sorted(((n, z) for z, n in lags(e[:i]).items()), reverse=True))
+        for s, e in enumerate(sequences)
+        for i, x in enumerate(e)
+        if x == "B" and set(lags(e[:i])) == set(lags(history))
+    ]
+    found = TextEvents(events, tuple(sentences)).passages(model, "B", after=history, most=1000)
+    shown = [(p.sequence, p.target.number, [(b.lag, b.label) for b in p.before]) for p in found]
+    assert found.total == len(wanted)
+    assert shown == wanted
+    for passage in found:
+        assert [b.sentence.number for b in passage.before] == [
+            passage.target.number - b.lag for b in passage.before
+        ]
 
 
 def test_passages_of_graphs_and_trees():
@@ -156,17 +193,69 @@ def test_passages_of_graphs_and_trees():
         {str(i): "Ant ran. Bee ran. Cat ran. Ant sat. Bee sat." for i in range(30)}, first_word
     )
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)
-    passages = found.passages(graph, "Ant", "Bee", most=2)
+    passages = found.passages(graph, "Bee", "Ant", most=2)
     assert passages.total == 60
     assert list(passages) == [
-        Passage("0", 1, Sentence("0", 1, "Ant ran."), Sentence("0", 2, "Bee ran.")),
-        Passage("29", 1, Sentence("29", 4, "Ant sat."), Sentence("29", 5, "Bee sat.")),
+        Passage("0", (Before("Ant", 1, Sentence("0", 1, "Ant ran.")),), Sentence("0", 2, "Bee ran.")),
+        Passage("29", (Before("Ant", 1, Sentence("29", 4, "Ant sat.")),), Sentence("29", 5, "Bee sat.")),
     ]
     tree = sm.TreeSuMM("Bee").fit(found.events)
-    assert found.passages(tree, "Ant", "Bee").total == 60
+    assert found.passages(tree, "Bee", "Ant").total == 60
     with pytest.raises(SettingError, match="'Cat' does not influence 'Bee'; its influencers are 'Ant'"):
-        found.passages(graph, "Cat", "Bee")
+        found.passages(graph, "Bee", "Cat")
     with pytest.raises(SettingError, match="there is no model of 'Cat'; learned were 'Bee'"):
-        found.passages(tree, "Ant", "Cat")
+        found.passages(tree, "Cat", "Ant")
     with pytest.raises(SettingError, match="most must be 1 or more, not 0"):
-        found.passages(graph, "Ant", "Bee", most=0)
+        found.passages(graph, "Bee", "Ant", most=0)
+    with pytest.raises(SettingError, match="influencer and after exclude each other"):
+        found.passages(graph, "Bee", "Ant", after=["Ant"])
+    with pytest.raises(DataError, match="unknown label 'Ox'"):
+        found.passages(graph, "Bee", after=["Ox"])
+    other = text_events({"0": "Ant ran. Dog ran."}, first_word)
+    with pytest.raises(DataError, match="the events hold the label 'Dog', which the model does not know"):
+        other.passages(graph, "Bee", "Ant")
+
+
+def test_sentences_of_a_label():
+    found = text_events(LOGS, first_word, repeats="all")
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)
+    passages = found.passages(graph, "Ant", most=3)
+    assert passages.total == 4
+    assert [p.target.text for p in passages] == ["Ant was one.", "Ant was three.", "Ant was four."]
+    assert {p.before for p in passages} == {()}
+
+
+# ---------------------------------------------------------------------------------- explanations
+
+STORIES = {str(i): "Ant ran. Bee ran. Cat ran. Ant sat. Bee sat. Cat sat." for i in range(30)}
+
+
+def test_an_explanation_cites_the_document_and_the_same_state():
+    learned = text_events(STORIES, first_word)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(learned.events)
+    new = text_events({"mon": "Cat slept.", "tue": "Cat woke. Ant woke."}, first_word)
+    found = new.explain(graph, "Bee", learned_from=learned, most=1)
+    assert found.why == graph.explain(["Cat", "Ant"], "Bee")
+    assert found.before == (Before("Ant", 1, Sentence("tue", 2, "Ant woke.")),)
+    assert found.passages == learned.passages(graph, "Bee", after=["Cat", "Ant"], most=1)
+    assert found.passages.total == 60
+    assert str(found).endswith("\n  Ant, 1 back (tue, sentence 2): Ant woke.")
+    there = learned.explain(graph, "Bee", "3", position=2)
+    assert there.why == graph.explain(["Ant"], "Bee")
+    assert there.before[0].sentence == Sentence("3", 1, "Ant ran.")
+    start = learned.explain(graph, "Bee", "3", position=1)
+    assert (start.before, start.passages.total) == ((), 0)
+    assert new.explain(graph, "Bee", "mon").passages.total == 0
+
+
+def test_explanations_that_cannot_be():
+    learned = text_events(STORIES, first_word)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(learned.events)
+    with pytest.raises(SettingError, match="there is no sequence 'x'"):
+        learned.explain(graph, "Bee", "x")
+    with pytest.raises(SettingError, match="position must be from 1 to 6 in '3', not 7"):
+        learned.explain(graph, "Bee", "3", position=7)
+    with pytest.raises(SettingError, match="there is no model of 'Dog'"):
+        learned.explain(graph, "Dog")
+    with pytest.raises(DataError, match="there are no sequences"):
+        TextEvents(sm.read_events([]), ()).explain(graph, "Bee")

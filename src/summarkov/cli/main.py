@@ -13,6 +13,7 @@ from summarkov.cli.confidence import confidence
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
+from summarkov.cli.explain import explain
 from summarkov.cli.export import export
 from summarkov.cli.failures import Commands
 from summarkov.cli.groups import groups
@@ -53,7 +54,7 @@ for _command, _panel in (
     app.command(rich_help_panel=_panel)(_command)
 
 text = typer.Typer()
-for _part in (topics, concepts, passages):
+for _part in (topics, concepts, passages, explain):
     text.command()(_part)
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
 
@@ -78,7 +79,7 @@ def summarkov(
 
 @text.callback(invoke_without_command=True)
 def text_commands(context: typer.Context) -> None:
-    """From documents to events: a topic or a concept a sentence, and the sentences behind an edge."""
+    """From documents to events: a topic or a concept a sentence, and the sentences behind a model."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

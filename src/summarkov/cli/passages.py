@@ -1,64 +1,125 @@
-"""``summarkov text passages``: the sentences behind an edge."""
+"""``summarkov text passages``: the sentences behind an edge, a state or a label."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from summarkov.cli.console import output, print_json
+from summarkov.cli.console import output, print_json, working
 from summarkov.cli.files import load_model
 from summarkov.cli.options import Json, ModelFile
 from summarkov.cli.text import clean, page_width, plural
 from summarkov.cli.windows import window_words
 
+if TYPE_CHECKING:
+    from summarkov.text import Before, Passages, Sentence, TextEvents
+
+TextEventsFile = Annotated[
+    Path, typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences.")
+]
+Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Show at most so many passages.")]
+
 
 def passages(
     model: ModelFile,
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences."),
-    ],
+    file: TextEventsFile,
+    target: Annotated[str, typer.Option("--target", "-t", metavar="LABEL", help="The label that occurred.")],
     influencer: Annotated[
-        str, typer.Option("--influencer", "-i", metavar="LABEL", help="Where the edge begins.")
-    ],
-    target: Annotated[str, typer.Option("--target", "-t", metavar="LABEL", help="Where the edge ends.")],
-    rows: Annotated[
-        int, typer.Option("--rows", min=1, metavar="N", help="Show at most so many passages.")
-    ] = 12,
+        str | None,
+        typer.Option(
+            "--influencer", "-i", metavar="LABEL", help="Where this one had occurred: why there is an edge."
+        ),
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--after",
+            "-a",
+            metavar="LABEL",
+            help="Instead: where the past was in the state that it is in after these labels, oldest first; "
+            "repeatable.",
+        ),
+    ] = None,
+    rows: Rows = 12,
     json: Json = False,
 ) -> None:
-    """Show why an edge is there: the target's sentences, with the influencer's before them."""
-    from summarkov.models import InfluenceGraph
-    from summarkov.text import read_text_events
+    """Show sentences: of a label, behind an edge to it, or behind a state of its model."""
+    from summarkov.cli.tables import state_text
+    from summarkov.text.passages import model_of
 
     fitted = load_model(model)
-    found = read_text_events(file).passages(fitted, influencer, target, rows)
+    found = read_quoted(file).passages(fitted, target, influencer, after=after or None, most=rows)
     if json:
-        shown = [
-            {
-                "sequence": each.sequence,
-                "lag": each.lag,
-                "influencer": dict(vars(each.influencer)),
-                "target": dict(vars(each.target)),
-            }
-            for each in found
-        ]
-        print_json({"influencer": influencer, "target": target, "total": found.total, "passages": shown})
+        asked = {"target": target, "influencer": influencer, "after": after or None}
+        print_json({**asked, **passages_document(found)})
         return
     console = output()
-    width = page_width(console)
-    one = fitted.models_[target] if isinstance(fitted, InfluenceGraph) else fitted
-    words = window_words(one, influencer)
-    console.print(Text(f"{clean(target)}, with {clean(influencer)} {words}", style="bold"), width=width)
+    how = ""
+    if influencer is not None:
+        how = f", with {clean(influencer)} {window_words(model_of(fitted, target), influencer)}"
+    elif after:
+        one = model_of(fitted, target)
+        why = one.explain(after, label=target)
+        how = f", after: {state_text(one, why.state, why.words)}"
+    console.print(Text(f"{clean(target)}{how}", style="bold"), width=page_width(console))
+    console.print(Text(total_words(found)))
+    print_passages(console, found)
+
+
+def read_quoted(file: Path) -> TextEvents:
+    """Read events with their sentences."""
+    from summarkov.text import read_text_events
+
+    with working(f"Reading {file}"):
+        return read_text_events(file)
+
+
+def total_words(found: Passages) -> str:
+    """How many places there are, and how many of them are shown."""
     some = "" if len(found) == found.total else f"; {plural(len(found), 'passage')} of them, evenly spread"
-    console.print(Text(f"{plural(found.total, 'time')}{some}"))
+    return f"{plural(found.total, 'time')}{some}"
+
+
+def print_passages(console: Console, found: Passages) -> None:
+    """The sentences of influencers, and of the target after them."""
     for each in found:
         console.print()
-        for sentence in (each.influencer, each.target):
-            place = Text(f"{clean(sentence.document)}, sentence {sentence.number}", style="dim")
-            console.print(place, soft_wrap=True)
-            console.print(Padding(Text(clean(sentence.text)), (0, 0, 0, 2)), width=width)
+        for earlier in each.before:
+            print_earlier(console, earlier, named=len(each.before) > 1)
+        print_sentence(console, each.target)
+
+
+def print_earlier(console: Console, earlier: Before, *, named: bool) -> None:
+    """The sentence of an influencer."""
+    print_sentence(console, earlier.sentence, f"{f'{earlier.label}, ' if named else ''}{earlier.lag} back")
+
+
+def print_sentence(console: Console, sentence: Sentence, note: str = "") -> None:
+    """A sentence, and above it where it stands."""
+    note = f" ({clean(note)})" if note else ""
+    place = Text(f"{clean(sentence.document)}, sentence {sentence.number}{note}", style="dim")
+    console.print(place, soft_wrap=True)
+    console.print(Padding(Text(clean(sentence.text)), (0, 0, 0, 2)), width=page_width(console))
+
+
+def passages_document(found: Passages) -> dict[str, Any]:
+    """Passages as JSON has them."""
+    shown = [
+        {
+            "sequence": each.sequence,
+            "before": before_document(each.before),
+            "target": dict(vars(each.target)),
+        }
+        for each in found
+    ]
+    return {"total": found.total, "passages": shown}
+
+
+def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
+    """The sentences of influencers as JSON has them."""
+    return [{"label": b.label, "lag": b.lag, "sentence": dict(vars(b.sentence))} for b in before]

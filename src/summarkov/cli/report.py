@@ -26,6 +26,15 @@ def report(
             help="The events it was learned from, to show how long their sequences are.",
         ),
     ] = None,
+    passages: Annotated[
+        Path | None,
+        typer.Option(
+            "--passages",
+            metavar="FILE",
+            help="The events that 'summarkov text' made, to show the sentences behind every edge. "
+            "They become part of the page.",
+        ),
+    ] = None,
     case: Case = None,
     event: Event = None,
     order_column: OrderColumn = None,
@@ -40,8 +49,14 @@ def report(
     check_output(output)
     fitted = load_model(model)
     data = None if events is None else Reading(case, event, order_column, format).read(events)
+    quoted = None
+    if passages is not None:
+        from summarkov.text import read_text_events
+
+        with working(f"Reading {passages}"):
+            quoted = read_text_events(passages)
     with working(f"Writing {output}"), saving(output):
-        fitted.to_html(output, events=data)
+        fitted.to_html(output, events=data, passages=quoted)
     if json:
         print_json({"saved": str(output), "bytes": output.stat().st_size})
     else:

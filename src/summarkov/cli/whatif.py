@@ -49,14 +49,14 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
         return
     chosen = fitted.target_ if only is None else (only,)
     why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
-    rows = [_plain(each) for each in why]
+    rows = [plain(each) for each in why]
     if json:
         print_json({"after": list(history), "next": rows})
         return
     _print_history(console, history)
-    _print_one(console, fitted, rows)
+    print_one(console, fitted, rows)
     if len(why) == 1:
-        _print_why(console, why[0])
+        print_why(console, why[0])
 
 
 def next_events(graph: Any, history: Sequence[str], unknown: str) -> list[dict[str, Any]]:
@@ -71,10 +71,11 @@ def next_events(graph: Any, history: Sequence[str], unknown: str) -> list[dict[s
         total = sum(shares.values())
         shares = {x: p / total for x, p in shares.items()}
     ordered = sorted(found, key=lambda x: (-shares[x], x))
-    return [{**_plain(found[x]), "probability": shares[x]} for x in ordered]
+    return [{**plain(found[x]), "probability": shares[x]} for x in ordered]
 
 
-def _plain(explanation: Any) -> dict[str, Any]:
+def plain(explanation: Any) -> dict[str, Any]:
+    """An explanation as JSON has it."""
     values = explanation.to_dict()
     values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **_bounds(values)}
@@ -91,7 +92,7 @@ def _print_history(console: Console, history: Sequence[str]) -> None:
     console.print()
 
 
-def _print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
+def print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
     """The labels of one model: they share the state that the history is in."""
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
     where = window_words(model)
@@ -112,11 +113,11 @@ def _print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None
     console.print(table)
 
 
-def _print_why(console: Console, why: Explanation) -> None:
-    """Where the influencers stand in the history, and what would be different."""
-    if why.active:
+def print_why(console: Console, why: Explanation, *, places: bool = True) -> None:
+    """Where the influencers stand in the history (unless that was told), and what would be different."""
+    if why.active and places:
         console.print()
-    for there in why.active:
+    for there in why.active if places else ():
         lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
         console.print(Text(f"{shorten(there.label, 40)}: {lags} back"))
     if not why.counterfactuals:

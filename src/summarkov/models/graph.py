@@ -353,16 +353,20 @@ class InfluenceGraph(Parameters):
 
         save(self, path)
 
-    def to_html(self, path: str | PathLike[str] | None = None, *, events: Any = None) -> str | None:
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+    ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
         The page shows the graph, every label's table and the data, and computes what a history of one's own
         makes of the probabilities. With ``events`` it tells how long their sequences are, which a graph does
-        not know. Needs networkx (``pip install summarkov[report]``).
+        not know. With ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
+        file, it shows the sentences behind every edge; they are then part of the page. Needs networkx
+        (``pip install summarkov[report]``).
         """
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events)
+        return to_html(self, path, events=events, passages=passages)
 
     def _normalised(self, index: Index, positions: IntArray) -> FloatArray:
         if set(self.models_) != set(self.labels_):

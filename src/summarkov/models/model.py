@@ -269,11 +269,13 @@ class SummaryModel(Parameters):
 
         save(self, path)
 
-    def to_html(self, path: str | PathLike[str] | None = None, *, events: Any = None) -> str | None:
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+    ) -> str | None:
         """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events)
+        return to_html(self, path, events=events, passages=passages)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

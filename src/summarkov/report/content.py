@@ -16,6 +16,7 @@ from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.readers import read_events
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
+from summarkov.report.passages import passages_content, text_events_of
 from summarkov.report.target import target_content
 
 #: A graph of more edges than this starts with its strongest ones, so many of them.
@@ -24,7 +25,7 @@ MANY_EDGES, STRONGEST = 100, 60
 MOST_STATES = 300_000
 
 
-def content(model: SummaryModel | InfluenceGraph, events: Any = None) -> dict[str, Any]:
+def content(model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
     graph = isinstance(model, InfluenceGraph)
     models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
@@ -36,10 +37,11 @@ def content(model: SummaryModel | InfluenceGraph, events: Any = None) -> dict[st
             "learn a smaller model, or one of fewer targets"
         )
     codes = {label: code for code, label in enumerate(fitted.labels)}
-    edges = [
-        _edge(edge, codes)
-        for edge in (model.edges_ if isinstance(model, InfluenceGraph) else model.influences_)
-    ]
+    influences = list(model.edges_ if isinstance(model, InfluenceGraph) else model.influences_)
+    edges = [_edge(edge, codes) for edge in influences]
+    found = None if passages is None else text_events_of(passages)
+    if found is not None and events is None:
+        events = found.events
     targets = [target_content(each) for each in models]
     strengths = sorted((abs(edge[3]) for edge in edges), reverse=True)
     start = strengths[STRONGEST - 1] if len(edges) > MANY_EDGES else 0
@@ -58,6 +60,7 @@ def content(model: SummaryModel | InfluenceGraph, events: Any = None) -> dict[st
             [(z, x, strength) for z, x, _, strength, *_ in edges if abs(strength) >= start],
         ),
         "edges": edges,
+        "passages": None if found is None else passages_content(model, found, influences, fitted.labels),
         "states": _shared(targets),
         "targets": targets,
     }

@@ -30,7 +30,7 @@ function buildData() {
   const settings = Object.entries(model.settings).map(([what, value]) => [settingNames[what] ?? what.replaceAll("_", " "), settingWords(value)]);
   document.getElementById("panel-data").append(
     make("h2", {}, "The data"),
-    facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ["Labels", number(labels.length)]]),
+    facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ["Labels", number(labels.length)], ...(quoted ? [["Sentences", `${number(quoted.sentences.length)} from ${plural(new Set(quoted.sentences.map(([document]) => document)).size, "document")} are part of this page`]] : [])]),
     make("h3", {}, "Sequence lengths"), ...lengthsOf(model.lengths),
     make("h3", {}, "How often each label occurs"), labelList(),
     make("h3", {}, "The settings that made the model"),

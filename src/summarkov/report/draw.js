@@ -17,11 +17,11 @@ const firmness = (edge) => (edge.confidence === undefined ? 1 : 0.2 + 0.8 * edge
 function makeEdge(edge) {
   const line = shape("path", { class: `edge ${edge.effect}`, "stroke-width": wide(edge).toFixed(2) });
   const head = shape("path", { class: `head ${edge.effect}`, d: heads[edge.effect] });
-  const hit = shape("path", { class: "hit" });
+  const hit = shape("path", { class: quoted ? "hit quoted" : "hit", "data-edge": edge.number });
   const times = shape("text", { class: `times ${edge.effect}`, dy: "3.5" });
   times.textContent = factorOf(edge);
   for (const part of [line, head]) part.style.setProperty("--firm", firmness(edge));
-  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeNumbers(edge)], event.clientX, event.clientY));
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeNumbers(edge), quoted ? `; click for ${plural(quoted.edges[edge.number][0], "passage")}` : ""], event.clientX, event.clientY));
   hit.addEventListener("pointerleave", hideTip);
   layers.edges.append(line, hit);
   layers.heads.append(head);

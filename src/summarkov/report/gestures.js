@@ -1,14 +1,14 @@
 // Pan, zoom and drag by mouse, touch and keyboard.
 function gestures(click) {
   const pointers = new Map();
-  let held = null, moved = false, spread = 0;
+  let held = null, edge = null, moved = false, spread = 0;
   const codeAt = (node) => { const group = node.closest?.(".node"); return group ? Number(group.dataset.code) : null; };
   const local = (event) => { const box = picture.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
 
   picture.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     pointers.set(event.pointerId, local(event));
-    if (pointers.size === 1) { held = codeAt(event.target); moved = false; }
+    if (pointers.size === 1) { held = codeAt(event.target); edge = edges[event.target.dataset.edge] ?? null; moved = false; }
     else moved = true;
     spread = gap();
   });
@@ -38,8 +38,8 @@ function gestures(click) {
   const gap = () => { const [a, b] = [...pointers.values()]; return b ? Math.hypot(a[0] - b[0], a[1] - b[1]) : 0; };
   const up = (event) => {
     const was = pointers.delete(event.pointerId);
-    if (was && !moved && event.type === "pointerup") click(held);
-    if (!pointers.size) held = null;
+    if (was && !moved && event.type === "pointerup") click(held, edge);
+    if (!pointers.size) held = edge = null;
   };
   picture.addEventListener("pointerup", up);
   picture.addEventListener("pointercancel", up);

@@ -15,7 +15,7 @@ function influencesOf(code) {
   if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
   return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: edge.effect },
     "with ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${times(edge)} `,
-    make("span", { class: "quiet" }, `(${seenWords(edge)})`))));
+    make("span", { class: "quiet" }, `(${seenWords(edge)})`), passagesButton(edge))));
 }
 
 // Where the influencers work together in a way that has a simple name.
@@ -51,14 +51,15 @@ function certificateOf(found) {
   return [make("p", { class: "small" }, words, greedy)];
 }
 
-function showLabel(code) {
+// One label, or none; with an edge to it, the passages of that one.
+function showLabel(code, edge) {
   if (code === null) {
     const strongest = [...edges].filter((edge) => edge.effect !== "unclear").sort(byStrength).slice(0, 10);
     labelPanel.replaceChildren(
       make("h2", {}, "Choose a label"),
       make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found."),
       ...(strongest.length ? [make("h3", {}, strongest.length < edges.length ? `The ${strongest.length} strongest influences` : "Influences"),
-        make("ul", { class: "influences" }, ...strongest.map((edge) => make("li", { class: edge.effect }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${factorOf(edge)} `, make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times)`))))] : []),
+        make("ul", { class: "influences" }, ...strongest.map((edge) => make("li", { class: edge.effect }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${factorOf(edge)} `, make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times)`), passagesButton(edge))))] : []),
       make("h3", {}, "All labels"),
       labelList());
     return;
@@ -71,6 +72,7 @@ function showLabel(code) {
     make("h3", {}, "Influenced by"),
     its ? influencesOf(code) : make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on."),
     ...(its ? patternsOf(its.target, code) : []),
+    ...passagesOf(code, edge),
     make("h3", {}, "Influences"), influencedBy(code),
     ...(its ? [
       make("h3", {}, "How likely it is, by the state of the past"),

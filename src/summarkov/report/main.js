@@ -14,11 +14,11 @@ function showTab(which, focus = false) {
   refresh();
 }
 
-// Choose a label everywhere; null for none.
-function open(code) {
+// Choose a label everywhere; null for none. With an edge to it, show the passages of that one.
+function open(code, edge) {
   hideTip();
   focusOn(code);
-  showLabel(code);
+  showLabel(code, edge);
   showTab("label");
   document.getElementById("panel").scrollTop = 0;
 }
@@ -31,8 +31,9 @@ function leave() {
   showLabel(null);
 }
 
-function clicked(code) {
-  if (code === null) leave();
+function clicked(code, edge) {
+  if (edge && quoted && !adding()) openPassages(edge);
+  else if (code === null) leave();
   else if (adding()) addToHistory(code);
   else open(code);
 }

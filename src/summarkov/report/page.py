@@ -27,6 +27,7 @@ SCRIPTS = (
     "gestures.js",
     "tables.js",
     "rules.js",
+    "passages.js",
     "label.js",
     "whatif.js",
     "data.js",
@@ -36,23 +37,28 @@ STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
 
 
 def to_html(
-    model: SummaryModel | InfluenceGraph, path: str | os.PathLike[str] | None = None, *, events: Any = None
+    model: SummaryModel | InfluenceGraph,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    events: Any = None,
+    passages: Any = None,
 ) -> str | None:
     """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
 
     With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
-    how long the sequences are, which a model does not know.
+    how long the sequences are, which a model does not know. With ``passages`` (events from text, or a file of
+    them) it shows the sentences behind every edge.
     """
-    text = page(model, events)
+    text = page(model, events, passages)
     if path is None:
         return text
     write_atomically(path, text)
     return None
 
 
-def page(model: SummaryModel | InfluenceGraph, events: Any = None) -> str:
+def page(model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None) -> str:
     """The text of the page."""
-    what = content(model, events)
+    what = content(model, events, passages)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     parts = {

@@ -6,7 +6,8 @@ Everything here ends in :class:`summarkov.events.EventSequences`, and remembers 
 from summarkov.text.concepts import Concepts
 from summarkov.text.documents import Document, read_documents
 from summarkov.text.extract import text_events
-from summarkov.text.passages import Passage, Passages
+from summarkov.text.grounds import Grounds
+from summarkov.text.passages import Before, Passage, Passages
 from summarkov.text.provenance import TextEvents, read_text_events
 from summarkov.text.quoted import Sentence
 from summarkov.text.sentences import split_sentences
@@ -14,8 +15,10 @@ from summarkov.text.stored_topics import load_topics
 from summarkov.text.topics import TopicModel
 
 __all__ = [
+    "Before",
     "Concepts",
     "Document",
+    "Grounds",
     "Passage",
     "Passages",
     "Sentence",

@@ -1,37 +1,48 @@
-"""The passages behind an edge of a graph: why it is there, in the words of the documents."""
+"""The passages behind an edge or a state of a model: why it is there, in the words of the documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.sequences import UNKNOWN
+from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.readers import read_events
 from summarkov.text.quoted import Sentence
+
+IntArray = npt.NDArray[np.int64]
+
+_NOWHERE = -(2**62)
+
+
+@dataclass(frozen=True)
+class Before:
+    """An influencer that stood in its window: the sentence, and how many events back (its last one there)."""
+
+    label: str
+    lag: int
+    sentence: Sentence
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A place where the target occurred with the influencer in its window.
-
-    ``lag`` is how many events before the target the influencer (its last occurrence) stands.
-    """
+    """A place where the target occurred, with the influencers that were asked about, the oldest first."""
 
     sequence: str
-    lag: int
-    influencer: Sentence
+    before: tuple[Before, ...]
     target: Sentence
 
 
 @dataclass(frozen=True)
 class Passages:
-    """Some of the ``total`` places behind an edge."""
+    """Some of the ``total`` places where a label occurred as asked, spread evenly over the documents."""
 
-    influencer: str
     target: str
     total: int
     shown: tuple[Passage, ...]
@@ -47,51 +58,95 @@ def find_passages(
     events: EventSequences,
     sentences: Sequence[Sentence],
     fitted: InfluenceGraph | SummaryModel,
-    influencer: str,
     target: str,
+    *,
+    influencer: str | None = None,
+    after: Iterable[object] | None = None,
     most: int,
 ) -> Passages:
-    """The passages behind an edge of a fitted graph or model, see :meth:`TextEvents.passages`."""
+    """The passages behind an edge, a state or a label, see :meth:`TextEvents.passages`."""
     if most < 1:
         raise SettingError(f"most must be 1 or more, not {most}")
-    delay, lookback = _model_of(fitted, influencer, target).fitted.summary.reach(influencer)
-    places, lags = _places(events, events.code(influencer), events.code(target), delay, lookback)
+    if influencer is not None and after is not None:
+        raise SettingError("influencer and after exclude each other; give one of them")
+    events = in_codes_of(fitted, events)
+    places = np.flatnonzero(events.codes == events.code(target))
+    if influencer is not None:
+        model = model_of(fitted, target)
+        if influencer not in model.influencers_:
+            known = ", ".join(map(repr, model.influencers_)) or "none"
+            raise SettingError(f"{influencer!r} does not influence {target!r}; its influencers are {known}")
+        places = places[last_lags(events, places, model, influencer) > 0]
+        return cite(events, sentences, places, target, model, (influencer,), most)
+    if after is not None:
+        model = model_of(fitted, target)
+        places = places[_same_state(events, model, after)[places]]
+        return cite(events, sentences, places, target, model, model.influencers_, most)
+    return cite(events, sentences, places, target, None, (), most)
+
+
+def cite(
+    events: EventSequences,
+    sentences: Sequence[Sentence],
+    places: IntArray,
+    target: str,
+    model: SummaryModel | None,
+    influencers: Sequence[str],
+    most: int,
+) -> Passages:
+    """At most so many of some places in words, spread evenly, with the influencers in their windows."""
     some = np.unique(np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(int))
-    of_sequence = np.searchsorted(events.offsets, places, side="right") - 1
-    shown = (
-        Passage(
-            events.ids[of_sequence[at]],
-            int(lags[at]),
-            sentences[places[at] - lags[at]],
-            sentences[places[at]],
-        )
-        for at in some.tolist()
-    )
-    return Passages(influencer, target, len(places), tuple(shown))
+    chosen = places[some]
+    lags = {z: last_lags(events, chosen, model, z).tolist() for z in influencers} if model else {}
+    of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
+    shown = []
+    for number, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
+        there = sorted(((lag[number], z) for z, lag in lags.items() if lag[number]), reverse=True)
+        before = tuple(Before(z, lag, sentences[place - lag]) for lag, z in there)
+        shown.append(Passage(events.ids[sequence], before, sentences[place]))
+    return Passages(target, len(places), tuple(shown))
 
 
-def _model_of(fitted: InfluenceGraph | SummaryModel, influencer: str, target: str) -> SummaryModel:
-    """The model of the target, if the influencer is one of its own."""
+def in_codes_of(fitted: InfluenceGraph | SummaryModel, events: EventSequences) -> EventSequences:
+    """Events in the codes of a model, or a word that they are none of its own."""
+    try:
+        return events.recode(fitted.labels_)
+    except UnknownLabelError as problem:
+        raise DataError(
+            f"the events hold the label {problem.label!r}, which the model does not know; give the events "
+            "that it was learned from, or others with the same labels"
+        ) from None
+
+
+def model_of(fitted: InfluenceGraph | SummaryModel, target: str) -> SummaryModel:
+    """The model of a label."""
     models = fitted.models_ if isinstance(fitted, InfluenceGraph) else dict.fromkeys(fitted.target_, fitted)
     if target not in models:
         raise SettingError(f"there is no model of {target!r}; learned were {', '.join(map(repr, models))}")
-    if influencer not in models[target].influencers_:
-        known = ", ".join(map(repr, models[target].influencers_)) or "none"
-        raise SettingError(f"{influencer!r} does not influence {target!r}; its influencers are {known}")
     return models[target]
 
 
-def _places(
-    events: EventSequences, influencer: int, target: int, delay: int, lookback: int | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Where the target occurred with the influencer in its window, and how far back (the last one)."""
-    starts = np.repeat(events.offsets[:-1], events.lengths)
-    places = np.flatnonzero(events.codes == target)
-    before = np.flatnonzero(events.codes == influencer)
-    at = np.searchsorted(before, places - delay) - 1  # the last occurrence more than ``delay`` back
-    there = at >= 0
-    places, last = places[there], before[at[there]]
-    inside = last >= starts[places]
+def last_lags(events: EventSequences, places: IntArray, model: SummaryModel, influencer: str) -> IntArray:
+    """How many events before each place an influencer (the last in its window) stands; 0: nowhere."""
+    delay, lookback = model.fitted.summary.reach(influencer)
+    starts = np.repeat(events.offsets[:-1], events.lengths)[places]
+    # a sentinel before all others, so that every place has an occurrence to look at
+    before = np.concatenate([[_NOWHERE], np.flatnonzero(events.codes == events.code(influencer))])
+    last = before[np.searchsorted(before, places - delay) - 1]  # the last occurrence more than ``delay`` back
+    inside = last >= starts
     if lookback is not None:
         inside &= places - last <= lookback
-    return places[inside], (places - last)[inside]
+    return np.where(inside, places - last, 0)
+
+
+def _same_state(
+    events: EventSequences, model: SummaryModel, after: Iterable[object]
+) -> npt.NDArray[np.bool_]:
+    """At which positions the past is in the state that it is in after a history."""
+    fitted, n_labels = model.fitted, len(events.labels)
+    history = read_events([list(after)]).recode(events.labels).codes
+    ends = np.array([0, len(history) + 1], np.int64)
+    row = fitted.predict(Index(np.append(history, UNKNOWN).astype(np.int32), ends, n_labels))[-1]
+    if row == len(fitted.table.keys):  # never seen: the one row of all such states
+        return np.zeros(events.n_events, bool)
+    return np.asarray(fitted.predict(Index(events.codes, events.offsets, n_labels)) == row)

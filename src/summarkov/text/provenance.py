@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.readers import read_events
 from summarkov.readers.files import text_lines
 from summarkov.store.files import replacing
-from summarkov.text.passages import Passages, find_passages
+from summarkov.text.grounds import Grounds
+from summarkov.text.passages import Before, Passages, find_passages, in_codes_of, model_of
 from summarkov.text.quoted import Sentence
 
 
@@ -59,14 +60,68 @@ class TextEvents:
         return TextEvents(events, self.sentences)
 
     def passages(
-        self, fitted: InfluenceGraph | SummaryModel, influencer: str, target: str, most: int = 12
+        self,
+        fitted: InfluenceGraph | SummaryModel,
+        target: str,
+        influencer: str | None = None,
+        *,
+        after: Iterable[object] | None = None,
+        most: int = 12,
     ) -> Passages:
-        """The passages behind an edge: where the target occurred with the influencer in its window.
+        """Places where a label occurred: the passages behind an edge, or behind a state.
 
-        Of more than ``most`` such places some are shown, spread evenly over the data. Where an influencer
-        inhibits, these are the exceptions.
+        With ``influencer`` those that have it in its window, which are why there is an edge (where it
+        inhibits, they are the exceptions); with ``after``, a history of labels, those whose past is in the
+        same state of the label's model; with neither all. Of more than ``most`` some are shown, spread evenly
+        over the data.
         """
-        return find_passages(self.events, self.sentences, fitted, influencer, target, most)
+        return find_passages(
+            self.events, self.sentences, fitted, target, influencer=influencer, after=after, most=most
+        )
+
+    def explain(
+        self,
+        fitted: InfluenceGraph | SummaryModel,
+        target: str,
+        sequence: str | None = None,
+        *,
+        position: int | None = None,
+        learned_from: TextEvents | None = None,
+        most: int = 12,
+    ) -> Grounds:
+        """Say why a label has its probability in a document, with the sentences.
+
+        Parameters
+        ----------
+        fitted
+            A graph, or a model of this label.
+        target
+            The label to explain.
+        sequence
+            Which sequence (by its id), so which document; the last one by default.
+        position
+            The place of the event to explain, the first being 1; by default the one to come after all.
+        learned_from
+            Where to look for passages in the same state, if these are not the events of the model.
+        most
+            Show at most so many passages.
+        """
+        ids = self.events.ids
+        if not ids:
+            raise DataError("there are no sequences to explain")
+        if sequence is not None and sequence not in ids:
+            raise SettingError(f"there is no sequence {sequence!r}{nearest(sequence, ids)}")
+        which = len(ids) - 1 if sequence is None else ids.index(sequence)
+        start, end = self.events.offsets[which : which + 2].tolist()
+        if position is not None and not 1 <= position <= end - start:
+            raise SettingError(f"position must be from 1 to {end - start} in {ids[which]!r}, not {position}")
+        events = in_codes_of(fitted, self.events)
+        end = end if position is None else start + position - 1
+        history = [events.labels[code] for code in events.codes[start:end].tolist()]
+        why = model_of(fitted, target).explain(history, label=target)
+        before = [Before(a.label, a.lags[0], self.sentences[end - a.lags[0]]) for a in why.active]
+        passages = (learned_from or self).passages(fitted, target, after=history, most=most)
+        return Grounds(why, tuple(sorted(before, key=lambda each: -each.lag)), passages)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines, events to ``read_events``, and with sentences to :func:`read_text_events`."""
