@@ -36,9 +36,9 @@ def outside(name: str, runs: int, seed: int) -> bool:
     start = time.monotonic()
     command = [sys.executable, "-m", "fuzz", name, "--runs", str(runs), "--seed", str(seed), "--inside"]
     ended = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, errors="replace")
-    lines = ended.stderr.splitlines()
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("INFO")]
     told = [line for line in lines if re.match(r"#\d", line)]
-    shown = told[-1:] if ended.returncode == 0 else lines[-60:]
+    shown = told[-1:] if ended.returncode == 0 else (ended.stdout.splitlines() + lines)[-60:]
     print(f"{name}: exit {ended.returncode} after {time.monotonic() - start:.0f} s", *shown, sep="\n  ")
     sys.stdout.flush()
     return ended.returncode == 0

@@ -110,7 +110,7 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
         (["learn", "."], "holds parquet and csv files; say which to read with --format"),
         (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
         (["learn", "*.pq"], "no file fits the pattern *.pq"),
-        (["learn", "a.txt", "--engine", "stream"], "plain text, which is read into memory only"),
+        (["learn", "a.txt", "--engine", "stream"], "is of a format (text) that is read into memory only"),
         (["predict", "m.json", "folder"], "save them with -o FILE"),
     ],
 )

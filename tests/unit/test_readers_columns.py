@@ -6,9 +6,9 @@ from summarkov.errors import DataError
 from summarkov.readers.columns import CASE_NAMES, EVENT_NAMES, ORDER_NAMES, Columns, choose_columns
 
 
-@pytest.mark.parametrize("case", CASE_NAMES)
-@pytest.mark.parametrize("event", EVENT_NAMES)
-@pytest.mark.parametrize("order", ORDER_NAMES)
+@pytest.mark.parametrize("case", sum(CASE_NAMES, ()))
+@pytest.mark.parametrize("event", sum(EVENT_NAMES, ()))
+@pytest.mark.parametrize("order", sum(ORDER_NAMES, ()))
 def test_recognised_names(case, event, order):
     names = ["cost", order.upper(), event.title(), case]
     assert choose_columns(names, Columns(), "log") == Columns(case, event.title(), order.upper())

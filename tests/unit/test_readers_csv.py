@@ -124,7 +124,7 @@ def test_csv_order_kind_may_change_late_in_the_file(write):
 
 
 @pytest.mark.parametrize(
-    ("cell", "row"), [("NA", 2), ("01.02.2024", 2), ("first", 2), ("2024-01-02T00:00:00Z", 1)]
+    ("cell", "row"), [("NA", 2), ("01/02/2024", 2), ("first", 2), ("2024-01-02T00:00:00Z", 1)]
 )
 def test_csv_order_that_cannot_be_sorted(write, cell, row):
     shown = cell if row == 2 else "2024-01-01"
@@ -194,8 +194,10 @@ def test_csv_header_that_cannot_be_read(write):
 
 
 def test_csv_cell_too_long_for_arrow(write):
-    name = write("log.csv", "case,event\nx," + "a" * 3_000_000 + "\nx,b\n")
-    assert refused(name).startswith("log.csv cannot be read as a table: ")
+    name = write("log.csv", "case,event\nx," + "a" * 10_000_000 + "\nx,b\n")
+    assert refused(name) == (
+        "log.csv: a row is longer than 4 MiB; close a quote that is left open, or shorten what stands there"
+    )
 
 
 def test_csv_declared_vocabulary(write):

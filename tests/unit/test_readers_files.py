@@ -163,7 +163,7 @@ def test_plain_text_messages(write):
 
 # ------------------------------------------------------------------ files as such
 
-CHOICES = "'csv', 'tsv', 'parquet', 'jsonl', 'text'"
+CHOICES = "'csv', 'tsv', 'parquet', 'jsonl', 'text', 'spmf', 'xes'"
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.parquet", "log.jsonl", "log.txt"])

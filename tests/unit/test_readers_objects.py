@@ -100,13 +100,13 @@ def test_what_cannot_be_read(source, message):
         (
             {"case": [1, 1], "event": ["a", "b"]},
             {"case": "case"},
-            "case, event and order name columns, and a dict has none; "
+            "case, event, order and session_gap are about columns, and a dict has none; "
             "make it a table first, for example with pandas.DataFrame",
         ),
         (
             EventSequences.from_lists([]),
             {"order": "time"},
-            "case, event and order name columns, and an EventSequences has none; "
+            "case, event, order and session_gap are about columns, and an EventSequences has none; "
             "make it a table first, for example with pandas.DataFrame",
         ),
         ([], {"format": "csv"}, "format='csv' is for files; leave it out for a list"),

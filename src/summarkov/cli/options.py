@@ -9,20 +9,23 @@ import typer
 
 READING = "Reading the events"
 
+_FILES = (
+    ".csv or .tsv (an event a row), .parquet, .xes, .jsonl (a sequence a line), .txt (a sequence a line, "
+    "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
+)
+
 EventsFile = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Events: .csv or .tsv (an event a row), .parquet, .jsonl (a sequence a line), or .txt "
-        "(a sequence a line, labels separated by blanks).",
+        help=f"Events: {_FILES}.",
     ),
 ]
 EventsPath = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="Events: .csv or .tsv (an event a row), .parquet, .jsonl (a sequence a line), or .txt "
-        "(a sequence a line, labels separated by blanks); or a folder or quoted pattern of such files.",
+        help=f"Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
@@ -48,7 +51,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="csv, tsv, parquet, jsonl or text, where the file's name does not tell.",
+        help="csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.",
         rich_help_panel=READING,
     ),
 ]

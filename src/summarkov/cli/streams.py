@@ -45,6 +45,8 @@ Memory = Annotated[
 
 #: What a byte of a text file, or a row of a Parquet file, takes in memory while it is read, about.
 _TEXT_BYTE, _PARQUET_ROW = 3, 64
+#: How many bytes of an event log a packed one holds, about.
+_PACKED = 10
 _METHODS = {"parquet": "parquet", "csv": "csv", "tsv": "csv", "jsonl": "jsonl"}
 
 
@@ -112,6 +114,7 @@ class Opening:
 def _needed(path: Path, format: str | None) -> int:
     """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
     from summarkov.readers.files import format_of
+    from summarkov.readers.packed import ENDINGS
 
     try:
         kind = format_of(str(path), format)
@@ -119,7 +122,10 @@ def _needed(path: Path, format: str | None) -> int:
             from pyarrow import parquet
 
             return int(parquet.read_metadata(path).num_rows) * _PARQUET_ROW
-        return os.path.getsize(path) * _TEXT_BYTE if kind != "text" else 0
+        if kind not in _METHODS:
+            return 0  # it cannot be streamed
+        packed = str(path).lower().endswith(ENDINGS)
+        return os.path.getsize(path) * _TEXT_BYTE * (_PACKED if packed else 1)
     except Exception:
         return 0
 
@@ -142,6 +148,6 @@ def _format(path: Path, asked: str | None) -> str:
             raise DataError(f"the folder {path} holds {what} files; say which to read with format=")
         return found[0]
     kind = format_of(str(path), asked)
-    if kind == "text":
-        raise SettingError(f"{path} is plain text, which is read into memory only; save it as .jsonl")
+    if kind not in _METHODS:
+        raise SettingError(f"{path} is of a format ({kind}) that is read into memory only; save it as .jsonl")
     return kind

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import DataError
 from summarkov.readers.columns import Columns, choose_columns
-from summarkov.readers.csv_files import header_of, reason
-from summarkov.readers.files import FORMATS, open_file
+from summarkov.readers.csv_files import BLOCK, SEPARATORS, header_of, reason
+from summarkov.readers.files import FORMATS, open_file, open_text
 from summarkov.readers.ordering import is_text
+from summarkov.readers.packed import ENDINGS, as_text
+from summarkov.readers.parquet_files import parquet_schema, reading_parquet
 from summarkov.readers.tables import list_columns
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
 #: What Arrow reads ahead of a Parquet column, so that a large row group does not come into memory as a whole.
 _PAGE = 1 << 20
-#: What is parsed of a CSV file at a time; no row may be longer.
-_CSV_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class Files:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns of the first file, whose types those of all others must fit."""
-        return _parquet_schema(self.paths[0]) if self.format == "parquet" else _csv_schema(self.paths[0])
+        if self.format == "parquet":
+            return _parquet_schema(self.paths[0])
+        return _csv_schema(self.paths[0], self.asked)
 
     @cached_property
     def chosen(self) -> Columns:
@@ -79,36 +81,41 @@ class Files:
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
-        import pyarrow as pa
         from pyarrow import parquet
 
         names = self.chosen.names()
         schema = _parquet_schema(path)
         choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
         labels = [name for name in names if name == self.chosen.event and is_text(schema.field(name).type)]
-        try:
-            with parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE) as file:
-                done, total = 0, max(1, file.metadata.num_rows)
-                for batch in file.iter_batches(n_rows, columns=names):
-                    done += batch.num_rows
-                    yield batch.select(names), done / total
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path} cannot be read as Parquet: {error}") from error
+        with reading_parquet(path):
+            file = parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE)
+        with file:
+            done, total = 0, max(1, file.metadata.num_rows)
+            batches = file.iter_batches(n_rows, columns=names)
+            while True:
+                with reading_parquet(path):
+                    batch = next(batches, None)
+                    if batch is None:
+                        return
+                    batch.validate(full=True)
+                done += batch.num_rows
+                yield batch.select(names), done / total
 
     def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        delimiter, ragged = _delimiter(path), list[Any]()
+        ragged = list[Any]()
 
         def note(row: Any) -> str:
             ragged.append(row)
             return "error"
 
-        with open_file(path) as file:
-            choose_columns(header_of(file, path, delimiter), self._named, path)
+        with open_text(path) as file:
+            header = header_of(file, path, self._named, _separators(path))
             if not file.peek(1):
                 return
+        delimiter = header.delimiter
         names = self.chosen.names()
         convert = arrow_csv.ConvertOptions(
             include_columns=names,
@@ -118,13 +125,14 @@ class Files:
             quoted_strings_can_be_null=False,
         )
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note)
-        options = arrow_csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK)
+        options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)
         total = max(1, os.path.getsize(path))
         try:
             with (
-                open(path, "rb") as file,
+                open_file(path) as file,
+                as_text(file, path) as text,
                 arrow_csv.open_csv(
-                    file, read_options=options, parse_options=parse, convert_options=convert
+                    text, read_options=options, parse_options=parse, convert_options=convert
                 ) as reader,
             ):
                 for batch in reader:
@@ -164,13 +172,14 @@ def find_files(path: str | os.PathLike[str], format: str) -> list[str]:
     out, as Arrow and Spark do.
     """
     name = os.fsdecode(path)
-    endings = (*FORMATS["csv"], *FORMATS["tsv"]) if format == "csv" else FORMATS[format]
+    endings = _endings("csv", "tsv") if format == "csv" else _endings(format)
+    named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
     if os.path.isdir(name):
         within = glob.glob(os.path.join(glob.escape(name), "**", "[!_.]*"), recursive=True)
         hidden = [part for part in within if _hidden(os.path.relpath(part, name))]
         found = [p for p in within if p.lower().endswith(endings) and os.path.isfile(p) and p not in hidden]
         if not found:
-            raise DataError(f"there are no files that end in {' or '.join(endings)} in the folder {name}")
+            raise DataError(f"there are no files that end in {named} in the folder {name}")
     elif not os.path.exists(name) and glob.has_magic(name):
         found = [part for part in glob.glob(name, recursive=True) if os.path.isfile(part)]
         if not found:
@@ -186,25 +195,28 @@ def _hidden(path: str) -> bool:
 
 
 def _parquet_schema(path: str) -> pa.Schema:
-    import pyarrow as pa
-    from pyarrow import parquet
-
     with open_file(path) as file:
-        try:
-            return parquet.read_schema(file)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path} cannot be read as Parquet: {error}") from error
+        return parquet_schema(file, path)
 
 
-def _csv_schema(path: str) -> pa.Schema:
+def _csv_schema(path: str, asked: Columns) -> pa.Schema:
     import pyarrow as pa
 
-    with open_file(path) as file:
-        return pa.schema([(name, pa.string()) for name in header_of(file, path, _delimiter(path))])
+    with open_text(path) as file:
+        header = header_of(file, path, asked, _separators(path))
+    return pa.schema([(name, pa.string()) for name in header.names])
 
 
-def _delimiter(path: str) -> str:
-    return "\t" if path.lower().endswith(FORMATS["tsv"]) else ","
+def _separators(path: str) -> tuple[str, ...]:
+    tabs = path.lower().endswith(_endings("tsv"))
+    return SEPARATORS["tsv" if tabs else "csv"]
+
+
+def _endings(*formats: str) -> tuple[str, ...]:
+    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
+    plain = [ending for format in formats for ending in FORMATS[format]]
+    packed = () if "parquet" in formats else ENDINGS
+    return tuple(ending + more for ending in plain for more in ("", *packed))
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:

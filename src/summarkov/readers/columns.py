@@ -7,13 +7,37 @@ from dataclasses import dataclass
 
 from summarkov.errors import DataError, SettingError, nearest
 
-#: Column names that are recognised, whatever their case. The first of each line is the name that
-#: process-mining tools write, and wins over the plain ones.
-CASE_NAMES = ("case:concept:name", "case", "case_id", "case id", "caseid", "sequence", "sequence_id")
-EVENT_NAMES = ("concept:name", "event", "activity", "label", "events")
-ORDER_NAMES = ("time:timestamp", "timestamp", "time", "order", "position")
+#: Column names that are recognised, whatever their capitals, blanks, hyphens and underscores. Those of an
+#: earlier line win over those of a later one; two of one line are an error. The first is what XES and pm4py
+#: say; others are what Disco, ProM, Celonis, Apromore and Power Automate write.
+CASE_NAMES = (
+    ("case:concept:name",),
+    ("case", "case id", "sequence", "sequence id", "case key"),
+)
+EVENT_NAMES = (
+    ("concept:name",),
+    ("event", "activity", "label", "events", "activity name", "event name", "activity en"),
+)
+#: Where an event has a beginning and an end, it is at its end that it is complete.
+ORDER_NAMES = (
+    ("time:timestamp",),
+    ("timestamp", "time", "order", "position", "event time"),
+    ("complete timestamp", "complete time", "end timestamp", "end time"),
+    ("start timestamp", "start time"),
+)
 #: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
-ID_NAMES = (*CASE_NAMES, "id")
+ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
+
+Names = tuple[tuple[str, ...], ...]
+
+
+def plain(name: str) -> str:
+    """A name without what tools write differently.
+
+    >>> plain("_CASE_KEY") == plain("Case Key")
+    True
+    """
+    return "".join(letter for letter in name.lower() if letter not in " _-")
 
 
 @dataclass(frozen=True)
@@ -30,8 +54,8 @@ class Columns:
 
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
-        known = (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES)
-        return name in self.names() or name.lower() in known
+        known = {plain(known) for line in (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES) for known in line}
+        return name in self.names() or plain(name) in known
 
     def check(self) -> None:
         """Refuse what cannot name columns, before any data is touched."""
@@ -72,7 +96,7 @@ def choose_columns(
 def _choose(
     role: str,
     name: str | bool | None,
-    known: Sequence[str],
+    known: Names,
     names: Sequence[str],
     asked: Columns,
     source: str,
@@ -84,8 +108,8 @@ def _choose(
         found = [name] * names.count(name)
     else:
         free = [name for name in names if name not in asked.names()]  # not taken by another role
-        found = [name for name in free if name.lower() == known[0]]
-        found = found or [name for name in free if name.lower() in known]
+        lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
+        found = next(filter(None, lines), [])
     if len(found) > 1:
         shown = " and ".join(repr(name) for name in found)
         raise DataError(f"{source} has columns {shown}, and each could be the {role}; say which with {role}=")

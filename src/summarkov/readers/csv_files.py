@@ -4,52 +4,82 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
-from io import BufferedReader
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BufferedReader, FileIO
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.readers.columns import Columns, choose_columns
-from summarkov.readers.files import decode, open_file
+from summarkov.readers.files import decode, open_text
+from summarkov.readers.sessions import Gap
 from summarkov.readers.tables import sequences_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def read_csv(path: str, asked: Columns, labels: Sequence[str] | None, *, delimiter: str) -> EventSequences:
+#: What may separate cells, the first that fits.
+SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+
+
+#: What is parsed at a time; no row may be longer.
+BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns, those that are chosen, and what separates cells."""
+
+    names: list[str]
+    chosen: Columns
+    delimiter: str
+
+
+def read_csv(
+    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None, *, format: str
+) -> EventSequences:
     """Read a file with a header line and an event a line; an empty cell is a missing value.
 
     Cells are text as they stand: ``007`` and ``NA`` are labels. Only the needed columns are converted.
     """
-    with open_file(path) as file:
-        if not file.seekable():  # Arrow opens it once more
+    with open_text(path) as file:
+        as_it_is = isinstance(file.raw, FileIO)
+        if as_it_is and not file.seekable():  # it is opened once more
             raise DataError(f"{path} is not a regular file; save it as one first")
-        names = header_of(file, path, delimiter)
-        chosen = choose_columns(names, asked, path)
+        header = header_of(file, path, asked, SEPARATORS[format])
         rest = _what_follows(file)
     if rest is None:
         return EventSequences([], [0], labels or [], [])
-    table = _parse(path, chosen, delimiter, quotes=rest)
-    return sequences_of(table, chosen, labels, path)
+    table = _parse(path, header, quotes=rest, as_it_is=as_it_is)
+    return sequences_of(table, header.chosen, labels, path, gap)
 
 
-def header_of(file: BufferedReader, path: str, delimiter: str) -> list[str]:
-    """Read the first line that is not empty, and no further."""
-
-    def lines() -> Iterator[str]:
-        for number, line in enumerate(file, start=1):
-            yield decode(line, path, number)
-
+def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
+    """Read the first line that is not empty, and no further; choose columns, and the separator for them."""
+    lines = (decode(line, path, number) for number, line in enumerate(file, start=1))
+    first = next((line for line in lines if line.strip("\r\n")), None)
+    if first is None:
+        raise DataError(f"{path} holds no lines; expected a header line with the names of the columns")
     try:
-        return next(cells for cells in csv.reader(lines(), delimiter=delimiter) if cells)
-    except StopIteration:
-        raise DataError(
-            f"{path} holds no lines; expected a header line with the names of the columns"
-        ) from None
+        delimiter = _separator(first, path, asked, separators)
+        names = next(csv.reader(chain([first], lines), delimiter=delimiter))
     except csv.Error as error:
         raise DataError(f"{path}, line 1: the header cannot be read: {error}") from error
+    return Header(names, choose_columns(names, asked, path), delimiter)
+
+
+def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
+    """The first character that makes cells with the needed columns among them, else the most cells."""
+    cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+    for separator, names in cells.items():
+        with suppress(DataError):
+            choose_columns(names, asked, path)
+            return separator
+    return max(separators, key=lambda separator: len(cells[separator]))
 
 
 def _what_follows(file: BufferedReader) -> bool | None:
@@ -67,12 +97,12 @@ def _what_follows(file: BufferedReader) -> bool | None:
     return None if nothing else False
 
 
-def _parse(path: str, chosen: Columns, delimiter: str, *, quotes: bool) -> pa.Table:
+def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
     """Parse the chosen columns, case and event straight into dictionaries."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    text = pa.dictionary(pa.int32(), pa.string())
+    chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
     convert = arrow_csv.ConvertOptions(
         include_columns=chosen.names(),
         column_types={chosen.case: text, chosen.event: text},
@@ -81,43 +111,35 @@ def _parse(path: str, chosen: Columns, delimiter: str, *, quotes: bool) -> pa.Ta
         quoted_strings_can_be_null=False,
         check_utf8=False,  # checked below, once a value instead of once a row
     )
-    parse = {"delimiter": delimiter, "newlines_in_values": quotes}
+    parse = {"delimiter": header.delimiter, "newlines_in_values": quotes}
+
+    def read(**more: Any) -> pa.Table:
+        options = arrow_csv.ReadOptions(use_threads=not more, block_size=BLOCK)
+        parsing = arrow_csv.ParseOptions(**parse, **more)
+        with pa.OSFile(path) if as_it_is else open_text(path) as source:
+            return arrow_csv.read_csv(
+                source, read_options=options, parse_options=parsing, convert_options=convert
+            )
+
     try:
-        table = arrow_csv.read_csv(
-            path, parse_options=arrow_csv.ParseOptions(**parse), convert_options=convert
-        )
+        table = read()
         for chunk in (chunk for column in table.columns for chunk in column.chunks):
             values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
             values.validate(full=True)
         return table
     except pa.ArrowException as error:
-        raise DataError(_reason(path, parse, convert, error)) from error
+        message, ragged = str(error), list[Any]()
 
+        def note(row: Any) -> str:
+            ragged.append(row)
+            return "error"
 
-def _reason(path: str, parse: dict[str, Any], convert: Any, error: Exception) -> str:
-    """Parse again in one thread: only then does Arrow know the number of the row that it stumbled on."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    ragged: list[Any] = []
-
-    def note(row: Any) -> str:
-        ragged.append(row)
-        return "error"
-
-    message = str(error)
-    convert.check_utf8 = True
-    options = arrow_csv.ParseOptions(**parse, invalid_row_handler=note)
-    try:
-        arrow_csv.read_csv(
-            path,
-            read_options=arrow_csv.ReadOptions(use_threads=False),
-            parse_options=options,
-            convert_options=convert,
-        )
-    except pa.ArrowException as again:
-        message = str(again)
-    return reason(path, parse["delimiter"], ragged, message)
+        convert.check_utf8 = True
+        try:
+            read(invalid_row_handler=note)  # in one thread: only then Arrow knows the number of the row
+        except pa.ArrowException as again:
+            message = str(again)
+        raise DataError(reason(path, header.delimiter, ragged, message)) from error
 
 
 def reason(path: str, delimiter: str, ragged: list[Any], message: str) -> str:
@@ -128,7 +150,12 @@ def reason(path: str, delimiter: str, ragged: list[Any], message: str) -> str:
             f"{path}, row {row.number} (the header is row 1): {row.actual_columns} cells where the header "
             f"has {row.expected_columns}; mend the row, or check that {delimiter!r} separates cells"
         )
+    if "straddl" in message:
+        return (
+            f"{path}: a row is longer than {BLOCK >> 20} MiB; close a quote that is left open, "
+            "or shorten what stands there"
+        )
     found = re.search(r"Row #(\d+): .*invalid UTF8", message)
     if found:
         return f"{path}, row {found[1]} (the header is row 1): the text is not UTF-8; save the file as UTF-8"
-    return f"{path} cannot be read as a table: {message}"
+    return f"{path} cannot be read as a table: {' '.join(message.split())}"

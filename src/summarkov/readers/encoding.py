@@ -43,6 +43,10 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
     except pa.ArrowException as error:
         message = f"column {name!r} of {source} holds {column.type}, which cannot be read as labels; "
         raise DataError(message + "turn it into text first") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
+        ) from error
     codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
     return _without_repeats(codes, texts)
 

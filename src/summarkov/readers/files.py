@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 
 from summarkov.errors import DataError, SettingError, nearest
+from summarkov.readers.packed import ENDINGS, as_text
 
 #: The formats, and the endings of file names by which they are guessed.
 FORMATS = {
@@ -16,14 +17,16 @@ FORMATS = {
     "parquet": (".parquet", ".pq"),
     "jsonl": (".jsonl", ".ndjson"),
     "text": (".txt",),
+    "spmf": (".spmf",),
+    "xes": (".xes",),
 }
 
 
 def format_of(path: str, asked: str | None) -> str:
     """Return the format asked for, or the one that the end of the file's name tells.
 
-    >>> format_of("log.CSV", None), format_of("log.dat", "text")
-    ('csv', 'text')
+    >>> format_of("log.CSV", None), format_of("log.xes.gz", None), format_of("log.dat", "text")
+    ('csv', 'xes', 'text')
     """
     choices = ", ".join(repr(name) for name in FORMATS)
     if asked is not None:
@@ -32,10 +35,13 @@ def format_of(path: str, asked: str | None) -> str:
                 f"unknown format {asked!r}; use one of {choices}{nearest(str(asked), FORMATS)}"
             )
         return asked
-    suffix = os.path.splitext(path)[1].lower()
-    for name, suffixes in FORMATS.items():
+    name = path.lower()
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    suffix = os.path.splitext(name)[1]
+    for format, suffixes in FORMATS.items():
         if suffix in suffixes:
-            return name
+            return format
     raise DataError(f"the format of {path} cannot be told from its name; pass format= as one of {choices}")
 
 
@@ -55,9 +61,22 @@ def open_file(path: str, expected: str = "events") -> BufferedReader:
     return file
 
 
+def open_text(path: str, expected: str = "events") -> BufferedReader:
+    """Open a file as UTF-8, whether or not it is packed or UTF-16; a byte order mark of UTF-8 stays."""
+    file = open_file(path, expected)
+    try:
+        text = as_text(file, path)
+        if not text.peek(1):
+            raise DataError(f"{path} holds nothing; expected {expected} in it")
+        return text
+    except BaseException:
+        file.close()
+        raise
+
+
 def text_lines(path: str, *, expected: str = "events") -> Iterator[tuple[int, str]]:
-    """Yield number and text of every line, without its line break."""
-    with open_file(path, expected) as file:
+    """Yield number and text of every line, without its line break; packed files and UTF-16 are fine."""
+    with open_text(path, expected) as file:
         for number, line in enumerate(file, start=1):
             yield number, decode(line, path, number).rstrip("\r\n")
 

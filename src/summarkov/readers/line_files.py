@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import json
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
-
-import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.labels import label_text
+from summarkov.readers.collected import Collected
 from summarkov.readers.columns import Columns
 from summarkov.readers.files import text_lines
-from summarkov.readers.vocabulary import settle
 
 
-def read_text(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
-    """Read labels separated by white space; an empty line is an empty sequence."""
+def read_text(
+    path: str, asked: Columns, labels: Sequence[str] | None, *, told: bool = True
+) -> EventSequences:
+    """Read labels separated by white space; an empty line is an empty sequence.
+
+    Unless ``told`` that it is plain text, what looks like SPMF text is refused.
+    """
     if asked.names():
         raise SettingError(f"case, event and order name columns, and {path} is plain text, which has none")
-    collected = _Collected()
-    for _, line in text_lines(path):
-        collected.add(line.split())
+    collected = Collected()
+    for number, line in text_lines(path):
+        words = line.split()
+        if number == 1 and not told and words[-1:] == ["-2"] and "-1" in words:
+            raise DataError(
+                f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say so with "
+                "format='spmf', or format='text' if they are labels"
+            )
+        collected.add(words)
     return collected.finish(labels)
 
 
 def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
     """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
-    collected = _Collected()
+    collected = Collected()
     for events, name in jsonl_sequences(path, asked):
         collected.add(events, name)
     return collected.finish(labels)
@@ -59,28 +66,6 @@ def jsonl_sequences(path: str, asked: Columns) -> Iterator[tuple[list[str], str 
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
         yield labels, name
-
-
-class _Collected:
-    """Sequences as they come, a code a label by first appearance."""
-
-    def __init__(self) -> None:
-        self.index: defaultdict[str, int] = defaultdict()
-        self.index.default_factory = self.index.__len__  # the next free code
-        self.codes = array("i")
-        self.offsets = array("q", [0])
-        self.ids: list[str] = []
-        self.named = False
-
-    def add(self, labels: Iterable[str], name: str | None = None) -> None:
-        self.named = self.named or name is not None
-        self.ids.append(str(len(self.ids)) if name is None else name)
-        self.codes.extend(map(self.index.__getitem__, labels))
-        self.offsets.append(len(self.codes))
-
-    def finish(self, labels: Sequence[str] | None) -> EventSequences:
-        codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
-        return EventSequences(codes, np.asarray(self.offsets), vocabulary, self.ids if self.named else None)
 
 
 def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:

@@ -78,13 +78,27 @@ def _parse(column: pa.ChunkedArray, name: str, source: str, first_row: int) -> p
             return text.cast(kind)
         except pa.ArrowInvalid:
             continue
+    iso = _as_iso(text)
+    for kind in times:
+        try:
+            return iso.cast(kind)
+        except pa.ArrowInvalid:
+            continue
     raise DataError(_why_not(text, name, source, first_row))
+
+
+def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
+    import pyarrow.compute as pc
+
+    text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
+    return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
 
 
 def _why_not(text: pa.ChunkedArray, name: str, source: str, first_row: int) -> str:
     """Name the first value that is neither a number nor a date, or else the first of all."""
     values = text.to_pylist()
-    row = next((row for row, value in enumerate(values) if not _readable(value)), 0)
+    row = next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), 0)
     return (
         f"order column {name!r} of {source} cannot be put in order: row {first_row + row + 1} of the data "
         f"holds {values[row][:40]!r}; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "

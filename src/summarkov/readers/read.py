@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Literal
 
 from summarkov.errors import DataError, SettingError
@@ -11,6 +12,7 @@ from summarkov.events import EventSequences
 from summarkov.events.labels import iterate, vocabulary_of
 from summarkov.readers.columns import Columns
 from summarkov.readers.files import format_of
+from summarkov.readers.sessions import Gap
 
 
 def read_events(
@@ -21,6 +23,7 @@ def read_events(
     order: str | Literal[False] | None = None,
     labels: Iterable[object] | None = None,
     format: str | None = None,
+    session_gap: str | float | timedelta | None = None,
 ) -> EventSequences:
     """Read sequences of events from lists, tables and files.
 
@@ -30,24 +33,32 @@ def read_events(
         - a list of lists of labels, or a dict from id to list;
         - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
         - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (a list of labels or
-          ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), or plain text (a sequence a
+          ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), plain text (a sequence a
           line, labels separated by white space; an empty line is an empty sequence, and the line
-          break at the end of the last line begins no other);
+          break at the end of the last line begins no other), SPMF text, or an XES log. All but Parquet may
+          be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
         - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
     case, event, order
         The columns of a table that name the sequence, the event's label, and the event's place in its
         sequence. Where they are not given, these names are recognised, in capitals or not:
-        ``case:concept:name``, else case, case_id, "case id", caseid, sequence, sequence_id;
-        ``concept:name``, else event, activity, label, events;
-        ``time:timestamp``, else timestamp, time, order, position.
+        ``case:concept:name``, else case, case id, case key, sequence, sequence id;
+        ``concept:name``, else event, activity, label, events, activity name, event name, activity en;
+        ``time:timestamp``, else timestamp, time, order, position, event time, else complete or end
+        timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
         Two columns that are equally fit are an error. ``order=False`` keeps the order of the rows even
-        if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys.
+        if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys; in XES, the
+        keys of attributes (``concept:name``), and ``order`` is only sorted by if it is given.
     labels
         The vocabulary, in any order, where labels may be missing from the data; any other label is
         an ``UnknownLabelError``. By default the labels that occur.
     format
-        "csv", "tsv", "parquet", "jsonl" or "text", where the end of the file's name (.csv, .tsv, .tab,
-        .parquet, .pq, .jsonl, .ndjson, .txt) does not tell it.
+        "csv", "tsv", "parquet", "jsonl", "text", "spmf" or "xes", where the end of the file's name (.csv,
+        .tsv, .tab, .parquet, .pq, .jsonl, .ndjson, .txt, .spmf, .xes, and before .gz, .zst or .zstd) does
+        not tell it.
+    session_gap
+        Begin a new sequence wherever more than this lies between an event and the one before it in the
+        order column: ``"30min"`` (ms, s, min, h, d, w), a timedelta, or a number in the unit of the column
+        (seconds, if it holds dates or times). Case ``a`` becomes the sequences ``a/1``, ``a/2``, ...
 
     Notes
     -----
@@ -75,18 +86,19 @@ def read_events(
     asked = Columns(case, event, order)
     asked.check()
     vocabulary = None if labels is None else vocabulary_of(labels)
+    gap = None if session_gap is None else Gap.of(session_gap)
     if isinstance(source, str | os.PathLike):
-        return _read_file(os.fsdecode(source), asked, vocabulary, format)
+        return _read_file(os.fsdecode(source), asked, vocabulary, gap, format)
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):
         from summarkov.readers.tables import is_table, read_table
 
         if is_table(source):
-            return read_table(source, asked, vocabulary)
-    if asked.names():
+            return read_table(source, asked, vocabulary, gap)
+    if asked.names() or gap is not None:
         raise SettingError(
-            f"case, event and order name columns, and {_kind(source)} has none; "
+            f"case, event, order and session_gap are about columns, and {_kind(source)} has none; "
             "make it a table first, for example with pandas.DataFrame"
         )
     if isinstance(source, EventSequences):
@@ -94,20 +106,26 @@ def read_events(
     return _read_lists(source, vocabulary)
 
 
-def _read_file(path: str, asked: Columns, labels: Sequence[str] | None, format: str | None) -> EventSequences:
+def _read_file(
+    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None, format: str | None
+) -> EventSequences:
     """Call the reader of a file's format; what it needs is imported only now."""
-    from summarkov.readers import csv_files, line_files, parquet_files
+    from summarkov.readers import csv_files, line_files, parquet_files, spmf_files, xes_files
 
-    format = format_of(path, format)
-    if format == "csv":
-        return csv_files.read_csv(path, asked, labels, delimiter=",")
-    if format == "tsv":
-        return csv_files.read_csv(path, asked, labels, delimiter="\t")
-    if format == "parquet":
-        return parquet_files.read_parquet(path, asked, labels)
-    if format == "jsonl":
+    kind = format_of(path, format)
+    if kind in ("csv", "tsv"):
+        return csv_files.read_csv(path, asked, labels, gap, format=kind)
+    if kind == "parquet":
+        return parquet_files.read_parquet(path, asked, labels, gap)
+    if kind == "xes":
+        return xes_files.read_xes(path, asked, labels, gap)
+    if gap is not None:
+        raise SettingError(f"session_gap needs the time of every event, and {path} has no times")
+    if kind == "jsonl":
         return line_files.read_jsonl(path, asked, labels)
-    return line_files.read_text(path, asked, labels)
+    if kind == "spmf":
+        return spmf_files.read_spmf(path, asked, labels)
+    return line_files.read_text(path, asked, labels, told=format is not None)
 
 
 def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.readers.arrays import count, missing_rows, numpy_of, refuse_missing
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.encoding import encode
 from summarkov.readers.grouping import group
-from summarkov.readers.ordering import sort_keys
+from summarkov.readers.ordering import as_ordered, sort_keys
+from summarkov.readers.sessions import Gap, cut_sessions
 from summarkov.readers.vocabulary import settle
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def is_table(source: object) -> bool:
     return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
 
 
-def read_table(source: Any, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+def read_table(
+    source: Any, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None
+) -> EventSequences:
     """Read a table through the Arrow interface, keeping only the columns that are needed.
 
     >>> import pyarrow as pa
@@ -49,8 +52,8 @@ def read_table(source: Any, asked: Columns, labels: Sequence[str] | None) -> Eve
         try:
             batches = [batch.select(names) for batch in reader]
         except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{TABLE} cannot be read by Arrow: {_one_line(error)}") from error
-    return sequences_of(pa.Table.from_batches(batches, schema), chosen, labels, TABLE)
+            raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
+    return sequences_of(pa.Table.from_batches(batches, schema), chosen, labels, TABLE, gap)
 
 
 def _open(source: Any) -> pa.RecordBatchReader:
@@ -63,7 +66,7 @@ def _open(source: Any) -> pa.RecordBatchReader:
         batch = pa.record_batch(source)
         return pa.RecordBatchReader.from_batches(batch.schema, [batch])
     except (pa.ArrowException, ValueError, TypeError) as error:
-        raise DataError(f"{TABLE} cannot be read by Arrow: {_one_line(error)}") from error
+        raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
 
 
 def list_columns(schema: pa.Schema) -> set[str]:
@@ -72,29 +75,42 @@ def list_columns(schema: pa.Schema) -> set[str]:
 
 
 def sequences_of(
-    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str
+    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str, gap: Gap | None = None
 ) -> EventSequences:
     """Turn the chosen columns of a table into sequences: a row an event, or a row a sequence."""
     assert chosen.event is not None
+    if gap is not None and not isinstance(chosen.order, str):
+        raise SettingError(
+            f"session_gap needs the time of every event, and {source} has no order column; "
+            "name it with order="
+        )
     if _is_list(table.column(chosen.event).type):
         return _from_lists(table, chosen, labels, source)
-    return _from_rows(table, chosen, labels, source)
+    return _from_rows(table, chosen, labels, source, gap)
 
 
-def _from_rows(table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str) -> EventSequences:
-    """A row is an event; rows of one case make a sequence."""
+def _from_rows(
+    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str, gap: Gap | None
+) -> EventSequences:
+    """A row is an event; rows of one case make a sequence, or several with ``gap`` between them."""
     assert chosen.case is not None
     assert chosen.event is not None
     case = encode(table.column(chosen.case), chosen.case, source)
     event = encode(table.column(chosen.event), chosen.event, source)
-    order = None
+    order, limit = None, None
     if isinstance(chosen.order, str):
-        order = sort_keys(table.column(chosen.order), chosen.order, source)
+        column = as_ordered(table.column(chosen.order), chosen.order, source)
+        order = sort_keys(column, chosen.order, source)
+        limit = None if gap is None else gap.in_keys(column.type, chosen.order, source)
     grouping = group(case.codes, order)
     codes = event.codes if grouping.rows is None else event.codes[grouping.rows]
     codes, vocabulary = settle(codes, event.texts, labels)
     ids = [case.texts[code] for code in grouping.cases.tolist()]
-    return EventSequences(codes, grouping.offsets, vocabulary, ids, tied_order=grouping.tied_order)
+    offsets = grouping.offsets
+    if order is not None and limit is not None:
+        keys = order if grouping.rows is None else order[grouping.rows]
+        offsets, ids = cut_sessions(keys, offsets, ids, limit)
+    return EventSequences(codes, offsets, vocabulary, ids, tied_order=grouping.tied_order)
 
 
 def _from_lists(
@@ -152,7 +168,7 @@ def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str]]
     return source.loc[:, meant], left_out
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Return an error's own words as one line: pandas hands over several texts, Arrow adds tracebacks."""
     text = " ".join(" ".join(str(part) for part in error.args).split())
     return text.partition(". Detail: Python exception")[0]

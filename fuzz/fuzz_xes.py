@@ -1,0 +1,8 @@
+"""Bytes as a file of format "xes"."""
+
+from fuzz.reading import read
+
+
+def check(data: bytes) -> None:
+    """Events, or an error of ours."""
+    read(data, "xes")

@@ -1,0 +1,119 @@
+"""Cut a case into sessions where nothing happened for a while."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+
+_TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(ms|s|min|h|d|w|)\s*")
+_SECONDS = {
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+    "d": Fraction(86400),
+    "w": Fraction(7 * 86400),
+}
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A length of time, or if ``timed`` is not set a number, in whatever unit the order column has."""
+
+    length: Fraction
+    timed: bool
+
+    @staticmethod
+    def of(given: object) -> Gap:
+        """Read "30min", a number, or a timedelta.
+
+        >>> Gap.of("1.5h")
+        Gap(length=Fraction(5400, 1), timed=True)
+        """
+        if isinstance(given, timedelta) and given >= timedelta(0):
+            return Gap(Fraction(given // timedelta(microseconds=1), 10**6), timed=True)
+        found = isinstance(given, str) and _TIME.fullmatch(given)
+        if found:
+            return Gap(Fraction(found[1]) * _SECONDS.get(found[2], Fraction(1)), timed=bool(found[2]))
+        if (
+            isinstance(given, int | float | np.integer | np.floating)
+            and not isinstance(given, bool)
+            and math.isfinite(given)
+            and given >= 0
+        ):
+            return Gap(Fraction(given.item() if isinstance(given, np.generic) else given), timed=False)
+        raise SettingError(
+            f"session_gap must be a time such as '30min' (ms, s, min, h, d, w), a number from 0 on in the "
+            f"unit of the order column (seconds, if that holds dates or times), or a timedelta, not {given!r}"
+        )
+
+    def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:
+        """Its length in the numbers that a column of this type is sorted by. (Text must be empty.)"""
+        import pyarrow as pa
+
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            if self.timed:
+                raise SettingError(
+                    f"order column {name!r} of {source} holds numbers, not times; "
+                    "give session_gap as a number in their unit"
+                )
+            return self.length
+        if pa.types.is_date32(kind):
+            return self.length / 86400
+        if pa.types.is_date64(kind):
+            return self.length * 1000
+        if pa.types.is_decimal(kind):
+            raise DataError(
+                f"order column {name!r} of {source} holds {kind}, which session_gap cannot measure; "
+                "turn it into floats or whole numbers first"
+            )
+        return self.length * _PER_SECOND[getattr(kind, "unit", "s")]
+
+
+def cut_sessions(
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
+) -> tuple[IntArray, list[str]]:
+    """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
+
+    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ...
+
+    >>> offsets, ids = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
+    >>> offsets.tolist(), ids
+    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'])
+    """
+    far = _far(keys, gap)
+    far[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(keys))] - 1] = False
+    cuts = np.flatnonzero(far) + 1
+    starts = np.concatenate([offsets[:-1], cuts])
+    owner = np.concatenate([np.arange(len(offsets) - 1), np.searchsorted(offsets, cuts, side="right") - 1])
+    order = np.argsort(starts, kind="stable")
+    owner = owner[order]
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
+    return np.append(starts[order], len(keys)), names
+
+
+def _far(keys: npt.NDArray[Any], gap: Fraction) -> npt.NDArray[np.bool_]:
+    """Whether each key but the first is further than the gap from the one before. (Falls do not matter.)"""
+    if keys.dtype.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore"):  # from inf to inf is no gap
+            return np.asarray(np.diff(keys) > float(gap))
+    # exact also where the difference does not fit: modulo 2^64, and no rise is longer
+    wide = keys.astype(np.uint64) if keys.dtype.kind == "u" else keys.astype(np.int64).view(np.uint64)
+    return np.asarray((np.diff(wide) > min(math.floor(gap), 2**64 - 1)) & (keys[1:] > keys[:-1]))
