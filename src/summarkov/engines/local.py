@@ -87,7 +87,10 @@ class LocalSource:
         memory = joint_memory({id(request.summary): request.summary for request in requests}.values())
         if self._shards is None or self._shards[0] != memory:  # what kernels look up is worth keeping
             n = self.events.n_events
-            cuts = even_cuts(n, max(1, self.n_jobs, -(-n // SHARD_EVENTS)))
+            each = max(
+                1, -(-n // (SHARD_EVENTS * self.n_jobs))
+            )  # as many a thread, so that none is waited for
+            cuts = even_cuts(n, each * self.n_jobs)
             shards = [
                 Shard(
                     piece.index,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,13 +65,13 @@ def bootstrap(
             progress(done, total)
 
     found: dict[Edge, int] = {}
-    lookbacks: Votes = {}
+    lookbacks: Votes = defaultdict(Counter)
     for one in replicated:
         for at, results in enumerate(learn_replicates(templates, one, templates[0].make_summary(), on_done)):
             for result in results[:-1]:  # the last is the model itself
                 for z in result.influencers:
                     reach = result.summary.reach(local.labels[z])[1]
-                    lookbacks.setdefault((at, z), Counter())[reach] += 1
+                    lookbacks[at, z][reach] += 1
                     for x in models[at].fitted.target.codes:
                         found[at, z, x] = found.get((at, z, x), 0) + 1
     edges = list(_listed(models, found, n))

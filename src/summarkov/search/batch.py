@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 Searches = Generator[list[Request], list[Counts], list[list[SearchResult]]]
 
 #: Numbers that are scored at once, so that they stay near the processor.
-_AT_ONCE = 1 << 16
+_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,8 @@ class Batch:
         and the scores ``[member, candidate]``, the members of all groups one after the other.
         """
         summary = self.problem.summary
-        others = {group.influencers: _others(self.problem.optional, group.influencers) for group in groups}
+        sets = dict.fromkeys(group.influencers for group in groups)
+        others = {influencers: _others(self.problem.optional, influencers) for influencers in sets}
         candidates = [others[group.influencers] for group in groups]
         if isinstance(summary, WindowSummary):
             targets = [self.problems[group.problem].target for group in groups]
@@ -93,16 +94,16 @@ class Batch:
             ]
             known = [self._known(group, counts) for group, counts in zip(groups, answers, strict=True)]
             return known, candidates, self._joined_scores(groups, candidates, answers)
-        sets = [
-            Group(group.problem, influencers, group.members)
-            for group, joining in zip(groups, candidates, strict=True)
-            for influencers in (group.influencers, *(_with(group.influencers, z) for z in joining))
-        ]
-        each = yield from self.states(sets)
-        known, step = each[:: len(candidates[0]) + 1], len(candidates[0]) + 1
-        scores = self.scores(each)
+        each = yield from self.states(
+            [
+                Group(group.problem, influencers, group.members)
+                for group, joining in zip(groups, candidates, strict=True)
+                for influencers in (group.influencers, *(_with(group.influencers, z) for z in joining))
+            ]
+        )
+        scores, step = self.scores(each), 1 + len(candidates[0])
         rows = [np.stack(scores[at + 1 : at + step], axis=-1) for at in range(0, len(each), step)]
-        return known, candidates, np.concatenate(rows)
+        return each[::step], candidates, np.concatenate(rows)
 
     def states(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[Group]]:
         """Ask for the counts of each group."""
