@@ -139,7 +139,7 @@ def test_the_file_is_json_that_a_person_can_read(events, tmp_path):
     assert text.endswith("}\n")
     assert "É" in text  # not \u00c9
     document = json.loads(text)
-    assert list(document) == ["format", "version", "kind", "model", "settings", "data", "targets"]
+    assert list(document) == ["format", "version", "kind", "model", "settings", "data", "targets", "checksum"]
     assert (document["format"], document["version"], document["kind"]) == ("summarkov", 1, "BSuMM")
     assert document["settings"]["lookback"] == 3
     assert document["data"]["labels"]["A"] == events.label_counts[0]
@@ -240,7 +240,7 @@ def test_a_failure_before_writing(events, standing, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError("too much")
 
-    monkeypatch.setattr("summarkov.models.storage.json.dumps", fail)
+    monkeypatch.setattr("summarkov.store.seal.json.dumps", fail)
     with pytest.raises(MemoryError):
         sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
     untouched(standing)

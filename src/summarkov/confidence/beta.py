@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.scores.gamma import log_gamma, log_rising
+
 FloatArray = npt.NDArray[np.float64]
 
-_log_gamma = np.vectorize(math.lgamma, otypes=[float])
 #: From here on (both parameters) the Cornish-Fisher expansion is exact to 1e-5 standard deviations.
 _LARGE = 2000.0
 
@@ -43,7 +43,8 @@ def _solve(q: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
     mirror = q > 0.5
     goal = np.log(np.where(mirror, 1 - q, q))
     a, b = np.where(mirror, b, a), np.where(mirror, a, b)
-    log_beta = _log_gamma(a) + _log_gamma(b) - _log_gamma(a + b) if len(q) else q
+    less = np.minimum(a, b)
+    log_beta = log_gamma(less) - log_rising(np.maximum(a, b), less)
     t = np.where(
         np.minimum(a, b) >= 1,
         _logit_quantile(np.exp(goal), a, b),
@@ -54,7 +55,7 @@ def _solve(q: FloatArray, a: FloatArray, b: FloatArray) -> FloatArray:
         value, slope, slope_of_density = _log_cdf(t[on], a[on], b[on], log_beta[on])
         step = (goal[on] - value) / slope
         bend = 1 + step * (slope_of_density - slope) / 2  # Halley's correction, where it is safe
-        step = np.where(bend > 0.5, step / np.maximum(bend, 0.5), step)
+        step = np.where((bend > 0.5) & (bend < 2), step / np.clip(bend, 0.5, 2), step)
         t[on] += step
         on = on[np.abs(step) > 1e-4 * np.minimum(1, 1 / slope)]  # the next error is of the order of its cube
         if not len(on):

@@ -19,7 +19,7 @@ from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
 from summarkov.engines.resampling import Draws, units_of
 from summarkov.engines.shard import Shard
-from summarkov.engines.weights import fixed_point
+from summarkov.engines.weights import fixed_point, refuse_overflow
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
@@ -46,6 +46,8 @@ class LocalSource:
         self.events = events
         self.n_jobs = threads(n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
+        if self.weights is not None:
+            refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
         self._shards: tuple[tuple[int, int | None], list[Shard]] | None = None
 
     @property

@@ -19,6 +19,7 @@ from summarkov.engines.pieces import Piece, even_cuts, pieces
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
 from summarkov.engines.shard import Shard
 from summarkov.engines.target import Target
+from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.kernels.batch import MOST_PAIRS
@@ -45,6 +46,9 @@ class ReplicatedSource:
     ) -> None:
         self.events, self.scale, self.n_jobs = events, scale, n_jobs
         self._unit, self._weights = unit, np.ascontiguousarray(weights)
+        if float(weights.max(initial=0)) * len(unit) > MOST:  # else none can overflow
+            totals = np.bincount(unit, minlength=len(weights)).astype(float) @ weights.astype(float)
+            refuse_overflow(float(totals.max()), scale)
         self._kept: dict[tuple[int, bytes], Rows] = {}
         self._n_kept = 0
         self.units, self.n_units = "sequences", len(weights)  # what was drawn from, and how many there are

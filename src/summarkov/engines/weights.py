@@ -11,6 +11,8 @@ from summarkov.errors import SettingError
 
 #: Weights that are not whole become multiples of 2^-20.
 FIXED_POINT = 1 << 20
+#: The most that all events may weigh together, in units of 1 / scale: a count holds no more.
+MOST = 1 << 62
 
 
 def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] | None, int]:
@@ -32,3 +34,12 @@ def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] |
     if given.size and float(given.max()) * scale > 2**42:
         raise SettingError(f"sample_weight {float(given.max()):g} is too large; scale the weights down")
     return np.rint(given.astype(float) * scale).astype(np.int64), scale
+
+
+def refuse_overflow(total: float, scale: int) -> None:
+    """Refuse weights whose sum over all events, in units of ``1 / scale``, is more than a count can hold."""
+    if total > MOST:
+        raise SettingError(
+            f"the events weigh {total / scale:g} together, more than can be counted exactly; scale the "
+            "weights down"
+        )

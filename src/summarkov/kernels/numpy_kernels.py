@@ -21,6 +21,8 @@ from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int, Occur
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
 _PAIRS_AT_ONCE = 1 << 20
 _ROWS_AT_ONCE = 1 << 14
+#: NumPy has no arrays of more axes.
+_MOST_AXES = 32
 
 
 class Window(NamedTuple):
@@ -134,7 +136,7 @@ def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
         return np.zeros((int(some), 0), np.int32), [np.zeros(len(keys), np.int64) for keys in many]
     joined = np.concatenate(many)
     sizes = [int(n) + 1 for n in joined.max(axis=0, initial=0)]
-    if math.prod(sizes) < 2**62:  # one number a key: much faster to sort
+    if width <= _MOST_AXES and math.prod(sizes) < 2**62:  # one number a key: much faster to sort
         packed = np.ravel_multi_index(tuple(joined.T), sizes)
         packed, where = np.unique(packed, return_inverse=True)
         keys = np.column_stack(np.unravel_index(packed, sizes)).astype(np.int32)

@@ -188,7 +188,7 @@ class BSuMM(WindowedModel):
     delay : int
         Leave out that many of the most recent events; less than the look-back.
     alpha : float
-        Pseudo-count of the prior for each outcome in each state.
+        Pseudo-count of the prior for each outcome in each state, from 1e-15 to 1e15.
     prior : {"uniform", "base-rate"}
         What the estimates are drawn towards: even odds, as in the paper, or the target's base rate, which is
         far better for rare labels where ``alpha`` is large, say 5 or 10.

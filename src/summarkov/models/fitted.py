@@ -13,6 +13,7 @@ import numpy.typing as npt
 from summarkov.confidence import credible_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
+from summarkov.engines.weights import refuse_overflow
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
@@ -105,6 +106,7 @@ class Fitted:
         """Add the counts of further data; the influencers stay."""
         scale = max(self.scale, source.scale)  # 1 or the fixed point, so one divides the other
         old, new = scale // self.scale, scale // source.scale
+        refuse_overflow(float(self.label_counts.sum()) * old + float(source.label_counts.sum()) * new, scale)
         return replace(
             self,
             table=StateCounts.total(

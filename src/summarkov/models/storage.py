@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,7 +34,7 @@ from summarkov.search import LookbackProblem, Problem, Step
 from summarkov.search.contexts import ContextProblem
 from summarkov.search.lookbacks import LookbackStep
 from summarkov.search.tree import TreeProblem
-from summarkov.store import Node, read_document, write_atomically
+from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.summaries import CustomSummary, Summary, TreeSummary, WindowSummary, registered_summary
 
 VERSION = 1
@@ -51,9 +50,7 @@ _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 def save(model: SummaryModel | InfluenceGraph | Bag, path: str | PathLike[str]) -> None:
     """Write a fitted model, graph or bag."""
-    text = json.dumps(to_document(model), indent=1, ensure_ascii=False, allow_nan=False)
-    # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
-    write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    write_sealed(path, to_document(model), indent=1)
 
 
 def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
@@ -141,9 +138,10 @@ def load(path: str | PathLike[str]) -> Any:
     Returns a model (``BSuMM``, ...), an ``InfluenceGraph`` or a ``Bag``.
     """
     document = read_document(path)
-    if isinstance(document.value, dict) and document.value.get("kind") == "Bag":
-        return _read_bag(document)
-    return _read(document)
+    is_bag = isinstance(document.value, dict) and document.value.get("kind") == "Bag"
+    model = _read_bag(document) if is_bag else _read(document)
+    check_seal(document)
+    return model
 
 
 def _read_bag(document: Node) -> Bag:

@@ -136,6 +136,8 @@ def _window_key(node: Node, summary: WindowSummary, names: Sequence[str]) -> tup
     key = tuple(node[name].count(max(summary.cap, len(names))) for name in names)
     if not summary.is_key(key):
         node.wrong("a state that this summary has")
+    if not summary.fits(key, names):
+        node.wrong("a state that fits into the look-back of 'settings'")
     return key
 
 

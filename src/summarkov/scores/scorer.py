@@ -12,10 +12,14 @@ import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.scores.estimates import FloatArray, log_likelihood, ordered_sum, pseudo_counts
+from summarkov.scores.gamma import log_rising
 
 IntArray = npt.NDArray[np.int64]
 
 SCORES = ("bic", "aic", "extended-bic", "marginal")
+
+#: Settings up to this, and pseudo-counts from its inverse on, leave all numbers exact to about ten digits.
+_MOST = 1e15
 
 
 def check_positive(name: str, value: float, *, zero: bool = False) -> None:
@@ -27,6 +31,11 @@ def check_positive(name: str, value: float, *, zero: bool = False) -> None:
         usable = False
     if not usable or value < 0 or (value == 0 and not zero):
         raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
+    if value > _MOST or (not zero and value < 1 / _MOST):
+        bound = (
+            f"large; it may be {_MOST:g} at most" if value > 1 else f"small; it may be {1 / _MOST:g} at least"
+        )
+        raise SettingError(f"{name} {value!r} is too {bound}")
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,10 @@ class Scorer:
         n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
         if self.kind == "aic":
             return np.asarray(likelihood - n_parameters)
-        score = likelihood - self.gamma * n_parameters * _each(_half_log, n_events)
+        score = likelihood
+        if self.gamma > 0:  # else nothing is taken off, even if there are infinitely many states
+            with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
+                score = score - self.gamma * n_parameters * _each(_half_log, n_events)
         if self.kind == "extended-bic":
             score = score - self.xi * _each(lambda u: math.log(math.comb(n_candidates, u)), n_influencers)
         return np.asarray(score)
@@ -109,12 +121,13 @@ def log_evidence(counts: npt.ArrayLike, pseudo: FloatArray) -> FloatArray:
     array([0.0625, 1.    ])
     """
     n = np.asarray(counts, dtype=float)
-    total = ordered_sum(pseudo)
-    by_outcome = ordered_sum(_log_gamma(pseudo + n) - _log_gamma(pseudo))
-    return np.asarray(by_outcome - _log_gamma(total + n.sum(axis=-1)) + _log_gamma(total))
-
-
-def _log_gamma(x: FloatArray) -> FloatArray:
-    # NumPy has no log-gamma; counts repeat, so each distinct value is worked out once.
-    values, where = np.unique(x, return_inverse=True)
-    return np.array([math.lgamma(v) for v in values.tolist()])[where].reshape(x.shape)
+    prior = np.broadcast_to(pseudo, n.shape)
+    most = n.argmax(axis=-1)[..., None]  # the outcome that occurred most: its terms nearly cancel the total's
+    is_other = np.arange(n.shape[-1]) != most
+    its_prior, its_n = (np.take_along_axis(v, most, axis=-1)[..., 0] for v in (prior, n))
+    other_prior, other_n = (ordered_sum(np.where(is_other, v, 0.0)) for v in (prior, n))
+    others = ordered_sum(np.where(is_other, log_rising(prior, n), 0.0))
+    # Two ways to write the rest; each is precise where the numbers that rise are the smaller ones.
+    by_counts = log_rising(its_prior, its_n) - log_rising(its_prior + other_prior, its_n + other_n)
+    by_others = log_rising(its_prior, other_prior) - log_rising(its_prior + its_n, other_prior + other_n)
+    return np.asarray(others + np.where(other_prior < its_n, by_others, by_counts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -123,8 +122,7 @@ class Problem:
 
     def penalty_of(self, n_influencers: int, n_states: float) -> float:
         """What the score takes off the likelihood of a set of so many influencers with so many states."""
-        penalty = -float(self.scores(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
-        return 0.0 if math.isnan(penalty) else penalty  # no weight at all times infinitely many states
+        return -float(self.scores(np.zeros((1, self.target.n_outcomes)), n_influencers, n_states))
 
     def scores(
         self,

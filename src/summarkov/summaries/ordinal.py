@@ -56,6 +56,10 @@ class OrdinalSummary(WindowSummary):
         placed = sorted(level for level in key if level)
         return placed == list(range(1, len(placed) + 1))
 
+    def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
+        """Whether some history can have this state: a position of the window holds one label."""
+        return all(width is None or max(key) <= width for width in self.widths(influencers))
+
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """As many labels as the window has positions can stand in it at once."""
         n = len(influencers)

@@ -117,13 +117,14 @@ class WindowSummary(Summary):
     def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
         """List all states as keys, or only those that fit into the windows; for few influencers."""
         every = itertools.product(range(self.cap + 1), repeat=len(influencers))
-        return [key for key in every if not reachable or self._fits(key, influencers)]
+        return [key for key in every if not reachable or self.fits(key, influencers)]
 
     def is_key(self, key: Sequence[int]) -> bool:
         """Whether a key is a state of this summary."""
         return all(0 <= level <= self.cap for level in key)
 
-    def _fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
+    def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
+        """Whether some history can have this state: a position of a window holds one event."""
         needed = 0
         widths = [np.inf if w is None else w for w in self.widths(influencers)]
         for width, level in sorted(zip(widths, key, strict=True)):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from summarkov.errors import StoreError
-from summarkov.store import Node, read_document, write_atomically
+from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.text.topics import METHODS, FittedTopics, TopicModel
 
 VERSION = 1
+#: More than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of a term in any number of sentences.
+_RAREST = 50
 
 
 def save_topics(model: TopicModel, path: str | PathLike[str]) -> None:
@@ -37,9 +38,7 @@ def save_topics(model: TopicModel, path: str | PathLike[str]) -> None:
             for name, row in zip(fitted.names, fitted.weights.tolist(), strict=True)
         ],
     }
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
-    write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    write_sealed(path, document)
 
 
 def load_topics(path: str | PathLike[str]) -> TopicModel:
@@ -52,11 +51,17 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     settings = node["settings"]
     terms = _texts(node["terms"])
     topics = node["topics"].list()
+    method = settings["method"].one_of(METHODS)
+    confidence, phrases = settings["confidence"].number(), settings["phrases"].count()
+    if not 0 <= confidence <= 1:
+        settings["confidence"].wrong("a number from 0 to 1")
+    if phrases < 1:
+        settings["phrases"].wrong("a whole number from 1 on")
     model = TopicModel(
         n_topics=len(topics),
-        method=settings["method"].one_of(METHODS),
-        confidence=settings["confidence"].number(),
-        phrases=settings["phrases"].count(),
+        method=method,
+        confidence=confidence,
+        phrases=phrases,
         language=settings["language"].text(),
         seed=settings["seed"].count(),
     )
@@ -67,7 +72,15 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     inverse = np.array(_numbers(node["inverse_frequencies"], len(terms)))
     if (weights < 0).any() or not (weights.sum(axis=1) > 0).all():
         node["topics"].wrong("weights from 0 on, not all of them 0")
-    model._fitted = FittedTopics(names, terms, inverse, weights, _texts(node["stop_words"]))
+    is_nmf = method == "nmf"
+    size = np.hypot.reduce(weights, axis=1) if is_nmf else weights.sum(axis=1)
+    if (abs(size - 1) > 1e-6).any() or not (is_nmf or weights.any(axis=0).all()):
+        node["topics"].wrong(f"weights whose {'squares' if is_nmf else 'values'} sum to 1 for every topic")
+    if ((inverse < 1 - 1e-9) | (inverse > _RAREST)).any():
+        node["inverse_frequencies"].wrong(f"numbers from 1 to {_RAREST}")
+    fitted = FittedTopics(names, terms, inverse, weights, _texts(node["stop_words"]))
+    check_seal(node)
+    model._fitted = fitted
     return model
 
 

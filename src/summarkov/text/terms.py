@@ -29,7 +29,7 @@ def terms_of(sentence: str, stop_words: Collection[str], phrases: int) -> list[s
     words = [word for word in words if len(word) > 1 and word not in stop_words]
     return [
         " ".join(words[at : at + size])
-        for size in range(1, phrases + 1)
+        for size in range(1, min(phrases, len(words)) + 1)
         for at in range(len(words) - size + 1)
     ]
 

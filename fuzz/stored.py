@@ -1,0 +1,89 @@
+"""What the harnesses of stored files share."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import summarkov as sm
+from fuzz import CORPUS
+from summarkov.errors import StoreError, SummarkovError
+from summarkov.models import Bag, InfluenceGraph
+from summarkov.models.storage import to_document
+
+warnings.simplefilter("error")  # a number that is not one must not pass quietly
+
+_FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-{os.getpid()}.json")
+_EVENTS = [["a", "b", "c"], ["b", "b"], ["c"]]
+
+
+@sm.register_summary("fuzz: length")
+class Length:
+    """A summary of one's own, for a file in the corpus that names it."""
+
+    def state(self, history: Any, influencers: Any) -> tuple[int, str]:
+        """How long the history is, up to two."""
+        return (min(len(history), 2), "x")
+
+    def n_states(self, n_influencers: int) -> int:
+        """Three lengths."""
+        return 3
+
+
+def hand_over(data: bytes, read: Callable[[Path], Any], refusals: type[Exception] = StoreError) -> Any:
+    """Read bytes as a file; None if they are refused, in one line."""
+    try:
+        _FILE.write_bytes(data)
+        return read(_FILE)
+    except refusals as refused:
+        if "\n" in str(refused) or len(str(refused)) > 2000:
+            raise AssertionError("an error must be one line") from refused
+        return None
+    finally:
+        _FILE.unlink(missing_ok=True)
+
+
+def load_and_use(data: bytes) -> None:
+    """Load a model; one that loads must predict, tell what it learned, and be fit to be written again."""
+    model = hand_over(data, sm.load)
+    if model is None:
+        return
+    try:
+        p = model.predict_proba(_EVENTS, unknown="ignore")
+    except SummarkovError:  # a graph of some labels has no distribution over all
+        assert isinstance(model, InfluenceGraph)
+        assert len(model.models_) < len(model.labels_)
+    else:
+        assert (p >= 0).all()
+        assert abs(p.sum(axis=1) - 1).max() < 1e-9
+    json.dumps(to_document(model), allow_nan=False)
+    for each in model.models_.values() if isinstance(model, InfluenceGraph) else [model]:
+        if not isinstance(each, Bag):
+            assert all(row.words is not None for row in each.table_)
+            assert each.influences_ is not None
+
+
+@cache
+def documents() -> list[Any]:
+    """The models of the corpus, parsed, without their checksums."""
+    found = []
+    for path in sorted((CORPUS / "model").glob("*.json")):
+        document = json.loads(path.read_bytes())
+        document.pop("checksum", None)
+        found.append(document)
+    return found
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place of a document, as a path."""
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from places(item, (*path, key))

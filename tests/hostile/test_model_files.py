@@ -1,0 +1,298 @@
+"""Model files that are cut short, of another version, edited or hostile: one sentence, exit code 2."""
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+from fuzz import CORPUS
+from fuzz.stored import places
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import StoreError
+from summarkov.text import load_topics
+
+#: Every kind of file that is stored: models of all families, graphs, bags, topic models.
+FILES = {
+    path.stem: path for folder in ("model", "topics") for path in sorted((CORPUS / folder).glob("*.json"))
+}
+LOADS = {name: load_topics if path.parent.name == "topics" else sm.load for name, path in FILES.items()}
+
+
+def text_of(name):
+    return FILES[name].read_text(encoding="utf-8")
+
+
+def document_of(name):
+    return json.loads(text_of(name))
+
+
+def refusal(tmp_path, name, content):
+    """What is said about a file instead of loading it: one sentence that begins with its name."""
+    path = tmp_path / "m.json"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(StoreError) as caught:
+        LOADS[name](path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    assert message.isprintable()
+    return message[len(str(path)) :]
+
+
+def edited(document, path, value):
+    document = copy.deepcopy(document)
+    *way, last = path
+    holder = document
+    for key in way:
+        holder = holder[key]
+    holder[last] = value
+    return document
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_files_are_good_before_they_are_damaged(name):
+    assert len(FILES) >= 20
+    assert "checksum" in document_of(name)
+    assert LOADS[name](FILES[name]) is not None
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("part", [0, 1, 10, 30, 50, 70, 90, 99])
+def test_cut_short(name, part, tmp_path):
+    text = text_of(name).rstrip()
+    cut = text[: len(text) * part // 100]
+    assert "was the file cut short?" in refusal(tmp_path, name, cut)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("version", [0, 2, 10**6, 10**400])
+def test_of_another_version(name, version, tmp_path):
+    said = refusal(tmp_path, name, json.dumps(edited(document_of(name), ["version"], version)))
+    assert "version" in said
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_any_change_of_any_value_is_noticed(name, tmp_path):
+    """Every number and text, one at a time, into another of its kind; the checksum sees what makes sense."""
+    document, path = document_of(name), tmp_path / "m.json"
+    tried = 0
+    for place in places(document):
+        holder = document
+        for key in place:
+            holder = holder[key]
+        if isinstance(holder, bool):
+            value = not holder
+        elif isinstance(holder, int | float):
+            value = holder + 1
+        elif isinstance(holder, str):
+            value = f"{holder}x"
+        elif holder is None:
+            value = 1
+        else:
+            continue
+        path.write_text(json.dumps(edited(document, place, value)))
+        with pytest.raises(StoreError):
+            LOADS[name](path)
+        tried += 1
+    assert tried >= 14
+
+
+LOOKBACKS = [
+    (name, k) for name in ("binary", "ordinal", "set", "graph", "bag") for k in (1, 3, None) if name in FILES
+]
+
+
+@pytest.mark.parametrize(("name", "lookback"), LOOKBACKS)
+def test_another_lookback_than_that_of_the_counts(name, lookback, tmp_path):
+    document = document_of(name)
+    for holder in document["models"] if name == "bag" else [document]:
+        if holder["settings"]["lookback"] == lookback:
+            pytest.skip("it has that look-back")
+        holder["settings"]["lookback"] = lookback
+    said = refusal(tmp_path, name, json.dumps(document))
+    assert "its checksum does not fit" in said or "fits into the look-back of 'settings'" in said
+
+
+@pytest.mark.parametrize("name", ["binary", "ordinal"])
+def test_states_must_fit_into_the_window_whatever_the_checksum_says(name, tmp_path):
+    """Two influencers cannot both be the one event of a look-back of 1."""
+    document = edited(document_of(name), ["settings", "lookback"], 1)
+    del document["checksum"]
+    assert "expected a state that fits into the look-back of 'settings'" in refusal(
+        tmp_path, name, json.dumps(document)
+    )
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_may_be_laid_out_anew_or_go_without_its_checksum(name, tmp_path):
+    document, path = document_of(name), tmp_path / "m.json"
+    path.write_text(json.dumps(dict(sorted(document.items())), indent=7))
+    assert LOADS[name](path) is not None
+    del document["checksum"]
+    path.write_text(json.dumps(document))
+    assert LOADS[name](path) is not None
+
+
+# ------------------------------------------------------------------------------- hostile
+
+
+def in_place(name, what):
+    """The text with something that JSON can hardly say in place of its first list."""
+    head, _, rest = text_of(name).partition("[")
+    return f"{head}{what},[{rest}" if name in ("nmf", "lda") else f"{head}[{what},{rest}"
+
+
+HOSTILE = {
+    "NaN": lambda name: in_place(name, "NaN"),
+    "Infinity": lambda name: in_place(name, "-Infinity"),
+    "nested 200": lambda name: in_place(name, "[" * 200 + "]" * 200),
+    "nested 10^5": lambda name: in_place(name, "[" * 10**5 + "]" * 10**5),
+    "nested objects": lambda name: in_place(name, '{"a":' * 10**5 + "1" + "}" * 10**5),
+    "number of 10^5 digits": lambda name: in_place(name, "9" * 10**5),
+    "repeated name": lambda name: text_of(name).replace('"version":', '"version":1,"version":', 1),
+    "repeated entry": lambda name: text_of(name).replace('"settings":', '"settings":{},"settings":', 1),
+    "two documents": lambda name: text_of(name) * 2,
+    "nothing": lambda name: "",
+    "null": lambda name: "null",
+    "a list": lambda name: f"[{text_of(name)}]",
+    "a text": lambda name: json.dumps(text_of(name)),
+    "UTF-16": lambda name: text_of(name).encode("utf-16"),
+    "a mark": lambda name: text_of(name).encode("utf-8-sig"),
+    "half a character": lambda name: text_of(name).replace('"kind"', '"\ud800"', 1),
+    "half a character, escaped": lambda name: text_of(name).replace('"kind"', '"\\ud800"', 1),
+    "zeros": lambda name: b"\0" * 1000,
+    "a pickle": lambda name: (
+        b"\x80\x04\x95\x1d\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93."
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile(name, kind, tmp_path):
+    refusal(tmp_path, name, HOSTILE[kind](name))
+
+
+#: Sizes that a file can claim without having them.
+CLAIMS = [
+    ("binary", ["settings", "lookback"], 10**9),
+    ("binary", ["settings", "lookback"], 2**31),
+    ("binary", ["settings", "delay"], 10**9),
+    ("binary", ["settings", "max_influencers"], 10**9),
+    ("binary", ["data", "sequences"], 10**18),
+    ("binary", ["data", "labels", "a"], 10**18),
+    ("labels", ["settings", "cap"], 10**9),
+    ("exact", ["settings", "max_sets"], 10**9),
+    ("exact", ["targets", 0, "certificate", "examined"], 10**400),
+    ("chain", ["settings", "order"], 10**9),
+    ("variable", ["settings", "max_order"], 10**9),
+    ("weighted", ["settings", "max_order"], 10**9),
+    ("tree", ["settings", "max_depth"], 10**9),
+    ("tree", ["targets", 0, "tree", "within"], 10**18),
+    ("tree", ["targets", 0, "tree", "times"], 10**18),
+    ("learned", ["targets", 0, "lookbacks"], {"a": 10**9}),
+    ("bag", ["settings", "n_models"], 10**9),
+    ("bag", ["settings", "seed"], 10**18),
+    ("sure", ["confidence", "n"], 10**9),
+    ("nmf", ["settings", "phrases"], 10**9),
+    ("nmf", ["settings", "seed"], 10**18),
+    ("nmf", ["settings", "confidence"], 1e300),
+    ("nmf", ["inverse_frequencies", 0], 1e308),
+    ("nmf", ["topics", 0, "weights", 0], 1e308),
+    ("lda", ["topics", 0, "weights", 0], 1e308),
+]
+
+
+#: Loads all of them in one process, whose memory may not grow by more than 200 MB.
+PROGRAM = """
+import json, pathlib, resource, sys, warnings
+warnings.simplefilter("error")
+import summarkov as sm
+from summarkov.errors import SummarkovError
+from summarkov.text import load_topics
+
+def use(path, kind):
+    if kind in ("nmf", "lda"):
+        return len(load_topics(path)(["the bank raised rates", "x"]))
+    model = sm.load(path)
+    return kind in ("sure", "some") or len(model.predict_proba([["a", "b", "c"]]))
+
+files = json.loads(sys.argv[1])
+for path, kind in files["good"]:
+    use(path, kind)  # imports what it needs before the limit
+pages = int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + 200_000_000
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for path, kind in files["claims"]:
+    try:
+        use(path, kind)
+        said = "harmless"
+    except SummarkovError as problem:
+        said = f"refused: {problem}"
+    print(json.dumps(said), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def claimed(tmp_path_factory):
+    """What became of every claim, in files without a checksum."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("limits memory as Linux does")
+    folder = tmp_path_factory.mktemp("claims")
+    claims = []
+    for number, (name, place, value) in enumerate(CLAIMS):
+        document = edited(document_of(name), place, value)
+        del document["checksum"]
+        path = folder / f"{number}.json"
+        path.write_text(json.dumps(document))
+        claims.append((str(path), name))
+    files = {"good": [(str(path), name) for name, path in FILES.items() if name != "own"], "claims": claims}
+    ended = subprocess.run([sys.executable, "-c", PROGRAM, json.dumps(files)], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "number",
+    range(len(CLAIMS)),
+    ids=[f"{n}: {p[-1]} {v:.3g}" if isinstance(v, float) else f"{n}: {p[-1]}" for n, p, v in CLAIMS],
+)
+def test_claims_cost_nothing(number, claimed):
+    """Refused, or harmless, and in neither case is time or memory taken for what is claimed."""
+    assert claimed[number].startswith(("refused: ", "harmless"))
+    assert "\n" not in claimed[number]
+
+
+# ------------------------------------------------------------------------------- commands
+
+
+COMMANDS = {
+    "show": lambda model, events: ["show", model],
+    "predict": lambda model, events: ["predict", model, events],
+    "evaluate": lambda model, events: ["evaluate", model, events],
+    "simulate": lambda model, events: ["simulate", model],
+    "report": lambda model, events: ["report", model, "-o", f"{model}.html"],
+    "export": lambda model, events: ["export", model, "-o", f"{model}.mmd"],
+    "confidence": lambda model, events: ["confidence", model, events, "-n", "3"],
+}
+
+
+@pytest.mark.parametrize(
+    "kind", ["NaN", "nested 10^5", "repeated name", "nothing", "half a character, escaped", "a pickle"]
+)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_say_it_in_one_line_and_write_nothing(command, kind, tmp_path):
+    model, events = tmp_path / "m.json", tmp_path / "e.jsonl"
+    content = HOSTILE[kind]("graph")
+    model.write_bytes(content if isinstance(content, bytes) else content.encode())
+    events.write_text('["a", "b", "c"]\n')
+    ended = CliRunner().invoke(app, COMMANDS[command](str(model), str(events)))
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("Error: ")
+    assert ended.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["e.jsonl", "m.json"]

@@ -1,0 +1,333 @@
+"""Numbers at the edges, against exact ones: pseudo-counts, counts, states and weights."""
+
+import math
+import re
+import warnings
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.confidence.beta import beta_quantile
+from summarkov.errors import SettingError
+from summarkov.scores import Scorer, log_evidence, log_likelihood, probabilities, pseudo_counts
+from summarkov.scores.gamma import log_rising
+
+SEQUENCES = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]]
+EVENTS = sm.read_events(SEQUENCES * 5)
+
+FAMILIES = {
+    "binary": lambda **s: sm.BSuMM("B", lookback=2, **s),
+    "ordinal": lambda **s: sm.OSuMM("B", lookback=2, **s),
+    "count": lambda **s: sm.CSuMM("B", lookback=2, **s),
+    "learned": lambda **s: sm.BSuMM("B", lookback="auto", **s),
+    "exact": lambda **s: sm.BSuMM("B", lookback=2, search="exact", **s),
+    "tree": lambda **s: sm.TreeSuMM("B", **s),
+    "average": lambda **s: sm.TreeSuMM("B", average=True, **s),
+    "chain": lambda **s: sm.MarkovChain("B", order=2, **s),
+    "variable": lambda **s: sm.VariableOrderChain("B", **s),
+    "weighted": lambda **s: sm.ContextTreeWeighting("B", **s),
+}
+ALPHAS = (1e-15, 1e-12, 1e12, 1e15)
+#: Counts of two outcomes: none, few, 10^9, the largest weight there is.
+TABLES = ([0, 0], [1, 0], [3, 2], [1000, 1], [10**9, 0], [10**9, 1], [10**9, 10**9], [5, 10**9], [2**42, 3])
+
+
+# ------------------------------------------------------------------------------- exact twins
+
+
+def exact_log(number: Fraction) -> Decimal:
+    """The logarithm of a fraction, to 50 digits."""
+    with localcontext(prec=60):
+        return Decimal(number.numerator).ln() - Decimal(number.denominator).ln()
+
+
+def exact_likelihood(table, alphas) -> float:
+    """Sum of N(x; s) log theta, theta a fraction."""
+    total = Decimal(0)
+    with localcontext(prec=60):
+        for row in table:
+            n = [Fraction(v) for v in row]
+            for x, alpha in enumerate(alphas):
+                theta = (Fraction(alpha) + n[x]) / (sum(map(Fraction, alphas)) + sum(n))
+                total += Decimal(int(n[x])) * exact_log(theta)
+        return float(total)
+
+
+_BERNOULLI = ("1/6", "-1/30", "1/42", "-1/30", "5/66", "-691/2730", "7/6", "-3617/510", "43867/798")
+_PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+
+
+def exact_log_gamma(x: Decimal) -> Decimal:
+    """Stirling's series beyond 200, where it has 40 digits, and down from there by recurrence."""
+    with localcontext(prec=60):
+        less = Decimal(0)
+        while x < 200:
+            less += x.ln()
+            x += 1
+        value = (x - Decimal("0.5")) * x.ln() - x + (2 * _PI).ln() / 2
+        for k, number in enumerate(map(Fraction, _BERNOULLI), start=1):
+            term = Decimal(number.numerator) / Decimal(number.denominator)
+            value += term / (2 * k * (2 * k - 1) * x ** (2 * k - 1))
+        return value - less
+
+
+def exact_evidence(row, alphas) -> float:
+    with localcontext(prec=60):
+        n, a = [Decimal(v) for v in row], [Decimal(v) for v in alphas]
+        total = exact_log_gamma(sum(a)) - exact_log_gamma(sum(a) + sum(n))
+        return float(
+            total + sum(exact_log_gamma(b + v) - exact_log_gamma(b) for b, v in zip(a, n, strict=True))
+        )
+
+
+# ------------------------------------------------------------------------------- scores
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, 0.1, 5.0])
+@pytest.mark.parametrize("row", TABLES, ids=str)
+def test_estimates_are_the_fractions(row, alpha):
+    theta = probabilities([row], pseudo_counts(row, alpha))[0]
+    for x in (0, 1):
+        exact = (Fraction(alpha) + row[x]) / (2 * Fraction(alpha) + sum(row))
+        assert theta[x] == pytest.approx(float(exact), rel=1e-15, abs=0)
+
+
+@pytest.mark.parametrize("alpha", [*ALPHAS, 0.1, 5.0])
+@pytest.mark.parametrize("row", TABLES, ids=str)
+def test_likelihood_at_the_edges(row, alpha):
+    """A probability next to 1 is known to 2^-53, so n of them to n times that."""
+    table = [row, [7, 3]]
+    found = float(log_likelihood(table, np.array([alpha, alpha])))
+    exact = exact_likelihood(table, [alpha, alpha])
+    assert found == pytest.approx(exact, rel=1e-12, abs=max(1e-12, 2.0**-52 * sum(row)))
+
+
+@pytest.mark.parametrize(
+    "alphas", [*((a, a) for a in (*ALPHAS, 0.1, 0.5, 19.9, 20.0)), (1e-12, 3e12)], ids=str
+)
+@pytest.mark.parametrize("row", TABLES, ids=str)
+def test_evidence_at_the_edges(row, alphas):
+    """As differences of log-gamma these were wrong in the first digit from alpha = 1e12 on."""
+    found = float(log_evidence([row], np.array(alphas))[0])
+    assert found == pytest.approx(exact_evidence(row, alphas), rel=1e-12, abs=1e-300)
+
+
+@pytest.mark.parametrize("a", [1e-15, 0.5, 19.0, 20.0, 21.0, 1e3, 1e9, 1e15])
+@pytest.mark.parametrize("n", [0.0, 0.25, 1.0, 17.0, 1e6, 1e12])
+def test_log_rising(a, n):
+    with localcontext(prec=60):
+        exact = float(exact_log_gamma(Decimal(a) + Decimal(n)) - exact_log_gamma(Decimal(a)))
+    assert float(log_rising(a, n)) == pytest.approx(exact, rel=2e-14, abs=1e-14)
+
+
+@pytest.mark.parametrize("q", [0.025, 0.5, 0.975])
+@pytest.mark.parametrize("a", [1e-12, 0.1, 1.0, 7.0, 1999.0, 2000.0, 1e9, 1e12])
+@pytest.mark.parametrize("b", [0.1, 1.0, 500.0, 1e9, 4e12])
+def test_quantiles_at_the_edges(q, a, b):
+    """Against SciPy, up to a thousandth of a standard deviation or of the quantile itself."""
+    beta = pytest.importorskip("scipy.stats", reason="SciPy is not installed").beta
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exact, deviation = float(beta.ppf(q, a, b)), float(beta.std(a, b))
+    found = float(beta_quantile(q, a, b))
+    assert abs(found - exact) <= 1e-3 * max(deviation, min(exact, 1 - exact)) + 1e-300
+
+
+# ------------------------------------------------------------------------------- models
+
+
+def check_numbers(model, events=EVENTS):
+    """Everything that people read off a model is a number, and probabilities are probabilities."""
+    p = model.predict_proba(events)
+    assert (p >= 0).all()
+    assert p.sum(axis=1) == pytest.approx(1, rel=1e-9)
+    assert math.isfinite(model.score(events))
+    assert math.isfinite(model.log_likelihood_)
+    for row in model.table_:
+        assert all(0 <= low <= high <= 1 for low, high in row.intervals)
+    assert all(not math.isnan(edge.strength) for edge in model.influences_)
+    assert 0 <= model.explain(model.labels_[:2]).probability <= 1
+
+
+@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_at_the_ends_of_alpha(family, alpha, prior, tmp_path):
+    model = FAMILIES[family](alpha=alpha, prior=prior).fit(EVENTS)
+    check_numbers(model)
+    model.save(tmp_path / "m.json")
+    assert np.array_equal(sm.load(tmp_path / "m.json").predict_proba(EVENTS), model.predict_proba(EVENTS))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("criterion", ["bic", "aic", "extended-bic", "marginal"])
+def test_every_criterion_at_the_ends_of_alpha(criterion, alpha):
+    check_numbers(sm.BSuMM("B", lookback=2, alpha=alpha, criterion=criterion).fit(EVENTS))
+
+
+OUTSIDE = [("alpha", v, "small; it may be 1e-15 at least") for v in (5e-324, 1e-320, 1e-300, 1e-16)]
+OUTSIDE += [("alpha", v, "large; it may be 1e+15 at most") for v in (1e16, 1e300, 1e308, 1.7e308)]
+OUTSIDE += [(name, v, "large; it may be 1e+15 at most") for name in ("gamma", "xi") for v in (1e16, 1e308)]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), OUTSIDE)
+def test_beyond_the_ends(name, value, words):
+    with pytest.raises(SettingError, match=re.escape(f"{name} {value!r} is too {words}")):
+        sm.BSuMM("B", **{name: value}).fit(EVENTS)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -1.0, 0.0, "1", None, True, 10**400])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_alpha(family, value):
+    with pytest.raises(SettingError, match=r"^alpha must be a number above 0, not "):
+        FAMILIES[family](alpha=value).fit(EVENTS)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-300, 1e15])
+@pytest.mark.parametrize("family", ["binary", "ordinal", "count", "learned", "exact", "tree", "variable"])
+def test_gamma_at_its_ends(family, gamma):
+    model = FAMILIES[family](gamma=gamma).fit(EVENTS)
+    check_numbers(model)
+    if gamma == 0 and family not in ("tree", "variable"):
+        assert model.score_ == pytest.approx(model.log_likelihood_, rel=1e-12)
+
+
+# ------------------------------------------------------------------------------- state spaces
+
+
+def many_labels(n):
+    """Sequences over n labels."""
+    labels = [f"L{i:04}" for i in range(n)]
+    return sm.read_events([labels[i : i + 5] for i in range(n - 5)])
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-12, 1.0, 1e15])
+@pytest.mark.parametrize("family", [sm.BSuMM, sm.OSuMM, sm.CSuMM], ids=lambda f: f.__name__)
+def test_more_states_than_2_to_the_63(family, gamma):
+    """With 66 required influencers there are 2^66, 3^66 or 1e93 states: the penalty is that large."""
+    events = many_labels(70)
+    model = family("L0007", lookback=5, gamma=gamma, required=events.labels[:66], candidates=[])
+    model.fit(events)
+    check_numbers(model, events)
+    n = model.fitted.summary.n_states(66, 70)
+    assert n > 2**63
+    penalty = gamma * n * math.log(events.n_events) / 2
+    assert model.score_ == pytest.approx(model.log_likelihood_ - penalty, rel=1e-12)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 1e-12])
+def test_more_states_than_a_float_holds(gamma):
+    """With 200 required influencers there are 5e375 orders."""
+    events = many_labels(210)
+    model = sm.OSuMM("L0007", lookback=5, gamma=gamma, required=events.labels[:200], candidates=[])
+    model.fit(events)
+    assert model.score_ == (model.log_likelihood_ if gamma == 0 else -math.inf)
+    assert model.predict_proba(events).sum(axis=1) == pytest.approx(1, rel=1e-12)
+
+
+def test_a_chain_of_more_contexts_than_a_float_holds(tmp_path):
+    model = sm.MarkovChain("B", order=1000).fit(EVENTS)
+    check_numbers(model)
+    assert model.score_ == -math.inf
+    model.save(tmp_path / "m.json")
+    assert sm.load(tmp_path / "m.json").score_ == -math.inf
+
+
+def test_the_penalty_of_infinitely_many_states_is_infinite_and_nothing_at_gamma_0():
+    counts = [[8, 2], [1, 9]]
+    assert Scorer(gamma=1.0)(counts, 1, math.inf, 3, 20) == -math.inf
+    assert Scorer(gamma=1e15)(counts, 1, 1e300, 3, 20) == -math.inf
+    free = Scorer(gamma=0.0)(counts, 1, math.inf, 3, 20)
+    assert free == log_likelihood(counts, np.array([0.1, 0.1]))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_states_without_counts(family):
+    """A state never seen has the prior's probability; one that is seen with weight 0 as well."""
+    weights = [1, 1, 1, 0] * 5
+    model = FAMILIES[family]().fit(EVENTS, sample_weight=weights)
+    check_numbers(model)
+    unseen = model.fitted.theta[-1]
+    assert unseen.sum() == pytest.approx(1, rel=1e-12)
+    if family not in ("tree", "average", "variable", "weighted"):  # there a longer past has a shorter one's
+        assert unseen.tolist() == [0.5, 0.5]
+
+
+# ------------------------------------------------------------------------------- large counts
+
+
+def exact_table(weights, lookback=1):
+    """N(x; A present just before) of target B by plain integers."""
+    counts = {}
+    for sequence, weight in zip(SEQUENCES, weights, strict=True):
+        for i, label in enumerate(sequence):
+            key = int("A" in sequence[max(0, i - lookback) : i])
+            row = counts.setdefault(key, [0, 0])
+            row[label != "B"] += weight
+    return [counts[key] for key in sorted(counts)]
+
+
+@pytest.mark.parametrize(
+    "weights", [[10**9] * 4, [10**9, 1, 7, 2**42], [2**42] * 4, [2**30, 0, 3, 1]], ids=str
+)
+@pytest.mark.parametrize("alpha", [1e-12, 0.1, 1e12])
+def test_a_billion_counts(weights, alpha):
+    model = sm.BSuMM("B", lookback=1, alpha=alpha, required=["A"], candidates=[])
+    model.fit(SEQUENCES, sample_weight=weights)
+    table = exact_table(weights)
+    assert model.fitted.table.counts.tolist() == table
+    for row, theta in zip(table, model.fitted.theta, strict=False):
+        exact = (Fraction(alpha) + row[0]) / (2 * Fraction(alpha) + sum(row))
+        assert theta[0] == pytest.approx(float(exact), rel=1e-15)
+    exact = exact_likelihood(table, [alpha, alpha])
+    assert model.log_likelihood_ == pytest.approx(exact, rel=1e-12, abs=2.0**-52 * sum(map(sum, table)))
+    check_numbers(model, SEQUENCES)
+
+
+def test_fractional_weights_are_exact_up_to_their_last_bit():
+    weights = [0.5, 2.0**21 + 2.0**-20, 1.0, 3.25]
+    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(SEQUENCES, sample_weight=weights)
+    scaled = exact_table([int(Fraction(w) * 2**20) for w in weights])
+    assert model.fitted.table.counts.tolist() == scaled
+
+
+LONG = sm.read_events([["A", "B"] * 2**19, ["B", "A"] * 2**19])  # 2^21 events
+
+
+@pytest.mark.parametrize("weights", [[2**42, 2**42], [2.0**22 - 0.5, 1.0]], ids=str)
+def test_weights_that_would_overflow_are_refused_before_counting(weights):
+    with pytest.raises(
+        SettingError, match=r"^the events weigh .* together, more than can be counted exactly"
+    ):
+        sm.BSuMM("B", lookback=1).fit(LONG, sample_weight=weights)
+
+
+def test_as_much_as_can_be_counted_is():
+    weights = [2**40, 2**40]
+    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(LONG, sample_weight=weights)
+    assert sum(map(sum, model.fitted.table.counts.tolist())) == 2**61
+    assert model.fitted.label_counts.tolist() == [2**60, 2**60]
+
+
+def test_updates_that_would_overflow_leave_the_model_as_it_was():
+    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(LONG, sample_weight=[2**40, 2**40])
+    before = model.fitted
+    model.partial_fit(LONG, sample_weight=[2**39, 2**39])
+    with pytest.raises(SettingError, match="more than can be counted exactly"):
+        model.partial_fit(LONG, sample_weight=[2**40, 2**40])
+    assert model.fitted.label_counts.sum() == 2**61 + 2**60
+    assert before.label_counts.sum() == 2**61
+    with pytest.raises(SettingError, match="more than can be counted exactly"):
+        model.partial_fit([["A", "B"]], sample_weight=[0.5])  # which would make it a million times as much
+
+
+def test_resamples_that_would_overflow_are_refused():
+    """Half of the sequences have nearly as much as can be counted: some resamples have more."""
+    events, weights = sm.read_events([["A", "B"] * 2**17] * 8), [2**42] * 3 + [2**41] + [1] * 4
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, required=["A"], candidates=[]))
+    graph.fit(events, sample_weight=weights)
+    with pytest.raises(SettingError, match="more than can be counted exactly"):
+        graph.confidence(events, n=5, sample_weight=weights)
