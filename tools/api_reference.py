@@ -74,7 +74,7 @@ LAYOUT = {
         "summarkov.search:Step",
         "summarkov.search:Certificate",
         "summarkov.models.follow:Follower",
-        "summarkov.models.graph:GraphFollower",
+        "summarkov.models.next_event:GraphFollower",
     ],
     "Your own summary": ["summarkov.summaries.custom:HistorySummary", "register_summary"],
     "Text": [

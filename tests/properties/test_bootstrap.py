@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import summarkov as sm
 from strategies import data, examples, specs, subsets
 from summarkov.engines import Bootstrap, LocalSource
-from summarkov.models.replicates import learn_replicates
+from summarkov.models.learning import learn_replicates
 from summarkov.scores import SCORES
 from summarkov.simulate.example import web_shop
 

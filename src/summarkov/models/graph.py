@@ -11,22 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
-from summarkov.engines import as_source, joint_memory
-from summarkov.engines.weights import fixed_point
+from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Explanation, Influence
-from summarkov.kernels import Index
 from summarkov.models import exports
-from summarkov.models.follow import History
-from summarkov.models.model import SummaryModel, codes_of, label_list, learn, update
+from summarkov.models.labels import codes_of, label_list
+from summarkov.models.learning import learn, told, update
+from summarkov.models.model import SummaryModel
+from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.notebook import graph_html
 from summarkov.models.parameters import Parameters
-from summarkov.readers import read_events
-from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.simulate.draw import draw_sequences
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
 
 
@@ -69,15 +67,7 @@ class InfluenceGraph(Parameters):
         self._check_template()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels)
-        done = 0
-
-        def on_done(n: int) -> None:
-            nonlocal done
-            done += n
-            if progress is not None:
-                progress(done, len(models))
-
-        learn(models, source, [self.model.make_summary()] * len(models), on_done)
+        learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
         return self
@@ -239,9 +229,8 @@ class InfluenceGraph(Parameters):
         return float(sum(model.log_likelihood_ for model in self.models_.values()))
 
     @property
-    def _memory(self) -> tuple[int, int | None]:
-        """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
-        return joint_memory(model.fitted.summary for model in self.models_.values())
+    def _next(self) -> NextEvent:
+        return NextEvent(self.models_)
 
     @property
     def _first(self) -> SummaryModel:
@@ -249,16 +238,7 @@ class InfluenceGraph(Parameters):
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        import networkx
-
-        graph = networkx.DiGraph()
-        counts = self._first.fitted.label_counts / self._first.fitted.scale
-        for label, n in zip(self.labels_, counts.tolist(), strict=True):
-            graph.add_node(label, n=n)
-        for edge in self.edges_:
-            told = {k: v for k, v in vars(edge).items() if isinstance(v, float) or k == "effect"}
-            graph.add_edge(edge.influencer, edge.target, **told)
-        return graph
+        return exports.to_networkx(self)
 
     def to_dot(self) -> str:
         """Return the graph in Graphviz's DOT language.
@@ -294,35 +274,22 @@ class InfluenceGraph(Parameters):
 
     def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
         """Probability of every label (as in ``labels_``) at every position, a row each, summing to 1."""
-        data = read_events(events).recode(self.labels_, unknown=unknown)
-        index = Index(data.codes, data.offsets, len(data.labels))
-        return self._normalised(index, np.arange(data.n_events))
+        return self._next.everywhere(events, unknown)
 
     def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
-        _, hit, weight = self._evaluate(events, unknown, sample_weight)
+        _, hit, weight = self._next.evaluate(events, unknown, sample_weight)
         return float((weight * np.log(hit)).sum())
 
     def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """Mean log-likelihood an event under the next-event distribution; larger is better."""
-        _, hit, weight = self._evaluate(events, "error", sample_weight)
+        _, hit, weight = self._next.evaluate(events, "error", sample_weight)
         return float((weight * np.log(hit)).sum() / max(weight.sum(), 1e-300))
 
     def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
-        p, hit, weight = self._evaluate(events, unknown, sample_weight)
+        p, hit, weight = self._next.evaluate(events, unknown, sample_weight)
         return float((weight * ((p**2).sum(axis=1) - 2 * hit + 1)).sum() / max(weight.sum(), 1e-300))
-
-    def _evaluate(
-        self, events: Any, unknown: str, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """At every event of a known label: all probabilities, that of the label, and the weight."""
-        data = read_events(events).recode(self.labels_, unknown=unknown)
-        p = self.predict_proba(data, unknown="ignore")
-        weights, scale = fixed_point(sample_weight, len(data))
-        known = np.flatnonzero(data.codes >= 0)
-        each = np.ones(len(data)) if weights is None else weights / scale
-        return p[known], p[known, data.codes[known]], np.repeat(each, data.lengths)[known]
 
     def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""
@@ -332,7 +299,7 @@ class InfluenceGraph(Parameters):
 
     def follow(self, *, unknown: str = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
-        return GraphFollower(self, unknown)
+        return GraphFollower(self._next, unknown)
 
     def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
         """Draw sequences from the next-event distribution.
@@ -343,9 +310,7 @@ class InfluenceGraph(Parameters):
 
     def next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        recent, first = self._memory
-        codes, offsets, ends = after_histories(histories, recent if first is None else histories.shape[1])
-        return self._normalised(Index(codes, offsets, len(self.labels_)), ends)
+        return self._next.after(histories)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph as JSON, all or nothing."""
@@ -367,34 +332,6 @@ class InfluenceGraph(Parameters):
         from summarkov.report import to_html
 
         return to_html(self, path, events=events, passages=passages)
-
-    def _normalised(self, index: Index, positions: IntArray) -> FloatArray:
-        if set(self.models_) != set(self.labels_):
-            raise SettingError(
-                "the next-event distribution needs a model for every label; fit the graph without targets="
-            )
-        p = np.empty((len(positions), len(self.labels_)))
-        for column, model in enumerate(self.models_.values()):
-            fitted = model.fitted
-            rows = fitted.predict(index)[positions]
-            p[:, column] = fitted.theta[rows, 0]
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
-class GraphFollower:
-    """The next-event distribution of a graph, kept up to date."""
-
-    def __init__(self, graph: InfluenceGraph, unknown: str) -> None:
-        self._graph = graph
-        self._history = History(graph.labels_, graph._memory, unknown)
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next."""
-        self._history.observe(event)
-
-    def probabilities(self) -> FloatArray:
-        """Probability of every label (as in ``labels_``) for the event to come."""
-        return np.asarray(self._graph._normalised(self._history.next_place(), np.array([0]))[0])
 
 
 def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:

@@ -13,8 +13,8 @@ from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, co
 from summarkov.engines import CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.models.bootstrap import check_resampling
+from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
-from summarkov.models.replicates import learn_replicates
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,7 @@ def discoveries(
     if halves.n_units < 2:
         raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
     templates = [type(model)(**model.fitted.settings) for model in models]
-    done = 0
-
-    def on_done(some: int) -> None:
-        nonlocal done
-        done += some
-        if progress is not None:
-            progress(done, len(models))
-
+    on_done = told(progress, len(models))
     proposed = [r[0] for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)]
     requests = [  # with the summary that this half learned, where one is
         replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))

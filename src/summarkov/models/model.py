@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -13,14 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, LocalSource, Replicates, StateCounts, Target, as_source
-from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
+from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
+from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
 from summarkov.explain import Explanation, Influence, Pattern, influences_in, mixed_by, pattern_of
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
+from summarkov.models.learning import learn, update
 from summarkov.models.notebook import model_html
 from summarkov.models.parameters import Parameters
 from summarkov.models.residual import OTHER, Residual
@@ -28,7 +28,7 @@ from summarkov.models.table import StateTable
 from summarkov.models.why import explain
 from summarkov.readers import read_events
 from summarkov.scores import Scorer
-from summarkov.search import Batch, Problem, SearchResult, Trace, each_alone, fixed, run_searches
+from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.summaries import Summary
@@ -314,114 +314,3 @@ class SummaryModel(Parameters):
         (table,) = source.count([self.fitted.request])
         assert isinstance(table, StateCounts)
         return table.counts / source.scale, self.fitted.theta[self.fitted.rows(table.keys)]
-
-
-def learn(
-    models: Sequence[SummaryModel], source: CountSource, summaries: Sequence[Summary], on_done: Any = None
-) -> None:
-    """Fit models all together: every pass over the data serves all of them.
-
-    There is a summary a model; what models ask about one and the same object is counted once.
-    """
-    n_events = float(source.label_counts.sum() / source.scale)
-    if n_events == 0:
-        raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
-    targets = [resolve_target(model.target, source.labels) for model in models]
-    problems = [
-        model.make_problem(source.labels, target, summary, n_events, source.scale)
-        for model, target, summary in zip(models, targets, summaries, strict=True)
-    ]
-    found = search_together(models, source, problems, None, on_done)
-    label_counts = source.label_counts
-    for model, target, (result,) in zip(models, targets, found, strict=True):
-        model._fitted = model.fitted_type(
-            summary=result.summary,
-            labels=tuple(source.labels),
-            target=target,
-            influencers=result.influencers,
-            table=result.table,
-            scale=source.scale,
-            n_sequences=source.n_sequences,
-            label_counts=label_counts,
-            alpha=model.alpha,
-            prior=model.prior,
-            score=result.score,
-            steps=result.steps,
-            certificate=result.certificate,
-            settings=model.get_params(deep=False),
-        )
-
-
-def search_together(
-    models: Sequence[SummaryModel],
-    source: CountSource | Replicates,
-    problems: Sequence[Problem],
-    n_events: Sequence[float] | None,
-    on_done: Callable[[int], None] | None,
-) -> list[list[SearchResult]]:
-    """Solve the problem of each model: ``[problem][replicate]``.
-
-    ``n_events`` are N in each replicate, None for a source that has no replicates.
-    """
-    batches: dict[Hashable, list[int]] = {}
-    for at, (model, problem) in enumerate(zip(models, problems, strict=True)):
-        shared = model.shared_search(problem)
-        batches.setdefault(at if shared is None else (type(model), shared), []).append(at)
-    searches = [
-        models[some[0]].make_searches(
-            Batch(
-                [problems[at] for at in some],
-                [problems[some[0]].n_events] if n_events is None else n_events,
-                n_events is not None,
-                on_done,
-            )
-        )
-        for some in batches.values()
-    ]
-    results: list[list[SearchResult]] = [[] for _ in problems]
-    for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
-        for at, of_problem in zip(some, found, strict=True):
-            results[at] = of_problem
-    return results
-
-
-def update(models: Sequence[SummaryModel], source: CountSource) -> None:
-    """Add the counts of further data to fitted models that share a summary, in one pass."""
-    tables = source.count([model.fitted.request for model in models])
-    for model, table in zip(models, tables, strict=True):
-        assert isinstance(table, StateCounts)
-        model._add(table, source)
-
-
-def resolve_target(target: str | Iterable[str] | None, labels: Sequence[str]) -> Target:
-    """Turn the target's labels into codes."""
-    if target is None:
-        raise SettingError(
-            "this model has no target; give target=, or fit it as a template: InfluenceGraph(model)"
-        )
-    names = [target] if isinstance(target, str) else label_list("target", target)
-    if not names:
-        raise SettingError("target is an empty set of labels; name at least one")
-    return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
-
-
-def label_list(setting: str, given: Iterable[str]) -> list[str]:
-    """Labels that a setting lists; not a text, nor what can be gone through only once."""
-    if isinstance(given, str):
-        raise SettingError(f"{setting} must be a list of labels; write [{given!r}]")
-    if not isinstance(given, Iterable) or isinstance(given, Iterator):
-        raise SettingError(f"{setting} must be a list of labels, not {given!r}")
-    return list(given)
-
-
-def codes_of(names: Iterable[str], labels: Sequence[str]) -> list[int]:
-    """Codes of labels, or the error that names the nearest one."""
-    codes = []
-    for name in names:
-        if not isinstance(name, str):
-            raise SettingError(f"labels are text; write {str(name)!r} instead of {name!r}")
-        code = bisect.bisect_left(labels, name)  # labels are sorted
-        if code == len(labels) or labels[code] != name:
-            raise UnknownLabelError(name, labels)
-        codes.append(code)
-    return codes

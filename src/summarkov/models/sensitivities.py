@@ -10,7 +10,8 @@ from typing import Any
 from summarkov.engines import as_source
 from summarkov.errors import SettingError
 from summarkov.models.graph import InfluenceGraph
-from summarkov.models.model import SummaryModel, learn
+from summarkov.models.learning import learn, told
+from summarkov.models.model import SummaryModel
 
 #: Criteria that look at gamma.
 _WITH_GAMMA = ("bic", "extended-bic")
@@ -193,15 +194,7 @@ def sensitivity(
             found.append((settings, copy))
             models.append(copy)
             summaries.append(made[settings.get("lookback")])
-    done = 0
-
-    def on_done(n: int) -> None:
-        nonlocal done
-        done += n
-        if progress is not None:
-            progress(done, len(models))
-
-    learn(models, source, summaries, on_done)
+    learn(models, source, summaries, told(progress, len(models)))
     rows = [
         StabilityRow(
             fitted.target_[0] if len(fitted.target_) == 1 else fitted.target_,

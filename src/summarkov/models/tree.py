@@ -16,7 +16,8 @@ from summarkov.engines import Target
 from summarkov.errors import SettingError
 from summarkov.explain import Influence, influence_in_tree
 from summarkov.models.fitted import Fitted
-from summarkov.models.model import SummaryModel, codes_of, label_list
+from summarkov.models.labels import codes_of, label_list
+from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import share
 from summarkov.scores import Scorer, Tree, shrunken
 from summarkov.search import Problem, Trace

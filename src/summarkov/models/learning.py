@@ -1,0 +1,125 @@
+"""Models learned together: every pass over the data serves all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from summarkov.engines import CountSource, Replicates, StateCounts
+from summarkov.errors import DataError
+from summarkov.models.labels import resolve_target
+from summarkov.search import Batch, Problem, SearchResult, run_searches
+from summarkov.summaries import Summary
+
+if TYPE_CHECKING:
+    from summarkov.models.model import SummaryModel
+
+
+def learn(
+    models: Sequence[SummaryModel],
+    source: CountSource,
+    summaries: Sequence[Summary],
+    on_done: Callable[[int], None] | None = None,
+) -> None:
+    """Fit models all together: every pass over the data serves all of them.
+
+    There is a summary a model; what models ask about one and the same object is counted once.
+    """
+    n_events = float(source.label_counts.sum() / source.scale)
+    if n_events == 0:
+        raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
+    targets = [resolve_target(model.target, source.labels) for model in models]
+    problems = [
+        model.make_problem(source.labels, target, summary, n_events, source.scale)
+        for model, target, summary in zip(models, targets, summaries, strict=True)
+    ]
+    found = _search(models, source, problems, None, on_done)
+    label_counts = source.label_counts
+    for model, target, (result,) in zip(models, targets, found, strict=True):
+        model._fitted = model.fitted_type(
+            summary=result.summary,
+            labels=tuple(source.labels),
+            target=target,
+            influencers=result.influencers,
+            table=result.table,
+            scale=source.scale,
+            n_sequences=source.n_sequences,
+            label_counts=label_counts,
+            alpha=model.alpha,
+            prior=model.prior,
+            score=result.score,
+            steps=result.steps,
+            certificate=result.certificate,
+            settings=model.get_params(deep=False),
+        )
+
+
+def learn_replicates(
+    models: Sequence[SummaryModel],
+    source: Replicates,
+    summary: Summary,
+    on_done: Callable[[int], None] | None = None,
+) -> list[list[SearchResult]]:
+    """What each model, all of one summary, would find in each replicate: ``[model][replicate]``."""
+    n_events = (source.label_counts.sum(axis=1) / source.scale).tolist()
+    problems = [
+        model.make_problem(
+            source.labels, resolve_target(model.target, source.labels), summary, n_events[0], source.scale
+        )
+        for model in models
+    ]
+    return _search(models, source, problems, n_events, on_done)
+
+
+def told(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
+    """What is told how many more are done, and tells ``progress`` how many of how many are."""
+    done = 0
+
+    def on_done(more: int) -> None:
+        nonlocal done
+        done += more
+        if progress is not None:
+            progress(done, total)
+
+    return on_done
+
+
+def _search(
+    models: Sequence[SummaryModel],
+    source: CountSource | Replicates,
+    problems: Sequence[Problem],
+    n_events: Sequence[float] | None,
+    on_done: Callable[[int], None] | None,
+) -> list[list[SearchResult]]:
+    """Solve the problem of each model: ``[problem][replicate]``.
+
+    ``n_events`` are N in each replicate, None for a source that has no replicates.
+    """
+    batches: dict[Hashable, list[int]] = {}
+    for at, (model, problem) in enumerate(zip(models, problems, strict=True)):
+        shared = model.shared_search(problem)
+        batches.setdefault(at if shared is None else (type(model), shared), []).append(at)
+    searches = [
+        models[some[0]].make_searches(
+            Batch(
+                [problems[at] for at in some],
+                [problems[some[0]].n_events] if n_events is None else n_events,
+                n_events is not None,
+                on_done,
+            )
+        )
+        for some in batches.values()
+    ]
+    results: list[list[SearchResult]] = [[] for _ in problems]
+    for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
+        for at, of_problem in zip(some, found, strict=True):
+            results[at] = of_problem
+    return results
+
+
+def update(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add the counts of further data to fitted models that share a summary, in one pass."""
+    tables = source.count([model.fitted.request for model in models])
+    for model, table in zip(models, tables, strict=True):
+        assert isinstance(table, StateCounts)
+        model._add(table, source)
