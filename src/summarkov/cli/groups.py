@@ -12,8 +12,8 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.files import Reading
-from summarkov.cli.learn import make_template
 from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.templates import make_template
 from summarkov.cli.text import factor, label, new_table, page_width, plural, widest
 
 if TYPE_CHECKING:
