@@ -9,23 +9,10 @@ from hypothesis import strategies as st
 import oracle
 import summarkov as sm
 from oracle_lookbacks import greedy_lookbacks
+from problems import Recorder
 from strategies import data, examples, expected, subsets, targets, weights_of
-from summarkov.engines import CandidatesRequest, LocalSource
+from summarkov.engines import CandidatesRequest
 from summarkov.scores import SCORES
-
-
-class Recorder:
-    """A source that keeps what it is asked, a list a pass."""
-
-    def __init__(self, events, weights=None):
-        self.source = LocalSource(events.events, sample_weight=weights)
-        self.labels, self.scale = self.source.labels, self.source.scale
-        self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
-        self.passes = []
-
-    def count(self, requests):
-        self.passes.append(list(requests))
-        return self.source.count(requests)
 
 
 @st.composite

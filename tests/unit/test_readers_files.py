@@ -7,28 +7,9 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from summarkov.errors import DataError, SettingError, UnknownLabelError
+from refusals import refused
+from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.readers import read_events
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write a file and return its name; names in messages are then short."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        path = pathlib.Path(name)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return name
-
-    return write
-
-
-def refused(name, kind=DataError, **settings):
-    with pytest.raises(kind) as error:
-        read_events(name, **settings)
-    return str(error.value)
-
 
 # ------------------------------------------------------------------ Parquet
 

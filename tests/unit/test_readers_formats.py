@@ -1,34 +1,14 @@
 """SPMF text, XES logs, what process-mining tools export, and packed or recoded files."""
 
 import gzip
-import pathlib
 
 import pyarrow as pa
 import pytest
 
+from refusals import refused
 from summarkov.engines import EventSource
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 from summarkov.readers import packed, read_events
-
-
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write a file and return its name; names in messages are then short."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(name, content):
-        path = pathlib.Path(name)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return name
-
-    return write
-
-
-def refused(name, kind=DataError, **settings):
-    with pytest.raises(kind) as error:
-        read_events(name, **settings)
-    return str(error.value)
-
 
 # ---------------------------------------------------------------------- SPMF
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from summarkov.cli.console import output, print_json, print_line
 from summarkov.cli.console import progress as progress_bar
 from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
 from summarkov.cli.results import check_result_file, going_on, save_result
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
@@ -62,7 +62,7 @@ def compare(
             "when it is started again.",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1: one a core.")] = 1,
+    jobs: Jobs = 1,
     case: Case = None,
     event: Event = None,
     order_column: OrderColumn = None,

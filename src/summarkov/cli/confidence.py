@@ -14,7 +14,7 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import Reading, check_output, load_model, saving
 from summarkov.cli.graphs import print_graph
-from summarkov.cli.options import Blocks, Case, Event, EventsFile, Format, Json, ModelFile, OrderColumn
+from summarkov.cli.options import Blocks, Case, Event, EventsFile, Format, Jobs, Json, ModelFile, OrderColumn
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
 
@@ -43,9 +43,7 @@ def confidence(
     event: Event = None,
     order_column: OrderColumn = None,
     format: Format = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
-    ] = None,
+    jobs: Jobs = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Save the graph with its confidence."),

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
 from summarkov.cli.templates import make_template
 from summarkov.cli.text import factor, label, new_table, page_width, plural, widest
 
@@ -53,9 +53,7 @@ def groups(
     event: Event = None,
     order_column: OrderColumn = None,
     format: Format = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
-    ] = None,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Learn the same graph from two files of events, and say which edges differ.

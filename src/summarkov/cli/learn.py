@@ -9,7 +9,7 @@ from summarkov.cli import learn_options as setting
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress, working
 from summarkov.cli.files import Reading, check_output, saving
-from summarkov.cli.options import Case, Event, EventsPath, Format, Json, OrderColumn
+from summarkov.cli.options import Case, Event, EventsPath, Format, Jobs, Json, OrderColumn
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.templates import make_template
 from summarkov.errors import SettingError
@@ -59,7 +59,7 @@ def learn(
     format: Format = None,
     engine: Engine = "auto",
     memory: Memory = "1G",
-    jobs: setting.Jobs = None,
+    jobs: Jobs = None,
     confidence: setting.Confidence = None,
     blocks: setting.Blocks = None,
     output: setting.Output = None,

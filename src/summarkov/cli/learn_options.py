@@ -211,7 +211,6 @@ MaxSets = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")]
 Confidence = Annotated[
     int | None,
     typer.Option(

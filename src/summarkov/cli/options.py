@@ -72,4 +72,5 @@ Blocks = Annotated[
         help="Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
     ),
 ]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json, print_line, progress
-from summarkov.cli.options import Json
+from summarkov.cli.options import Jobs, Json
 from summarkov.cli.results import check_result_file, going_on, save_result
 from summarkov.cli.text import clean, new_table
 
@@ -39,7 +39,7 @@ def reproduce(
             "started again.",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1: one a core.")] = -1,
+    jobs: Jobs = -1,
     json: Json = False,
 ) -> None:
     """Work out every table of the paper that can be, and say how far it is from the published one."""

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
+from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
 from summarkov.cli.templates import make_template
 from summarkov.cli.text import bar, label, new_table, page_width, plural, shorten, widest
 from summarkov.errors import SettingError
@@ -52,9 +52,7 @@ def sensitivity(
     search: Annotated[
         str | None, typer.Option(metavar="greedy|sweep|exact", help="The search. Default greedy.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")
-    ] = None,
+    jobs: Jobs = None,
     case: Case = None,
     event: Event = None,
     order_column: OrderColumn = None,
