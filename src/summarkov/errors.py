@@ -9,7 +9,7 @@
     │   └── TooLargeError       the counts asked for would not fit in memory
     ├── NotFittedError     a method that needs a fitted model
     ├── MissingLibraryError     an optional library is not installed
-    └── StoreError         a model file that is damaged, foreign or of a later version
+    └── StoreError         a model file that is damaged, foreign or of a later version; a disk that is full
 
 Every message is one sentence that says what is wrong and what to do about it. ``DataError`` and
 ``SettingError`` are also ``ValueError``, so code that knows nothing of this library can catch them.
@@ -18,7 +18,11 @@ Every message is one sentence that says what is wrong and what to do about it. `
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -50,7 +54,25 @@ class MissingLibraryError(SummarkovError, ImportError):
 
 
 class StoreError(SummarkovError, ValueError):
-    """A model file is damaged, foreign or of a later version."""
+    """A model file is damaged, foreign or of a later version; or there is no room to write one."""
+
+
+@contextmanager
+def naming_the_disk(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a disk without room which one it is, while something is written to ``path``."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        disk = os.path.realpath(path)
+        while not os.path.ismount(disk):
+            disk = os.path.dirname(disk)
+        free = shutil.disk_usage(disk).free / 1e6
+        raise StoreError(
+            f"{os.fspath(path)}: cannot be written, the disk {disk} is full ({free:,.0f} MB free); make room "
+            "there, or write elsewhere"
+        ) from problem
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -183,7 +183,8 @@ def test_a_failure_while_writing_leaves_no_litter(fail: Fail, monkeypatch: pytes
     Path("out.csv").write_text("what was there before")
     monkeypatch.setattr("summarkov.cli.writing._write_arrow", write_some)
     said = fail("predict", "graph.json", "events.jsonl", "-o", "out.csv")
-    assert said == "cannot write out.csv: No space left on device"
+    assert said.startswith("out.csv: cannot be written, the disk /")
+    assert said.endswith(" MB free); make room there, or write elsewhere")
 
 
 def test_a_label_that_no_file_can_hold(fail: Fail) -> None:

@@ -252,7 +252,9 @@ def test_a_disk_that_is_full(events, standing, monkeypatch, step):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(f"summarkov.store.files.os.{step}", fail)
-    with pytest.raises(StoreError, match=r"m\.json: cannot be written \(No space left on device\)"):
+    with pytest.raises(
+        StoreError, match=r"m\.json: cannot be written, the disk /\S* is full \([\d,]+ MB free\)"
+    ):
         sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
     untouched(standing)
 

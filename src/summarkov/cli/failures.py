@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -92,6 +93,8 @@ def sentence(problem: Exception) -> str:
         )
     if isinstance(problem, OSError):
         where = f"{problem.filename}: " if problem.filename else ""
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT) and not where:
+            where = "the output cannot be written: "
         return f"{where}{(problem.strerror or str(problem)).lower()}"
     if isinstance(problem, MemoryError):
         return "there is not enough memory for this; give it less data, or ask for less at once"

@@ -11,7 +11,7 @@ from typing import Any
 
 from summarkov import __version__
 from summarkov.baselines import Contender
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, naming_the_disk
 from summarkov.evaluation.tuning import Split, Tuned
 
 #: How every line begins: what begins otherwise is somebody's file, and not to be removed.
@@ -63,9 +63,9 @@ class Checkpoint:
         """Add a finished piece."""
         if self.path is not None and name is not None:
             line = json.dumps({"name": name, "result": result.to_dict()})
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(("" if _ends_in_newline(self.path) else "\n") + line + "\n")
-                file.flush()
+            with naming_the_disk(self.path), open(self.path, "ab", buffering=0) as file:
+                start = "" if _ends_in_newline(self.path) else "\n"
+                file.write(f"{start}{line}\n".encode())  # at once, so that two runs do not mix their lines
                 os.fsync(file.fileno())
 
     def clear(self) -> None:

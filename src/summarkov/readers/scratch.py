@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, naming_the_disk
 
 try:
     import fcntl
@@ -45,7 +45,8 @@ class Scratch:
     def removed_on_error(self) -> Iterator[Scratch]:
         """Remove the folder if what follows fails or is interrupted."""
         try:
-            yield self
+            with naming_the_disk(self.path.parent):
+                yield self
         except BaseException:
             self.remove()
             raise

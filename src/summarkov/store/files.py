@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from summarkov.errors import StoreError
+from summarkov.errors import StoreError, naming_the_disk
 
 
 @contextmanager
@@ -20,10 +20,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     final = Path(path)
     temporary = final.with_name(f".{final.name[:40]}.{secrets.token_hex(6)}.tmp")  # names have 255 bytes
     try:
-        yield temporary
-        os.replace(temporary, final)
+        with naming_the_disk(final):
+            yield temporary
+            _to_disk(temporary)
+            os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    """Wait until a file is written: a name that comes before its bytes would be lost with the power."""
+    file = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -31,7 +42,5 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     try:
         with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
     except OSError as problem:
         raise StoreError(f"{os.fspath(path)}: cannot be written ({problem.strerror or problem})") from None

@@ -1,0 +1,301 @@
+"""Full disks, Ctrl-C, and two processes at once: what was there stays whole, and nothing is left about."""
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fuzz import CORPUS
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import StoreError
+from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.tuning import Tuned
+from summarkov.simulate.example import web_shop
+
+GRAPH, BAG = CORPUS / "model" / "graph.json", CORPUS / "model" / "bag.json"
+LOGS = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
+OLD = "what was there before\n"
+
+#: Every command that writes a file: its arguments before ``-o FILE``, and the endings that the file may have.
+COMMANDS = {
+    "learn": (["learn", "events.jsonl"], [".json"]),
+    "learn sure": (["learn", "events.jsonl", "--confidence", "3"], [".json"]),
+    "confidence": (["confidence", "own.json", "events.jsonl", "-n", "3"], [".json"]),
+    "predict": (["predict", "own.json", "events.jsonl"], [".csv", ".jsonl", ".parquet"]),
+    "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".csv", ".parquet"]),
+    "predict bag": (["predict", str(BAG), "events.jsonl"], [".csv"]),
+    "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
+    "report": (["report", str(GRAPH)], [".html"]),
+    "export": (["export", str(GRAPH)], [".dot", ".mmd", ".graphml", ".csv", ".parquet", ".svg"]),
+    "compare": (["compare", "events.jsonl", "-m", "chain-0", "-m", "chain-1"], [".json", ".md"]),
+    "topics": (["text", "topics", str(LOGS), "--topics", "3"], [".jsonl"]),
+}
+WRITERS = [(name, ending) for name, (_, endings) in COMMANDS.items() for ending in endings]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with events, and a model of them."""
+    monkeypatch.chdir(tmp_path)
+    events = [["a", "b", "c", "a", "b"], ["c", "c", "a", "b"], ["b", "a", "c", "b"], ["a", "c"]] * 3
+    Path("events.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in events))
+    sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events).save("own.json")
+    return tmp_path
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def arguments(name, out):
+    if name == "export":
+        pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    return [*COMMANDS[name][0], "-o", str(out)]
+
+
+@pytest.mark.parametrize(("name", "ending"), WRITERS)
+def test_every_writer_replaces_what_was_there(name, ending, folder):
+    out = folder / f"out{ending}"
+    out.write_text(OLD)
+    before = files(folder)
+    ended = CliRunner().invoke(app, arguments(name, out))
+    assert ended.exit_code == 0, ended.stderr
+    assert out.read_bytes() != OLD.encode()
+    assert set(files(folder)) - set(before) <= {"out.topics.json"}  # the topics, beside the events
+
+
+@pytest.mark.parametrize(("name", "ending"), WRITERS)
+def test_a_full_disk_is_named_and_the_old_file_stays(name, ending, folder, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("summarkov.store.files.os.fsync", full)
+    out = folder / f"out{ending}"
+    out.write_text(OLD)
+    before = files(folder)
+    ended = CliRunner().invoke(app, arguments(name, out))
+    assert ended.exit_code == 2
+    said = r"out\.\S+: cannot be written, the disk /\S* is full \([\d,]+ MB free\); make room there"
+    assert re.match(f"Error: {re.escape(str(folder))}/{said}", ended.stderr)
+    assert ended.stderr.count("Error") == 1
+    assert out.read_text() == OLD
+    assert set(files(folder)) - set(before) <= {f"out{ending}.partial"}  # what compare goes on from
+
+
+@pytest.mark.parametrize(("name", "ending"), WRITERS)
+def test_an_interruption_while_writing(name, ending, folder, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("summarkov.store.files.os.replace", interrupt)
+    out = folder / f"out{ending}"
+    out.write_text(OLD)
+    before = files(folder)
+    ended = CliRunner().invoke(app, arguments(name, out))
+    assert ended.exit_code == 130
+    assert out.read_text() == OLD
+    assert set(files(folder)) - set(before) <= {f"out{ending}.partial"}
+
+
+# ------------------------------------------------------------------------------- real disks and signals
+
+
+def summarkov(*arguments, **options):
+    """Start the command as people do."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "summarkov.cli", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    try:
+        refused = subprocess.run(mount, capture_output=True).returncode
+    except FileNotFoundError:
+        refused = 1
+    if refused:
+        pytest.skip("mounting a small disk is not permitted here")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+def test_a_disk_that_is_really_full(small_disk, ending):
+    out = small_disk / f"new{ending}"
+    out.write_text(OLD)
+    running = summarkov("simulate", GRAPH, "-n", 20000, "--length", 40, "-o", out)
+    _, said = running.communicate()
+    assert running.returncode == 2
+    assert said.startswith(f"Error: {out}: cannot be written, the disk {small_disk} is full (")
+    assert said.count("\n") == 1
+    assert files(small_disk) == [out.name]
+    assert out.read_text() == OLD
+
+
+def test_a_scratch_disk_that_is_really_full(small_disk, tmp_path):
+    events = tmp_path / "events.csv"
+    rows = "".join(f"{case % 997},{'abc'[case % 3]}\n" for case in range(60_000))
+    events.write_text(f"case,event\n{rows}")
+    with (
+        pytest.raises(StoreError, match=f"the disk {small_disk} is full"),
+        sm.EventSource.csv(events, scratch=small_disk) as source,
+    ):
+        sm.BSuMM("a").fit(source)
+    assert files(small_disk) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    "command", [["show", GRAPH], ["show", GRAPH, "--json"], ["simulate", GRAPH]], ids=str
+)
+def test_standard_output_to_a_full_disk(command):
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "summarkov.cli", *map(str, command)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == "Error: the output cannot be written: no space left on device\n"
+
+
+def wait_for(running, there):
+    """Wait until something is there; the process must still be at work."""
+    while not there():
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.005)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Events that keep a command busy for a while, and a graph of them."""
+    folder = tmp_path_factory.mktemp("many")
+    events = web_shop().simulate(3000, 30, seed=1)
+    for name, some in (("events", events), ("fewer", events[:500])):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in some.to_lists()))
+    sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events[:200]).save(folder / "graph.json")
+    return folder
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_ctrl_c_while_writing(many, tmp_path, ending, engine):
+    """The signal comes while the temporary file is there."""
+    out, scratch = tmp_path / f"out{ending}", tmp_path / "scratch"
+    scratch.mkdir()
+    out.write_text(OLD)
+    running = summarkov(
+        "predict", many / "graph.json", many / "events.jsonl", "--engine", engine, "-o", out,
+        env={**os.environ, "TMPDIR": str(scratch)},
+    )  # fmt: skip
+    wait_for(running, lambda: len(files(tmp_path)) > 2)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130
+    assert said == "Error: interrupted\n"
+    assert out.read_text() == OLD
+    assert files(tmp_path) == sorted([out.name, "scratch"])
+    assert files(scratch) == []
+
+
+def test_ctrl_c_and_going_on(many, tmp_path):
+    """An interrupted comparison keeps what is done and goes on from there; it ends like any other."""
+    out, partial = tmp_path / "out.json", tmp_path / "out.json.partial"
+    whole = tmp_path / "whole.json"
+    models = [part for name in ("chain-0", "chain-1", "bsumm") for part in ("-m", name)]
+    command = ["compare", many / "fewer.jsonl", *models, "-o"]
+    out.write_text(OLD)
+    running = summarkov(*command, out)
+    wait_for(running, partial.exists)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130
+    assert f"what is done is kept in {partial}; run the same command again to go on" in " ".join(said.split())
+    assert said.endswith("Error: interrupted\n")
+    assert out.read_text() == OLD
+    assert files(tmp_path) == [out.name, partial.name]
+    done = partial.read_text().count("\n")
+    assert 1 <= done < 40
+    for path in (out, whole):
+        running = summarkov(*command, path)
+        running.communicate()
+        assert running.returncode == 0
+    assert files(tmp_path) == [out.name, whole.name]
+    found, expected = (json.loads(path.read_text()) for path in (out, whole))
+    for document in (found, expected):
+        for line in document["lines"]:
+            line.pop("seconds")
+    assert found == expected
+
+
+# ------------------------------------------------------------------------------- two at once
+
+WRITE = """
+import sys, summarkov as sm
+model = sm.BSuMM(sys.argv[2], lookback=2).fit([["a", "b", "c"] * 20, ["c", "b"]] * 3)
+for _ in range(150):
+    model.save(sys.argv[1])
+"""
+
+
+def test_two_processes_that_write_the_same_file(tmp_path):
+    """Whoever reads meanwhile sees the file of one or of the other."""
+    out = tmp_path / "m.json"
+    sm.BSuMM("a").fit([["a", "b", "c"]]).save(out)
+    both = [subprocess.Popen([sys.executable, "-c", WRITE, str(out), x]) for x in ("a", "b")]
+    seen = set()
+    while any(running.poll() is None for running in both):
+        seen.add(sm.load(out).target_)
+    assert [running.returncode for running in both] == [0, 0]
+    assert seen <= {("a",), ("b",)}
+    assert sm.load(out).target_ in seen
+    assert files(tmp_path) == ["m.json"]
+
+
+def test_two_comparisons_that_keep_their_pieces_in_one_file(tmp_path):
+    """Lines of 100 kB, added by two processes, stay whole."""
+    path = tmp_path / "out.json.partial"
+
+    class Piece(Tuned):
+        def __init__(self, text):
+            self.text = text
+
+        def to_dict(self):
+            return {"text": self.text}
+
+    def add(letter):
+        kept = Checkpoint(path)
+        for i in range(60):
+            kept.put(f"{letter}{i}", Piece(letter * 100_000))
+
+    children = []
+    for letter in "xy":
+        child = os.fork()
+        if child == 0:
+            try:
+                add(letter)
+            finally:
+                os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    records = [json.loads(line) for line in path.read_text().splitlines() if line]
+    assert sorted(record["name"] for record in records) == sorted(f"{c}{i}" for c in "xy" for i in range(60))
+    assert all(set(record["result"]["text"]) == {record["name"][0]} for record in records)
