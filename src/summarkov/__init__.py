@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from summarkov.readers import read_events
     from summarkov.simulate import Dynamics
     from summarkov.summaries import register_summary
+    from summarkov.writers import write_events
 
 __version__ = "0.1.0"
 
@@ -62,6 +63,7 @@ _WHERE = {
     "read_events": "readers",
     "register_summary": "summaries",
     "sensitivity": "models",
+    "write_events": "writers",
 }
 
 __all__ = [
@@ -86,6 +88,7 @@ __all__ = [
     "read_events",
     "register_summary",
     "sensitivity",
+    "write_events",
 ]
 
 

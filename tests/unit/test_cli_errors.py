@@ -157,7 +157,7 @@ def fail(folder: Path) -> Fail:
         ),
         (
             "simulate dynamics.json -o out.txt",
-            "cannot tell the format of out.txt; let its name end in .csv, .jsonl",
+            "events are not written as plain text, which cannot hold them all; use one of .csv, .tsv",
         ),
         ("simulate dynamics.json -o no/out.csv", "cannot write no/out.csv: there is no folder no"),
         ("demo --output graph.json", "cannot make the folder graph.json: "),
@@ -181,7 +181,7 @@ def test_a_failure_while_writing_leaves_no_litter(fail: Fail, monkeypatch: pytes
         raise OSError(28, "No space left on device", str(to))
 
     Path("out.csv").write_text("what was there before")
-    monkeypatch.setattr("summarkov.cli.writing._write_arrow", write_some)
+    monkeypatch.setattr("summarkov.writers.rows.write_table", write_some)
     said = fail("predict", "graph.json", "events.jsonl", "-o", "out.csv")
     assert said.startswith("out.csv: cannot be written, the disk /")
     assert said.endswith(" MB free); make room there, or write elsewhere")

@@ -233,6 +233,7 @@ def test_describe(events):
         "longest": 4,
         "label_counts": {"A": 2, "B": 2, "C": 3},
         "tied_order": 0,
+        "look_alikes": [],
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
@@ -249,6 +250,17 @@ def test_describe_ties_and_many_labels():
     text = str(EventSequences(np.arange(25), [0, 25], labels, tied_order=2).describe())
     assert "as the one before (kept in the order of the input): 2\n" in text
     assert text.endswith("  ... and 5 more labels")
+
+
+def test_describe_labels_that_look_alike():
+    labels = ["Pay", "pay", "pay ", "Caf\u00e9", "Cafe\u0301", "leave"]
+    found = EventSequences.from_lists([labels]).describe()
+    assert found.n_labels == 6
+    assert found.look_alikes == [("Cafe\u0301", "Caf\u00e9"), ("Pay", "pay", "pay ")]
+    assert (
+        "labels that differ only in capitals, blanks or characters: 'Cafe\u0301', 'Caf\u00e9'; 'Pay', "
+        in str(found)
+    )
 
 
 def test_no_sequences_at_all():

@@ -19,7 +19,7 @@ FLOORS = (
     ("report", "plot"),
     ("reproduce", "evaluation", "baselines", "text"),
     ("models",),
-    ("explain", "confidence", "simulate", "store"),
+    ("explain", "confidence", "simulate", "store", "writers"),
     ("search",),
     ("engines",),
     ("summaries", "scores"),
@@ -33,6 +33,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 SIDEWAYS = {
     ("readers", "events"),
     ("explain", "confidence"),
+    ("writers", "store"),
     ("plot", "report"),
     ("evaluation", "baselines"),
     ("reproduce", "baselines"),
@@ -45,7 +46,7 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "engines", "models.graph", "cli"},
+    "pyarrow": {"readers", "writers", "engines", "models.graph", "cli"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},

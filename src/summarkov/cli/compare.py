@@ -14,8 +14,8 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, print_line
 from summarkov.cli.console import progress as progress_bar
-from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
+from summarkov.cli.options import EventsFile, Jobs, Json
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.results import check_result_file, going_on, save_result
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 14
 
 
+@reads_events
 def compare(
     file: EventsFile,
     parts: Annotated[
@@ -63,10 +64,7 @@ def compare(
         ),
     ] = None,
     jobs: Jobs = 1,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
@@ -77,8 +75,7 @@ def compare(
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file)
-    reading = Reading(case, event, order_column, format)
-    data = [reading.read(path) for path in (file, *(parts or ()))]
+    data = reading.read_several([file, *(parts or ())], first=True)
     with (
         going_on(output_file) as checkpoint,
         progress_bar("Comparing", splits * len(names), "models") as advance,

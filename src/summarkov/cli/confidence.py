@@ -12,9 +12,10 @@ from rich.text import Text
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
-from summarkov.cli.files import Reading, check_output, load_model, saving
+from summarkov.cli.files import check_output, load_model, saving
 from summarkov.cli.graphs import print_graph
-from summarkov.cli.options import Blocks, Case, Event, EventsFile, Format, Jobs, Json, ModelFile, OrderColumn
+from summarkov.cli.options import Blocks, EventsFile, Jobs, Json, ModelFile
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph
 
 
+@reads_events
 def confidence(
     model: ModelFile,
     file: EventsFile,
@@ -39,10 +41,7 @@ def confidence(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     jobs: Jobs = None,
     output: Annotated[
         Path | None,
@@ -64,7 +63,7 @@ def confidence(
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
-    events = Reading(case, event, order_column, format).read(file)
+    events = reading.read(file, graph.labels_)
     if rate is not None:
         found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
         if json:

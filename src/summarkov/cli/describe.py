@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,10 +10,20 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json
-from summarkov.cli.files import Reading
 from summarkov.cli.graphs import is_plain
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, OrderColumn
-from summarkov.cli.text import bar, label, new_table, number, page_width, percent, plural, widest
+from summarkov.cli.options import EventsFile, Json
+from summarkov.cli.reading import PLAIN, Reading, reads_events
+from summarkov.cli.text import (
+    bar,
+    label,
+    new_table,
+    number,
+    page_width,
+    percent,
+    plural,
+    shorten,
+    widest,
+)
 
 if TYPE_CHECKING:
     from summarkov.events.describe import Description
@@ -22,19 +33,17 @@ if TYPE_CHECKING:
 MANY_LABELS = "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate"
 
 
+@reads_events
 def describe(
     file: EventsFile,
     rows: Annotated[
         int, typer.Option("--rows", min=0, metavar="N", help="Show at most so many labels; 0 for all.")
     ] = 20,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Count the sequences, events and labels of a file."""
-    found = Reading(case, event, order_column, format).read(file).describe()
+    found = reading.read(file).describe()
     if json:
         print_json(found.to_dict())
     else:
@@ -54,6 +63,26 @@ def print_hint(console: Console, n_labels: int, n_events: float) -> None:
         )
 
 
+def print_notes(console: Console, labels: Iterable[str], tied_order: int) -> None:
+    """Say what may not be as it should: events at the same place, labels that look alike."""
+    from summarkov.events.describe import look_alikes
+
+    if tied_order:
+        console.print(
+            f"{plural(tied_order, 'event')} with the same place in the order column as the one before; "
+            "they keep the order of the file."
+        )
+    alike = look_alikes(labels)
+    if alike:
+        shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
+        console.print(
+            Text(
+                f"Hint: {shown}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
+                "characters are written. They are kept apart; --map FILE makes them one."
+            )
+        )
+
+
 def print_description(console: Console, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
     console.print(
@@ -69,11 +98,7 @@ def print_description(console: Console, found: Description, most: int | None) ->
     )
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
-    if found.tied_order:
-        console.print(
-            f"{plural(found.tied_order, 'event')} with the same place in the order column as the one before; "
-            "they keep the order of the file."
-        )
+    print_notes(console, found.label_counts, found.tied_order)
     if not found.label_counts:
         return
     print_hint(console, found.n_labels, found.n_events)

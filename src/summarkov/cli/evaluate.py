@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.chunks import pieces
 from summarkov.cli.console import output, print_json, progress
-from summarkov.cli.files import Reading, load_model
-from summarkov.cli.options import Case, Event, EventsFile, Format, Json, ModelFile, OrderColumn, Unknown
+from summarkov.cli.files import load_model
+from summarkov.cli.options import EventsFile, Json, ModelFile, Unknown
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import DataError
 
@@ -31,21 +31,19 @@ class Figures(NamedTuple):
     brier_score: float
 
 
+@reads_events
 def evaluate(
     model: ModelFile,
     file: EventsFile,
     unknown: Unknown = "error",
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     from summarkov.models import InfluenceGraph
 
     fitted = load_model(model)
-    data = Reading(case, event, order_column, format).read(file).recode(fitted.labels_, unknown=unknown)
+    data = reading.read(file, fitted.labels_).recode(fitted.labels_, unknown=unknown)
     if not data.n_events:
         raise DataError(f"{file} holds no events to evaluate the model on")
     models = list(fitted.models_.values()) if isinstance(fitted, InfluenceGraph) else [fitted]
@@ -95,6 +93,8 @@ def _evaluate(model: SummaryModel, source: LocalSource) -> Figures:
 
 def evaluate_next(graph: InfluenceGraph, data: EventSequences) -> Figures:
     """Evaluate the next-event distribution of a graph over all labels."""
+    from summarkov.writers.chunks import pieces
+
     log_likelihood = squares = 0.0
     counts = data.label_counts.tolist()
     done, n = 0, sum(counts)

@@ -5,33 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from summarkov.cli.console import working
 from summarkov.errors import SettingError
-
-if TYPE_CHECKING:
-    from summarkov.events import EventSequences
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How to read a file of events."""
-
-    case: str | None = None
-    event: str | None = None
-    order: str | None = None
-    format: str | None = None
-
-    def read(self, path: Path) -> EventSequences:
-        """Read the events."""
-        from summarkov.readers import read_events
-
-        with working(f"Reading {path}"):
-            options: dict[str, Any] = dict(vars(self))
-            return read_events(path, **options)
 
 
 def load_model(path: Path, *, bags: bool = False) -> Any:

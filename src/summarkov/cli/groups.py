@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
-from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
+from summarkov.cli.options import EventsFile, Jobs, Json
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
 from summarkov.cli.text import factor, label, new_table, page_width, plural, widest
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from summarkov.confidence import EdgeDifference, GroupComparison
 
 
+@reads_events
 def groups(
     first: EventsFile,
     second: Annotated[Path, typer.Argument(metavar="FILE", help="Events of the other group.")],
@@ -49,10 +50,7 @@ def groups(
     rows: Annotated[
         int, typer.Option("--rows", min=0, metavar="N", help="At most so many edges; 0 for all.")
     ] = 30,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -63,10 +61,9 @@ def groups(
     """
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, {name: value for name, value in given.items() if value is not None})
-    reading = Reading(case, event, order_column, format)
     from summarkov.models import compare_groups
 
-    events = [reading.read(file) for file in (first, second)]
+    events = reading.read_several([first, second], first=False)
     with progress("Comparing", 5, "steps") as advance:
         found = compare_groups(
             template,

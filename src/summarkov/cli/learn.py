@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from summarkov.cli import learn_options as setting
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress, working
-from summarkov.cli.files import Reading, check_output, saving
-from summarkov.cli.options import Case, Event, EventsPath, Format, Jobs, Json, OrderColumn
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.options import EventsPath, Jobs, Json
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.templates import make_template
 from summarkov.errors import SettingError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _MOST_EDGES = 60
 
 
+@reads_events
 def learn(
     file: EventsPath,
     target: setting.Target = None,
@@ -53,10 +55,7 @@ def learn(
     candidates: setting.Candidates = None,
     max_influencers: setting.MaxInfluencers = None,
     max_sets: setting.MaxSets = None,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     engine: Engine = "auto",
     memory: Memory = "1G",
     jobs: Jobs = None,
@@ -103,7 +102,7 @@ def learn(
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output)
-    opening = Opening(Reading(case, event, order_column, format), engine, memory, jobs)
+    opening = Opening(reading, engine, memory, jobs)
     if confidence is not None and opening.streams(file):
         raise SettingError("--confidence needs the events in memory; leave it out, or use --engine memory")
     with opening.open(file) as events:
@@ -114,13 +113,14 @@ def learn(
 
             assert isinstance(events, EventSequences)
             add_confidence(fitted, events, n=confidence, blocks=blocks)
+        tied_order = events.tied_order
     if output is not None:
         with saving(output):
             fitted.save(output)
     if json:
         _print_document(fitted, output)
     else:
-        _print_fitted(fitted, output)
+        _print_fitted(fitted, output, tied_order)
 
 
 def fit(
@@ -143,8 +143,8 @@ def fit(
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(fitted: Any, saved: Path | None) -> None:
-    from summarkov.cli.describe import print_hint
+def _print_fitted(fitted: Any, saved: Path | None, tied_order: int) -> None:
+    from summarkov.cli.describe import print_hint, print_notes
     from summarkov.cli.graphs import print_graph
     from summarkov.cli.tables import print_model
     from summarkov.models import InfluenceGraph
@@ -155,6 +155,7 @@ def _print_fitted(fitted: Any, saved: Path | None) -> None:
     else:
         print_model(console, fitted)
     console.print()
+    print_notes(console, fitted.labels_, tied_order)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "criterion", None) in ("bic", "aic"):
         print_hint(console, len(fitted.labels_), first.fitted.n_events)

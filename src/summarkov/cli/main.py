@@ -10,6 +10,7 @@ from summarkov import __version__
 from summarkov.cli.compare import compare
 from summarkov.cli.concepts import concepts
 from summarkov.cli.confidence import confidence
+from summarkov.cli.convert import convert
 from summarkov.cli.demo import demo
 from summarkov.cli.describe import describe
 from summarkov.cli.evaluate import evaluate
@@ -38,6 +39,7 @@ app = typer.Typer(
 for _command, _panel in (
     (demo, "Start here"),
     (describe, "From events to a model"),
+    (convert, "From events to a model"),
     (learn, "From events to a model"),
     (show, "Use a model"),
     (report, "Use a model"),

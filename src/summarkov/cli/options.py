@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-READING = "Reading the events"
-
 _FILES = (
     ".csv or .tsv (an event a row), .parquet, .xes, .jsonl (a sequence a line), .txt (a sequence a line, "
     "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
@@ -29,32 +27,6 @@ EventsPath = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
-Case = Annotated[
-    str | None,
-    typer.Option("--case", metavar="COLUMN", help="Column that names the sequence.", rich_help_panel=READING),
-]
-Event = Annotated[
-    str | None,
-    typer.Option("--event", metavar="COLUMN", help="Column of the event's label.", rich_help_panel=READING),
-]
-OrderColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--order-column",
-        metavar="COLUMN",
-        help="Column that orders the events of a sequence (time or number); else the order of the rows.",
-        rich_help_panel=READING,
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help="csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.",
-        rich_help_panel=READING,
-    ),
-]
 Unknown = Annotated[
     str,
     typer.Option(

@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.chunks import pieces
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
-from summarkov.cli.files import Reading, check_output, load_model, saving
-from summarkov.cli.options import Case, Event, Format, Json, ModelFile, OrderColumn, Unknown
+from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.options import Json, ModelFile, Unknown
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
 from summarkov.errors import SettingError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PREVIEW = 10
 
 
+@reads_events
 def predict(
     model: ModelFile,
     file: Annotated[
@@ -56,10 +57,7 @@ def predict(
         typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
     ] = None,
     unknown: Unknown = "error",
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     engine: Engine = "auto",
     memory: Memory = "1G",
     json: Json = False,
@@ -70,7 +68,7 @@ def predict(
     label of the model, worked out from the events before it. With a graph over
     all labels every row sums to 1.
     """
-    from summarkov.cli.writing import event_format
+    from summarkov.cli.writing import table_format
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -86,10 +84,10 @@ def predict(
     if target is not None:
         raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
-        event_format(output)
+        table_format(output)
         check_output(output)
     fitted = load_model(model, bags=True)
-    opening = Opening(Reading(case, event, order_column, format), engine, memory)
+    opening = Opening(reading, engine, memory)
     if opening.streams(file):
         if output is None:
             raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
@@ -99,7 +97,7 @@ def predict(
             write_rows(streamed_predictions(fitted, source, unknown), output)
             _print_saved(fitted, source.n_events, output, json)
         return
-    events = Reading(case, event, order_column, format).read(file)
+    events = reading.read(file, fitted.labels_)
     events.recode(fitted.labels_, unknown=unknown)  # refuses unknown labels before anything is written
     if output is not None:
         _save(fitted, events, unknown, output, json)
@@ -144,7 +142,8 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some sequences at a time."""
-    from summarkov.cli.writing import event_columns
+    from summarkov.writers.chunks import pieces
+    from summarkov.writers.rows import event_columns
 
     names = columns_of(fitted)
     done = 0
@@ -195,6 +194,7 @@ def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.writing import plain_rows
+    from summarkov.writers.chunks import pieces
 
     few = next(pieces(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]

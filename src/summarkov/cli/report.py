@@ -9,10 +9,12 @@ import typer
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, working
-from summarkov.cli.files import Reading, check_output, load_model, saving
-from summarkov.cli.options import Case, Event, Format, Json, ModelFile, OrderColumn
+from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.options import Json, ModelFile
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 
 
+@reads_events
 def report(
     model: ModelFile,
     output: Annotated[
@@ -35,10 +37,7 @@ def report(
             "They become part of the page.",
         ),
     ] = None,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Write a model as one HTML page that needs nothing else, and can be mailed.
@@ -48,7 +47,7 @@ def report(
     """
     check_output(output)
     fitted = load_model(model)
-    data = None if events is None else Reading(case, event, order_column, format).read(events)
+    data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None
     if passages is not None:
         from summarkov.text import read_text_events

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
-from summarkov.cli.files import Reading
-from summarkov.cli.options import Case, Event, EventsFile, Format, Jobs, Json, OrderColumn
+from summarkov.cli.options import EventsFile, Jobs, Json
+from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
 from summarkov.cli.text import bar, label, new_table, page_width, plural, shorten, widest
 from summarkov.errors import SettingError
@@ -25,6 +25,7 @@ _LABEL = 30
 _NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
 
 
+@reads_events
 def sensitivity(
     file: EventsFile,
     target: Annotated[
@@ -53,10 +54,7 @@ def sensitivity(
         str | None, typer.Option(metavar="greedy|sweep|exact", help="The search. Default greedy.")
     ] = None,
     jobs: Jobs = None,
-    case: Case = None,
-    event: Event = None,
-    order_column: OrderColumn = None,
-    format: Format = None,
+    reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Learn with every combination of some settings, and see which influences stay."""
@@ -66,7 +64,7 @@ def sensitivity(
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
     gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
     lookbacks = _values("--lookback", lookback, _lookback, "whole numbers such as 1,5,10, or none")
-    events = Reading(case, event, order_column, format).read(file)
+    events = reading.read(file)
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 

@@ -35,17 +35,21 @@ def simulate(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Save as .jsonl, .csv or .parquet; else print JSON lines."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Draw new sequences of events."""
-    from summarkov.cli.writing import event_format, json_lines, write_events
+    from summarkov.writers.lines import json_lines
+    from summarkov.writers.write import writable_format, write_events
 
     check_output(output)
     if output is not None:
-        event_format(output)
+        writable_format(str(output))
     events = draw(read_source(source), sequences, length, seed)
     if output is not None:
         with saving(output):

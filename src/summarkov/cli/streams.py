@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from summarkov.cli.console import stages
-from summarkov.cli.files import Reading
-from summarkov.cli.options import READING
+from summarkov.cli.reading import READING, Reading
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -79,6 +78,15 @@ class Opening:
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
+        streams = self._streams(path)
+        if streams and self.reading.prepares:
+            raise SettingError(
+                "events are prepared in memory (--session-gap, --map, --min-count, --collapse, --end): read "
+                "them with --engine memory, or prepare the files first with summarkov convert"
+            )
+        return streams
+
+    def _streams(self, path: Path) -> bool:
         several = path.is_dir() or (not path.exists() and glob.has_magic(str(path)))
         if self.engine == "auto":
             return several or _needed(path, self.reading.format) > bytes_of(self.memory)
@@ -102,7 +110,7 @@ class Opening:
 
         reading = self.reading
         format = _METHODS[_format(path, reading.format)]
-        columns = {"case": reading.case, "event": reading.event, "order": reading.order}
+        columns = {"case": reading.case, "event": reading.event, "order": reading.order_column}
         with stages() as tell:
             source = open_stream(
                 format, path, columns, None, bytes_of(self.memory), self.n_jobs, None, tell, names=names

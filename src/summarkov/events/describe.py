@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +23,25 @@ def many_labels(n_labels: int, n_events: float) -> bool:
     return n_labels >= 30 and n_labels**2 > n_events
 
 
+def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
+    """Labels that differ only in capitals, in blanks, or in how Unicode writes their characters.
+
+    >>> look_alikes(["Pay", "pay ", "leave"])
+    [('Pay', 'pay ')]
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        key = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+        groups.setdefault(key, []).append(label)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
 @dataclass(frozen=True)
 class Description:
     """Sizes of a data set, how long its sequences are and how often its labels occur.
 
-    ``tied_order`` counts the events with the same place in the order column as the one before.
+    ``tied_order`` counts the events with the same place in the order column as the one before;
+    ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters.
     """
 
     n_sequences: int
@@ -38,6 +53,7 @@ class Description:
     longest: int
     label_counts: dict[str, int]
     tied_order: int
+    look_alikes: list[tuple[str, ...]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -62,6 +78,10 @@ class Description:
                 "events at the same place in the order column as the one before "
                 f"(kept in the order of the input): {self.tied_order}"
             )
+        if self.look_alikes:
+            shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
+            more = "; ..." if len(self.look_alikes) > 3 else ""
+            lines.append(f"labels that differ only in capitals, blanks or characters: {shown}{more}")
         for label, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
             lines.append(f"  {label}: {count}")
         if self.n_labels > 20:
@@ -86,4 +106,5 @@ def describe(
         longest=int(lengths.max()) if len(lengths) else 0,
         label_counts=dict(zip(labels, label_counts.tolist(), strict=True)),
         tied_order=tied_order,
+        look_alikes=look_alikes(labels),
     )

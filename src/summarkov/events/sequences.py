@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +12,16 @@ import numpy.typing as npt
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.describe import Description, describe
 from summarkov.events.labels import iterate, label_text, vocabulary_of
+from summarkov.events.prepare import (
+    END,
+    RARE,
+    mapped,
+    pooled,
+    refuse_known,
+    renamed,
+    with_end,
+    without_repeats,
+)
 
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
@@ -241,6 +251,54 @@ class EventSequences:
         translate = np.cumsum(keep, dtype=np.int32) - 1
         codes = translate[self.codes[stays]]
         return EventSequences(codes, before[self.offsets], kept, self._ids)
+
+    # ------------------------------------------------------------------ prepare
+
+    def map_labels(self, mapping: Mapping[str, str] | Callable[[str], str]) -> EventSequences:
+        """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
+
+        >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])
+        >>> events.map_labels({"add 2": "add"}).to_lists()
+        [['add', 'add', 'pay']]
+        """
+        return self._renamed(mapped(self.labels, mapping))
+
+    def pool_rare(self, min_count: int, *, into: str = RARE) -> EventSequences:
+        """Make one label of all that occur fewer than ``min_count`` times in these events.
+
+        To prepare other events as these were, use the labels that were kept and not their own counts:
+        ``others.map_labels(lambda label: label if label in kept.labels else "(rare)")``.
+
+        >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
+        [['a', '(rare)', 'a', '(rare)']]
+        """
+        return self._renamed(pooled(self.labels, self.label_counts, min_count, into))
+
+    def collapse_repeats(self) -> EventSequences:
+        """Keep only the first of equal labels in a row.
+
+        >>> EventSequences.from_lists([["a", "a", "b", "a"], ["a"]]).collapse_repeats().to_lists()
+        [['a', 'b', 'a'], ['a']]
+        """
+        self.refuse_unknown()
+        return EventSequences(*without_repeats(self.codes, self.offsets), self.labels, self._ids)
+
+    def add_end(self, label: str = END) -> EventSequences:
+        """End every sequence with one more event, so that a model learns what comes before the end.
+
+        >>> EventSequences.from_lists([["a"], []]).add_end().to_lists()
+        [['a', '(end)'], ['(end)']]
+        """
+        self.refuse_unknown()
+        refuse_known(label, self.labels, "label")
+        more = self.recode(sorted([*self.labels, label]))
+        codes, offsets = with_end(more.codes, self.offsets, more.code(label))
+        return EventSequences(codes, offsets, more.labels, self._ids, tied_order=self.tied_order)
+
+    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
+        self.refuse_unknown()
+        codes, labels = renamed(self.codes, self.labels, becomes)
+        return EventSequences(codes, self.offsets, labels, self._ids, tied_order=self.tied_order)
 
     # ------------------------------------------------------------------ split and look
 

@@ -1,0 +1,86 @@
+"""What most logs need before they are learned from. Nothing is changed in place.
+
+A vocabulary may hold labels that never occur; preparation keeps those that it need not touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError, SettingError, nearest
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+#: What rare labels become, and what ends a sequence, unless told otherwise.
+RARE, END = "(rare)", "(end)"
+
+
+def renamed(
+    codes: CodeArray, labels: Sequence[str], becomes: Iterable[str]
+) -> tuple[CodeArray, tuple[str, ...]]:
+    """Codes in the vocabulary of the labels that the old ones become, in their order."""
+    becomes = list(becomes)
+    vocabulary = tuple(sorted(set(becomes)))
+    index = {label: code for code, label in enumerate(vocabulary)}
+    translate = np.array([index[label] for label in becomes], dtype=np.int32)
+    return translate[codes] if len(codes) else codes, vocabulary
+
+
+def mapped(labels: Sequence[str], mapping: Mapping[str, str] | Callable[[str], str]) -> list[str]:
+    """What every label becomes."""
+    if isinstance(mapping, Mapping):
+        known = [label for label in mapping if label in set(labels)]
+        if mapping and not known:
+            first = str(next(iter(mapping)))
+            raise DataError(
+                f"none of the labels in the mapping is in the data, not even {first!r}; check how they are "
+                f"written{nearest(first, labels)}"
+            )
+        found: list[object] = [mapping.get(label, label) for label in labels]
+    elif callable(mapping):
+        found = [mapping(label) for label in labels]
+    else:
+        raise SettingError(f"labels are mapped by a dict or a function, not {mapping!r}")
+    for label, new in zip(labels, found, strict=True):
+        if not isinstance(new, str):
+            raise SettingError(f"labels must become text, and {label!r} becomes {new!r}; give it a name")
+    return [str(new) for new in found]
+
+
+def pooled(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:
+    """What every label becomes if rare ones are pooled."""
+    if not isinstance(min_count, int | np.integer) or isinstance(min_count, bool) or min_count < 0:
+        raise SettingError(f"min_count must be a whole number from 0 on, not {min_count!r}")
+    refuse_known(into, labels, "into")
+    return [label if n >= min_count else into for label, n in zip(labels, counts.tolist(), strict=True)]
+
+
+def refuse_known(label: str, labels: Sequence[str], setting: str) -> None:
+    """A made label must not be taken for one that is there."""
+    if not isinstance(label, str):
+        raise SettingError(f"{setting} must be a label, not {label!r}")
+    if label in labels:
+        raise SettingError(
+            f"there is a label {label!r} already; rename it first, or choose another one with {setting}="
+        )
+
+
+def without_repeats(codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray]:
+    """Keep the first of equal codes in a row, in every sequence."""
+    if not len(codes):
+        return codes, offsets
+    keep = np.ones(len(codes), dtype=bool)
+    keep[1:] = codes[1:] != codes[:-1]
+    keep[offsets[:-1][np.diff(offsets) > 0]] = True  # whatever ended the sequence before
+    before = np.concatenate([[0], np.cumsum(keep)])
+    return codes[keep], before[offsets]
+
+
+def with_end(codes: CodeArray, offsets: IntArray, end: int) -> tuple[CodeArray, IntArray]:
+    """Add a code at the end of every sequence."""
+    n = len(offsets) - 1
+    return np.insert(codes, offsets[1:], np.int32(end)), offsets + np.arange(n + 1)

@@ -1,0 +1,152 @@
+"""Preparing and converting events on the command line."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+
+LISTS = [["a", "a", "b", "c"], ["a", "b", "b", "d"], ["b", "a"]] * 5
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("events.jsonl").write_text("".join(f"{json.dumps(labels)}\n" for labels in LISTS))
+    Path("map.json").write_text('{"c": "b", "x": "y"}')
+    rows = "case,event,time\n" + "".join(f"1,{label},{at}\n" for at, label in enumerate("abac", start=1))
+    Path("log.csv").write_text(rows + "1,z,99\n")
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(part) for part in arguments])
+    assert result.exit_code == code, result.output
+    return result.stdout if code == 0 else result.stderr
+
+
+def converted(*options, source="events.jsonl"):
+    run("convert", source, "out.jsonl", *options)
+    return sm.read_events("out.jsonl")
+
+
+EVENTS = sm.read_events(LISTS)
+
+
+def test_convert(here):
+    for name in ("out.csv", "out.tsv.gz", "out.parquet", "out.jsonl.zst", "out.xes", "out.spmf"):
+        assert (
+            run("convert", "events.jsonl", name)
+            == f"Saved 15 sequences with 50 events of 4 labels as {name}\n"
+        )
+        assert sm.read_events(name) == EVENTS
+    assert json.loads(run("convert", "events.jsonl", "out.csv", "--json")) == {
+        "saved": "out.csv",
+        "sequences": 15,
+        "events": 50,
+        "labels": 4,
+    }
+
+
+def test_prepared(here):
+    assert converted("--min-count", 6) == EVENTS.pool_rare(6)
+    assert converted("--collapse") == EVENTS.collapse_repeats()
+    assert converted("--end") == EVENTS.add_end()
+    assert converted("--map", "map.json") == EVENTS.map_labels({"c": "b"})
+    everything = EVENTS.map_labels({"c": "b"}).pool_rare(6).collapse_repeats().add_end()
+    assert converted("--map", "map.json", "--min-count", 6, "--collapse", "--end") == everything
+
+
+def test_sessions(here):
+    events = converted("--session-gap", 5, source="log.csv")
+    assert events.ids == ("1/1", "1/2")
+    assert events.to_lists() == [["a", "b", "a", "c"], ["z"]]
+
+
+@pytest.mark.parametrize("command", ["describe", "learn"])
+def test_every_command_that_reads_prepares(here, command):
+    document = json.loads(run(command, "events.jsonl", "--min-count", 6, "--end", "--json"))
+    assert "(end)" in json.dumps(document)
+    assert "(rare)" in json.dumps(document)
+
+
+def test_a_model_tells_what_is_rare(here):
+    run("learn", "events.jsonl", "--min-count", 6, "-o", "model.json")
+    Path("new.jsonl").write_text('["a", "new", "b"]\n["c"]\n')
+    run("predict", "model.json", "new.jsonl", "--min-count", 6, "-o", "out.jsonl")
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert [row["event"] for row in rows] == ["a", "(rare)", "b", "(rare)"]
+    assert run("evaluate", "model.json", "new.jsonl", code=2).startswith("Error: unknown label 'c'")
+    run("evaluate", "model.json", "new.jsonl", "--min-count", 1)
+    run("learn", "events.jsonl", "-o", "plain.json")
+    assert run("evaluate", "plain.json", "new.jsonl", "--min-count", 1, code=2) == (
+        "Error: the model was learned without --min-count: it knows no label '(rare)'; leave it out\n"
+    )
+
+
+def test_parts_are_pooled_alike(here):
+    """Train tells what is rare in dev and test; two groups tell it together."""
+    dev, test = [["d", "c", "a"]] * 9, [["d", "b", "a", "q"]] * 9
+    for name, lists in {"train": LISTS, "dev": dev, "test": test}.items():
+        sm.write_events(lists, f"{name}.jsonl")
+        pooled = [[label if label in "ab" else "(rare)" for label in labels] for labels in lists]
+        sm.write_events(pooled, f"{name}-pooled.jsonl")
+    command = ["-m", "chain-1", "--json"]
+    shown = run("compare", "train.jsonl", "dev.jsonl", "test.jsonl", *command, "--min-count", 6)
+    expected = run("compare", "train-pooled.jsonl", "dev-pooled.jsonl", "test-pooled.jsonl", *command)
+    timed = re.compile(r'"seconds": [^,]*')
+    assert timed.sub("", shown) == timed.sub("", expected)
+    shown = run("groups", "train.jsonl", "dev.jsonl", "--min-count", 10, "--json")
+    assert shown == run("groups", "train.jsonl", "dev.jsonl", "--json")  # c and d are rare in none
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--min-count", "-1"], "--min-count must be a whole number from 0 on, not -1"),
+        (
+            ["--session-gap", "5"],
+            "--session-gap needs the time of every event, and events.jsonl has no times",
+        ),
+        (["--map", "no.json"], "there is no file no.json; check the path"),
+        (["--map", "list.json"], 'list.json: expected an object of texts, {"old": "new", ...}'),
+        (["--map", "twice.json"], "twice.json: 'a' stands there twice; keep one"),
+        (["--map", "broken.json"], "broken.json is not JSON ("),
+        (["--map", "numbers.json"], 'numbers.json: expected an object of texts, {"old": "new", ...}'),
+        (["--map", "deep.json"], "deep.json is not JSON ("),
+        (
+            ["--map", "other.json"],
+            "none of the labels in the mapping is in the data, not even 'A'; check how",
+        ),
+        (
+            ["--map", "rare.json", "--min-count", "2"],
+            "there is a label '(rare)' already; rename it first, or choose another one with --map",
+        ),
+        (["out.dat"], "cannot tell the format of out.dat; let its name end in one of"),
+        (["no/out.csv"], "cannot write no/out.csv: there is no folder no; make it first"),
+    ],
+)
+def test_refused(here, arguments, message):
+    Path("list.json").write_text('["a"]')
+    Path("twice.json").write_text('{"a": "b", "a": "c"}')
+    Path("broken.json").write_text('{"a": ')
+    Path("numbers.json").write_text('{"a": {"b": "c"}, "b": 1}')
+    Path("deep.json").write_text("[" * 100_000)
+    Path("other.json").write_text('{"A": "b"}')
+    Path("rare.json").write_text('{"a": "(rare)"}')
+    before = sorted(here.iterdir())
+    target = [] if not arguments[0].startswith("--") else ["out.csv"]
+    error = run("convert", "events.jsonl", *target, *arguments, code=2)
+    assert error.startswith(f"Error: {message}")
+    assert error.count("\n") == 1
+    assert sorted(here.iterdir()) == before
+
+
+def test_streams_are_not_prepared(here):
+    for option in (["--end"], ["--collapse"], ["--min-count", "2"], ["--map", "map.json"]):
+        error = run("learn", "events.jsonl", "--engine", "stream", *option, code=2)
+        assert error.startswith("Error: events are prepared in memory (--session-gap, --map, --min-count")

@@ -1,0 +1,240 @@
+"""Events written and read again are the same events, or refused with what to do."""
+
+import gzip
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError, StoreError
+
+TEXT = st.text(max_size=5)
+AWKWARD = st.sampled_from(
+    [
+        "",
+        " ",
+        "a\nb",
+        "\r\n",
+        "\r",
+        '"',
+        "a,b;c",
+        "\t",
+        "-1",
+        "-2",
+        "#x",
+        "@ITEM=1=x",
+        "é",
+        "e\u0301",
+        "\ufeff",
+        "NA",
+        "007",
+        "7",
+        "\u2028",
+        "\x85",
+    ]
+)
+LABELS = st.one_of(st.sampled_from("AB"), AWKWARD, TEXT)
+NUMBERS = st.sampled_from(["0", "7", "12", "999999999"])
+LISTS = st.lists(st.tuples(st.one_of(AWKWARD, TEXT), st.lists(st.one_of(LABELS), max_size=5)), max_size=5)
+
+FORMATS = ["csv", "tsv", "parquet", "jsonl", "spmf", "xes"]
+PACKED = ["", ".gz", ".zst"]
+
+
+def events_of(pairs):
+    return sm.EventSequences.from_lists([labels for _, labels in pairs], ids=[name for name, _ in pairs])
+
+
+def holds(events, format):
+    """Whether a format can hold these events, said once more and in other words than in the code."""
+    used = [*events.ids, *(label for labels in events for label in labels)]
+    if format == "jsonl":
+        return True
+    if format == "xes":
+        allowed = "\t\n\r"
+        return all(
+            (c in allowed or c >= " ") and not "\ud800" <= c <= "\udfff" and c not in "\ufffe\uffff"
+            for text in used
+            for c in text
+        )
+    labels = {label for sequence in events for label in sequence}
+    surrogate = re.compile("[\ud800-\udfff]")
+    if format == "spmf":
+        return not any(surrogate.search(text) or "\n" in text or "\r" in text for text in labels)
+    return (
+        not any(surrogate.search(text) for text in used)
+        and all(list(events))
+        and len(set(events.ids)) == len(events)
+    )
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@given(pairs=LISTS, packed=st.sampled_from(PACKED))
+def test_round_trip(format, pairs, packed):
+    events = events_of(pairs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"events.{format}{'' if format == 'parquet' else packed}"
+        if holds(events, format):
+            sm.write_events(events, path)
+            assert sm.read_events(path) == events
+            assert os.listdir(folder) == [path.name]
+        else:
+            with pytest.raises(DataError):
+                sm.write_events(events, path)
+            assert os.listdir(folder) == []
+
+
+@given(lists=st.lists(st.lists(NUMBERS, max_size=5), max_size=5))
+def test_spmf_of_numbers_needs_no_names(lists):
+    assume(lists)
+    events = sm.read_events(lists)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "events.spmf"
+        sm.write_events(events, path)
+        assert "@" not in path.read_text()
+        assert "#" not in path.read_text()
+        assert sm.read_events(path) == events
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+EVENTS = {"ann": ["a", "b <c>"], "bob": ["b <c>"]}
+WRITTEN = {
+    "events.csv": '"sequence","position","event"\n"ann",1,"a"\n"ann",2,"b <c>"\n"bob",1,"b <c>"\n',
+    "events.tsv": '"sequence"\t"position"\t"event"\n"ann"\t1\t"a"\n"ann"\t2\t"b <c>"\n"bob"\t1\t"b <c>"\n',
+    "events.jsonl": '{"id": "ann", "events": ["a", "b <c>"]}\n{"id": "bob", "events": ["b <c>"]}\n',
+    "events.spmf": "@CONVERTED_FROM_TEXT\n@ITEM=1=a\n@ITEM=2=b <c>\n"
+    '# sequence "ann"\n1 -1 2 -1 -2\n# sequence "bob"\n2 -1 -2\n',
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written(here, name):
+    sm.write_events(EVENTS, name)
+    assert Path(name).read_text() == WRITTEN[name]
+    sm.write_events(EVENTS, f"{name}.gz")
+    assert gzip.decompress(Path(f"{name}.gz").read_bytes()).decode() == WRITTEN[name]
+
+
+def test_the_same_events_make_the_same_bytes(here):
+    for name in (*WRITTEN, "events.xes", "events.parquet", "events.xes.gz", "events.csv.zst"):
+        sm.write_events(EVENTS, name)
+        first = Path(name).read_bytes()
+        sm.write_events(EVENTS, name)
+        assert Path(name).read_bytes() == first
+
+
+def test_parquet_is_a_long_table(here):
+    sm.write_events(EVENTS, "events.parquet")
+    assert pyarrow.parquet.read_table("events.parquet").to_pydict() == {
+        "sequence": ["ann", "ann", "bob"],
+        "position": [1, 2, 1],
+        "event": ["a", "b <c>", "b <c>"],
+    }
+
+
+def test_many_events_in_several_pieces(here):
+    events = sm.read_events([["a", "b"] * 150_000, ["c"], ["b"] * 300_000])
+    for name in ("events.csv", "events.parquet"):
+        sm.write_events(events, name)
+        assert sm.read_events(name) == events
+
+
+def test_labels_that_never_occur_do_not_matter(here):
+    events = sm.read_events([["a"]], labels=["a", "b\x00\n"])
+    for name in ("events.xes", "events.spmf", "events.csv"):
+        sm.write_events(events, name)
+        assert sm.read_events(name, labels=events.labels) == events
+
+
+@pytest.mark.parametrize(
+    ("events", "name", "kind", "message"),
+    [
+        (
+            {"x": []},
+            "e.csv",
+            DataError,
+            "sequence 'x' is empty, which a table with an event a row cannot hold; write .jsonl, .xes or "
+            ".spmf, "
+            "or leave such sequences out: events[events.lengths > 0]",
+        ),
+        (
+            sm.EventSequences.from_lists([["a"], ["a"]], ids=["x", "x"]),
+            "e.parquet",
+            DataError,
+            "2 sequences are named 'x', which a table with an event a row would make one; write .jsonl or "
+            ".xes, "
+            "or give them different ids",
+        ),
+        (
+            [["a\nb"]],
+            "e.spmf",
+            DataError,
+            "the label 'a\\nb' has a line break, which SPMF text cannot hold; write .jsonl, or rename "
+            "it: events.map_labels({...})",
+        ),
+        (
+            [["a\x1b"]],
+            "e.xes",
+            DataError,
+            "'a\\x1b' holds the character '\\x1b', which XES, being XML, cannot hold; write .jsonl, or "
+            "rename "
+            "it: events.map_labels({...})",
+        ),
+        (
+            [["\ud800"]],
+            "e.csv",
+            DataError,
+            "a label or the name of a sequence holds '\\ud800', half of a character, which e.csv cannot "
+            "hold; "
+            "mend the data, or write .jsonl",
+        ),
+        (
+            [["a"]],
+            "e.dat",
+            SettingError,
+            "cannot tell the format of e.dat; let its name end in one of .csv, .tsv, .parquet, .jsonl, "
+            ".spmf, .xes",
+        ),
+        (
+            [["a"]],
+            "e.txt",
+            SettingError,
+            "events are not written as plain text, which cannot hold them all; use one of .csv, .tsv, "
+            ".parquet, .jsonl, "
+            ".spmf, .xes",
+        ),
+        (
+            [["a"]],
+            "e.parquet.gz",
+            SettingError,
+            "e.parquet.gz: Parquet packs its columns itself; let the name end in .parquet",
+        ),
+        ([["a"]], "no/e.csv", StoreError, "no/e.csv: cannot be written (No such file or directory)"),
+    ],
+)
+def test_what_cannot_be_written(here, events, name, kind, message):
+    if "/" not in name:
+        Path(name).write_text("what stood there before")
+    with pytest.raises(kind) as error:
+        sm.write_events(events, name)
+    assert str(error.value) == message
+    if "/" not in name:
+        assert Path(name).read_text() == "what stood there before"
+    assert len(list(here.iterdir())) == ("/" not in name)
+
+
+def test_events_of_no_known_label(here):
+    events = sm.read_events([["a", "b"]]).recode(["a"], unknown="ignore")
+    with pytest.raises(DataError, match="some events have a label outside the vocabulary"):
+        sm.write_events(events, "e.jsonl")
