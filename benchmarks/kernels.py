@@ -19,7 +19,7 @@ def one_pass(kernels: object, index: Index, lookback: int, kind: int = BINARY) -
     outcome_of = np.ones(n_labels + 1, np.int32)
     outcome_of[n_labels // 10] = 0
     window = Window(kind, np.full(n_labels, lookback), 0, 2 if kind == COUNT else 1)
-    count = kernels.count_candidates  # type: ignore[attr-defined]
+    count = kernels.count_candidates
     return lambda: count(index, None, influencers, candidates, outcome_of, 2, window)
 
 

@@ -61,7 +61,7 @@ def measure(folder: Path, n_jobs: int) -> dict[str, Any]:
             passes.append(time.perf_counter() - begun)
             return answers
 
-        source.count = timed  # type: ignore[method-assign]
+        source.count = timed
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(source)
         n_events = source.n_events
     end = time.perf_counter()

@@ -24,11 +24,11 @@ def node(page: Any, graph: Any, label: str) -> Any:
 
 
 def shown_edges(page: Any) -> int:
-    return page.locator("#picture .edge:not(.gone)").count()  # type: ignore[no-any-return]
+    return page.locator("#picture .edge:not(.gone)").count()
 
 
 def heading(page: Any) -> str:
-    return page.locator("#panel-label h2").inner_text()  # type: ignore[no-any-return]
+    return page.locator("#panel-label h2").inner_text()
 
 
 def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -174,7 +174,7 @@ def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
 
 
 def history(page: Any) -> list[str]:
-    return page.locator(".history bdi").all_inner_texts()  # type: ignore[no-any-return]
+    return page.locator(".history bdi").all_inner_texts()
 
 
 def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:

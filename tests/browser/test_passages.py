@@ -39,7 +39,7 @@ def shown(page: Any) -> list[list[str]]:
 
 
 def words(page: Any) -> str:
-    return page.locator("#panel-label .key").first.inner_text()  # type: ignore[no-any-return]
+    return page.locator("#panel-label .key").first.inner_text()
 
 
 def show_all(page: Any) -> None:

@@ -35,7 +35,7 @@ def histories(seed: int, n: int = 60) -> list[list[str]]:
 
 
 def ask(page: Any, cases: list[list[str]]) -> list[list[dict[str, Any]]]:
-    return page.evaluate("cases => cases.map(window.summarkov.predict)", cases)  # type: ignore[no-any-return]
+    return page.evaluate("cases => cases.map(window.summarkov.predict)", cases)
 
 
 def next_rows(model: Any, cases: list[list[str]]) -> Any:

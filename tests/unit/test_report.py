@@ -50,7 +50,7 @@ class Elements(html.parser.HTMLParser):
 
 
 def model_in(text: str) -> dict[str, Any]:
-    return json.loads(Elements(text).scripts[0])  # type: ignore[no-any-return]
+    return json.loads(Elements(text).scripts[0])
 
 
 def test_nothing_is_loaded_from_anywhere(graph: sm.InfluenceGraph) -> None:

@@ -53,11 +53,13 @@ class StateCounts:
         """Merge the states that have become equal under new keys (rows of levels), one a state."""
         if not keys.shape[1]:
             return StateCounts(keys[:1], self.counts.sum(axis=-2, keepdims=True)[..., : len(keys), :])
+        if not len(keys):
+            return StateCounts(keys, self.counts)
         order = np.lexsort(keys.T[::-1])
         keys = keys[order]
-        first = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(keys)])
-        if not len(first):
-            return StateCounts(keys, self.counts)
+        differs = np.ones(len(keys), bool)
+        (keys[1:] != keys[:-1]).any(axis=1, out=differs[1:])
+        (first,) = differs.nonzero()
         return StateCounts(keys[first], np.add.reduceat(self.counts[..., order, :], first, axis=-2))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from summarkov.baselines import (
     BagContender,
@@ -40,6 +41,15 @@ SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 Make = Callable[[int | None], Contender]
 
+
+def _chain(order: int, jobs: int | None) -> Contender:
+    return ModelContender(f"chain-{order}", MarkovChain(order=order), {"alpha": ALPHAS}, jobs)
+
+
+def _logistic(lookback: int, features: str, jobs: int | None) -> Contender:
+    return LogisticRegressionContender(lookback, features, name=f"lr-{features}-{lookback}")
+
+
 _MAKE: dict[str, Make] = {
     "bsumm": lambda jobs: ModelContender("bsumm", BSuMM(), SUMM_GRID, jobs),
     "bsumm-auto": lambda jobs: ModelContender("bsumm-auto", BSuMM(lookback="auto"), AUTO_GRID, jobs),
@@ -47,9 +57,7 @@ _MAKE: dict[str, Make] = {
     "csumm": lambda jobs: ModelContender("csumm", CSuMM(), {**SUMM_GRID, "cap": (2, 3)}, jobs),
 }
 for _order in range(5):
-    _MAKE[f"chain-{_order}"] = lambda jobs, order=_order: ModelContender(  # type: ignore[misc]
-        f"chain-{order}", MarkovChain(order=order), {"alpha": ALPHAS}, jobs
-    )
+    _MAKE[f"chain-{_order}"] = partial(_chain, _order)
 
 _MAKE["vom"] = lambda jobs: ModelContender(
     "vom", VariableOrderChain(max_order=4), {"alpha": ALPHAS, "gamma": GAMMAS}, jobs
@@ -64,9 +72,7 @@ _MAKE["tree-average"] = lambda jobs: TreeContender(
 _MAKE["tree-bag"] = lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, n_jobs=jobs)
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
-        _MAKE[f"lr-{_features}-{_k}"] = lambda jobs, features=_features, k=_k: LogisticRegressionContender(  # type: ignore[misc]
-            k, features, name=f"lr-{features}-{k}"
-        )
+        _MAKE[f"lr-{_features}-{_k}"] = partial(_logistic, _k, _features)
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
 _MAKE["lstm"] = lambda jobs: LstmContender(
     learning_rates=(1e-2, 1e-3, 1e-4), checkpoints=(10, 20, 50, 100, 200, 400), name="lstm"

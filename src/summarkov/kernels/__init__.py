@@ -19,6 +19,7 @@ from summarkov.kernels.numpy_kernels import (
     ORDINAL_LAST,
     Window,
     chain_states,
+    distinct,
     merge_keys,
     tabulate,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "count_candidates",
     "count_states",
     "count_tests",
+    "distinct",
     "merge_alike",
     "merge_keys",
     "tabulate",

@@ -225,16 +225,19 @@ def _levels(seen: Occurrences, event: Int, position: Int, stands: Int, window: W
 
 def _refine(ids: Int, keys: Codes, level: Int, n: int) -> tuple[Int, Codes]:
     """Tell states apart further by ``level`` (0..n-1); ids stay dense and in the order of their keys."""
-    joint = ids * n + level
-    size = max(len(keys), 1) * n
-    if size <= 4 * len(joint) + 64:
-        seen = np.flatnonzero(np.bincount(joint, minlength=size))
-        new = np.zeros(size, np.int64)
-        new[seen] = np.arange(len(seen))
-        ids = new[joint]
-    else:
-        seen, ids = np.unique(joint, return_inverse=True)
+    seen, ids = distinct(ids * n + level, max(len(keys), 1) * n)
     return ids, np.column_stack([keys[seen // n], (seen % n).astype(np.int32)])
+
+
+def distinct(values: Int, size: int) -> tuple[Int, Int]:
+    """The values (0..size-1) that occur, in order, and the number of each in that order."""
+    if size > 4 * len(values) + 64:
+        seen, number = np.unique(values, return_inverse=True)
+        return seen, number
+    seen = np.flatnonzero(np.bincount(values, minlength=size))  # faster than sorting
+    new = np.zeros(size, np.int64)
+    new[seen] = np.arange(len(seen))
+    return seen, new[values]
 
 
 def _spread(index: Index, weights: Int | None) -> Int | None:

@@ -143,7 +143,7 @@ class WindowedModel(SearchedModel):
     def make_summary(self) -> Summary:
         choices = self.choices()
         if choices is None:
-            return self.summary_at(self.lookback)  # type: ignore[arg-type]
+            return self.summary_at(self.lookback)  # type: ignore[arg-type]  # nothing is to be chosen
         return self.summary_at(choices[-1])  # each search turns it into what it needs
 
     def make_problem(

@@ -15,7 +15,7 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of a nested estimator as ``name__parameter`` if ``deep``."""
-        given = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
+        given = {field.name: getattr(self, field.name) for field in self._settings()}
         if deep:
             for name, value in list(given.items()):
                 if isinstance(value, Parameters):
@@ -39,9 +39,12 @@ class Parameters:
         """Return an unfitted estimator with the same parameters but for those given."""
         return type(self)(**{**self.get_params(deep=False), **changed})
 
+    def _settings(self) -> tuple[dataclasses.Field[Any], ...]:
+        return dataclasses.fields(self)  # type: ignore[arg-type]  # every subclass is a dataclass
+
     def __repr__(self) -> str:
         shown = []
-        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+        for field in self._settings():
             value = getattr(self, field.name)
             plain = field.default is not dataclasses.MISSING and type(value) is type(field.default)
             if not (plain and value == field.default):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,8 @@ def learned_document(fitted: Fitted) -> dict[str, Any]:
     summary = fitted.summary
     if not isinstance(summary, WindowSummary) or not summary.only:
         return {}
-    return {"lookbacks": {z: plain(k) for z, k in summary.lookback.items()}}  # type: ignore[union-attr]
+    assert isinstance(summary.lookback, Mapping)  # if it looks for no others
+    return {"lookbacks": {z: plain(k) for z, k in summary.lookback.items()}}
 
 
 def read_lookbacks(node: Node, problem: LookbackProblem, influencers: tuple[int, ...]) -> WindowSummary:
@@ -191,4 +192,5 @@ def _hashable(node: Node) -> Hashable:
         node.wrong("a text, a number, or a list of them")
     if isinstance(node.value, list):
         return tuple(_hashable(part) for part in node.list())
-    return node.value  # type: ignore[no-any-return]
+    value: Hashable = node.value
+    return value

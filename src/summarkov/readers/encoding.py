@@ -59,7 +59,8 @@ def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     if not pa.types.is_dictionary(column.type):
         # chunk by chunk: encoding them together repeats the growing dictionary for each
         chunks = [chunk.dictionary_encode() for chunk in chunks]
-    return pa.chunked_array(chunks).unify_dictionaries().chunks  # type: ignore[no-any-return]
+    unified: list[pa.DictionaryArray] = pa.chunked_array(chunks).unify_dictionaries().chunks
+    return unified
 
 
 def _texts(values: pa.Array) -> list[str]:
@@ -70,7 +71,8 @@ def _texts(values: pa.Array) -> list[str]:
         return [str(value) for value in np.from_dlpack(values)]  # as short as their precision allows
     if pa.types.is_boolean(values.type):
         return [str(value) for value in values.to_pylist()]
-    return values.cast(pa.string()).to_pylist()  # type: ignore[no-any-return]
+    texts: list[str] = values.cast(pa.string()).to_pylist()
+    return texts
 
 
 def _without_repeats(codes: npt.NDArray[np.integer], texts: list[str]) -> Encoded:

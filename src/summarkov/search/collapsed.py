@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
-from summarkov.kernels import Window
+from summarkov.kernels import Window, distinct
 from summarkov.search.driver import run_searches
 from summarkov.summaries import KeyArray, WindowSummary
 
@@ -156,14 +156,7 @@ def group(rows: KeyArray) -> tuple[IntArray, IntArray]:
         joint = some @ places
         if start:
             joint += ids * span
-        span *= size
-        if span <= 4 * n + 64:
-            seen = np.flatnonzero(np.bincount(joint, minlength=span))
-            new = np.zeros(span, np.int64)
-            new[seen] = np.arange(len(seen))
-            ids = new[joint]
-        else:
-            seen, ids = np.unique(joint, return_inverse=True)
+        seen, ids = distinct(joint, span * size)
         size = len(seen)
     first = np.empty(size, np.int64)
     first[ids[::-1]] = np.arange(n - 1, -1, -1)

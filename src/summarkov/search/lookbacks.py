@@ -60,17 +60,21 @@ class LookbackProblem(Problem):
             score = score - self.scorer.xi * n_influencers * math.log(len(self.lookbacks))
         return score
 
+    @property
+    def window(self) -> WindowSummary:
+        """The summary, which is one with look-backs."""
+        assert isinstance(self.summary, WindowSummary)
+        return self.summary
+
     def at(self, place: Place, rest: int | None = None) -> Self:
         """The same problem, the influencers having their look-backs and all other labels that of ``rest``."""
-        assert isinstance(self.summary, WindowSummary)
         own = [(self.labels[z], k) for z, k in place.items()]
-        return replace(self, summary=self.summary.variant(own, rest, self.labels))
+        return replace(self, summary=self.window.variant(own, rest, self.labels))
 
     def learned(self, place: Place) -> WindowSummary:
         """The summary of the influencers found, which looks for no others."""
-        assert isinstance(self.summary, WindowSummary)
         own = {self.labels[z]: place[z] for z in sorted(place)}
-        return replace(self.summary, lookback=own, only=True)
+        return replace(self.window, lookback=own, only=True)
 
     # ---------------------------------------------------------------- what the search asks
 
@@ -89,7 +93,7 @@ class LookbackProblem(Problem):
         answers = yield [
             *(StatesRequest(problem.summary, influencers, self.target) for problem in changed),
             *(
-                CandidatesRequest(problem.summary, influencers, self.target, tuple(candidates))  # type: ignore[arg-type]
+                CandidatesRequest(problem.window, influencers, self.target, tuple(candidates))
                 for problem in joined
             ),
         ]

@@ -48,7 +48,7 @@ def register_summary(name: str) -> Callable[[Factory], Factory]:
 
     def register(factory: Factory) -> Factory:
         _REGISTERED[name] = factory
-        factory.summary_name = name  # type: ignore[attr-defined]
+        factory.summary_name = name  # type: ignore[attr-defined]  # a mark on what is the user's own
         return factory
 
     return register
@@ -116,7 +116,8 @@ class CustomSummary(Summary):
         return np.array([id_of[state] for state in states], dtype=np.int64), keys
 
     def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
-        return key[0]  # type: ignore[no-any-return]
+        state: Hashable = key[0]
+        return state
 
     def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return str(key[0])

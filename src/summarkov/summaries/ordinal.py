@@ -69,7 +69,7 @@ class OrdinalSummary(WindowSummary):
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         """Leave a label out of the order: those after it move up."""
         left = keys[:, column : column + 1]
-        rest = np.delete(keys, column, axis=1)
+        rest = super().without(keys, column)
         return np.asarray(rest - ((left > 0) & (rest > left)).astype(rest.dtype))
 
     def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:

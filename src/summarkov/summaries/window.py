@@ -166,7 +166,7 @@ class WindowSummary(Summary):
         return max([*limits, self.delay]), self.cap if unlimited else None
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
-        return np.delete(keys, column, axis=1)
+        return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)
 
     def restricted(self, keys: KeyArray, columns: Sequence[int]) -> KeyArray:
         """Keys of the same states once only the influencers in ``columns`` are looked at."""
