@@ -1,4 +1,4 @@
-# demo, test, lint, bench, scale, reproduce, calibration, explore, fuzz: each works from a fresh clone and installs what it needs into .venv.
+# demo, test, lint, bench, scale, reproduce, calibration, text, explore, fuzz: each works from a fresh clone and installs what it needs into .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench scale reproduce calibration explore fuzz clean
+.PHONY: demo test lint bench scale reproduce calibration text explore fuzz clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -37,6 +37,10 @@ reproduce: $(VENV)/.baselines
 # Simulated graphs whose truth is known: is confidence what it says?
 calibration: $(VENV)/.core
 	$(BIN)/python tools/calibration.py
+
+# Topics and graphs of the Beige Book, and how stable they are: the numbers of docs/text.md.
+text: $(VENV)/.text
+	$(BIN)/python tools/text_evidence.py "$(DATA)/beigebook_text.jsonl"
 
 # Properties with 20 times as many examples, new ones each time.
 explore: $(VENV)/.test

@@ -82,6 +82,16 @@ def test_stored_topics_label_new_documents(folder: Path) -> None:
     assert found.events.to_lists() == [load_topics("topics.json")([s.text for s in found.sentences])]
 
 
+def test_topics_can_be_left_out(folder: Path) -> None:
+    topics = ("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7", "--leave-out")
+    text = run(*topics, "museum / visitors").stdout
+    assert "museum / visitors" in text
+    assert "museum / visitors" not in sm.read_events("e.jsonl").labels
+    Path("e.jsonl").unlink()
+    Path("e.topics.json").unlink()
+    assert "--leave-out names 'museum'" in fail(*topics, "museum")
+
+
 def test_passages(folder: Path) -> None:
     run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
     found = read_text_events("e.jsonl")

@@ -51,6 +51,17 @@ def test_a_single_sequence_is_by_date_and_runs_end_with_a_document():
     assert found.documents == ["early", "early", "late", "late"]
 
 
+def test_labels_that_are_left_out_part_no_runs():
+    text = "Ant was one. Bee was one. Ant was two. Cat was one."
+    found = text_events([text], first_word, leave_out=["Bee"])
+    assert found.events.to_lists() == [["Ant", "Cat"]]
+    assert found.events.labels == ("Ant", "Cat")
+    with pytest.raises(SettingError, match="leave_out names 'Be', which no sentence has; did you mean 'Bee'"):
+        text_events([text], first_word, leave_out=["Be"])
+    with pytest.raises(SettingError, match="leave_out must be a list of labels, not 'Bee'"):
+        text_events([text], first_word, leave_out="Bee")
+
+
 def test_labels_are_asked_for_in_batches_and_progress_is_told():
     text = " ".join(f"L{i} is here." for i in range(1200))
     sizes, told = [], []

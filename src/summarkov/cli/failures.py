@@ -44,6 +44,7 @@ _OPTIONS = {
     "date=": "--date",
     "n_topics": "--topics",
     "max_share": "--max-share",
+    "leave_out": "--leave-out",
 }
 _OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
 

@@ -99,6 +99,14 @@ def topics(
             help="Save the topics here. Default: beside the events, as NAME.topics.json.",
         ),
     ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--leave-out",
+            metavar="TOPIC",
+            help="No events of this topic, if it is about the form of the documents; repeatable.",
+        ),
+    ] = None,
     repeats: Repeats = "runs",
     single: Single = False,
     id_column: IdColumn = "id",
@@ -136,7 +144,8 @@ def topics(
         documents = read(files, id_column, text_column, date_column)
         with working("Learning the topics"):
             fitted.fit(documents)
-    found = make_events(documents, fitted, repeats=repeats, single=single, language=fitted.language)
+    settings = {"repeats": repeats, "single": single, "leave_out": leave_out or ()}
+    found = make_events(documents, fitted, language=fitted.language, **settings)
     save_events(found, output)
     saved = {"events": str(output)}
     if use is None:

@@ -27,6 +27,7 @@ def text_events(
     *,
     repeats: str = "runs",
     single: bool = False,
+    leave_out: Iterable[str] = (),
     language: str = "en",
     progress: Callable[[int, int], None] | None = None,
 ) -> TextEvents:
@@ -44,6 +45,8 @@ def text_events(
         a label in a document (as in the paper); "all".
     single
         One sequence over all documents by date, instead of one a document.
+    leave_out
+        Labels that make no events, such as topics that are about the form of the documents.
     language
         For the splitting, see :func:`split_sentences`.
     progress
@@ -62,12 +65,14 @@ def text_events(
         raise SettingError(
             f"repeats={repeats!r} is not known; use one of {', '.join(REPEATS)}{nearest(repeats, REPEATS)}"
         )
+    if isinstance(leave_out, str):
+        raise SettingError(f"leave_out must be a list of labels, not {leave_out!r}; wrap it in a list")
     read = read_documents(documents)
     read = in_order(read) if single else read
     each = [
         Sentence(d.id, n, s) for d in read for n, s in enumerate(split_sentences(d.text, language), start=1)
     ]
-    labels = _labels_of([sentence.text for sentence in each], label, progress)
+    labels = _without(_labels_of([sentence.text for sentence in each], label, progress), set(leave_out))
     kept: dict[str, list[tuple[str, Sentence]]] = {document.id: [] for document in read}
     for name, sentence in zip(labels, each, strict=True):
         if name is not None:
@@ -97,6 +102,15 @@ def _labels_of(
         if progress is not None:
             progress(len(labels), len(texts))
     return labels
+
+
+def _without(labels: list[str | None], leave_out: set[str]) -> list[str | None]:
+    """The same without some labels, each of which must be there."""
+    found = {name for name in labels if name is not None}
+    for name in sorted(leave_out - found):
+        known = nearest(name, found) or f"; the labels are {', '.join(map(repr, sorted(found)))}"
+        raise SettingError(f"leave_out names {name!r}, which no sentence has{known}")
+    return [None if name in leave_out else name for name in labels]
 
 
 def _keep(labelled: list[tuple[str, Sentence]], repeats: str) -> list[tuple[str, Sentence]]:

@@ -1,0 +1,136 @@
+"""Measure what docs/text.md tells, on documents of one's own or the Beige Book, and print it as Markdown.
+
+Run ``python tools/text_evidence.py DOCUMENTS`` (or ``make text``); it takes some minutes. The judgements in
+docs/text.md were made by reading; the numbers are these.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+import summarkov as sm
+from summarkov.reproduce.section import Section
+from summarkov.text import Document, TextEvents, TopicModel, read_documents, split_sentences, text_events
+
+SEEDS = range(5)
+RESAMPLES = 5
+SURE = 0.9
+
+
+def main() -> None:
+    """Print one section after the other."""
+    documents = read_documents(sys.argv[1])
+    sentences = [s for document in documents for s in split_sentences(document.text)]
+    start = time.perf_counter()
+    topics = TopicModel().fit(documents)
+    print(f"{len(documents)} documents, {len(sentences):,} sentences; topics learned in ", end="")
+    print(f"{time.perf_counter() - start:.0f} s\n")
+    for section in sections(documents, sentences, topics):
+        print(section.to_markdown(), flush=True)
+
+
+def sections(
+    documents: Sequence[Document], sentences: Sequence[str], topics: TopicModel
+) -> Iterator[Section]:
+    """Topics, graphs, and how stable both are."""
+    found = text_events(documents, topics)
+    one = text_events(documents, topics, single=True)
+    counts = found.events.describe().label_counts
+    rows = [
+        [f"{x}", f"{counts.get(x, 0):,}", ", ".join(topics.leading_terms(x, 8)[2:])] for x in topics.topics_
+    ]
+    yield Section("Topics", "", ["topic", "events", "further terms"], rows)
+    base = None
+    for events, blocks, what in ((found, None, "a sequence a report"), (one, one.documents, "one sequence")):
+        for kind, model in (("BSuMM", sm.BSuMM(lookback=5)), ("TreeSuMM", sm.TreeSuMM())):
+            graph = sm.InfluenceGraph(model).fit(events.events)
+            graph.confidence(events.events, n=100, blocks=blocks)
+            base = base or graph
+            yield edges_section(graph, f"{kind}, {what}")
+    assert base is not None
+    labels = topics(sentences)
+    sure = {(e.influencer, e.target) for e in base.edges_ if e.frequency is not None and e.frequency >= SURE}
+    again = stability(documents, sentences, labels, sure)
+    yield again("Five seeds, NMF", (TopicModel(seed=seed) for seed in SEEDS))
+    resampled = (TopicModel().fit(resample(documents, seed)) for seed in range(RESAMPLES))
+    yield again("Documents drawn again, NMF", resampled)
+    lda = TopicModel(method="lda", seed=0).fit(documents)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(text_events(documents, lda).events)
+    graph.confidence(text_events(documents, lda).events, n=100)
+    sure = {(e.influencer, e.target) for e in graph.edges_ if (e.frequency or 0) >= SURE}
+    again = stability(documents, sentences, lda(sentences), sure)
+    yield again("Five seeds, LDA", (TopicModel(method="lda", seed=seed) for seed in SEEDS))
+
+
+def edges_section(graph: sm.InfluenceGraph, title: str) -> Section:
+    """The edges that are sure, the strongest first."""
+    sure = [edge for edge in graph.edges_ if (edge.frequency or 0) >= SURE]
+    rows = [
+        [e.influencer, e.target, e.effect, f"x{e.ratio:.2g}", f"{e.frequency:.0%}"]
+        for e in sorted(sure, key=lambda e: -abs(e.strength))
+    ]
+    about = f"{len(graph.edges_)} edges, {len(sure)} of them in at least nine of ten resampled graphs."
+    return Section(title, about, ["influencer", "target", "effect", "strength", "found again"], rows)
+
+
+def stability(
+    documents: Sequence[Document],
+    sentences: Sequence[str],
+    labels: Sequence[str | None],
+    sure: set[tuple[str, str]],
+) -> Callable[[str, Iterator[TopicModel]], Section]:
+    """Compare other topic models with a first one, by the sentences that they label alike."""
+
+    def compare(title: str, models: Iterator[TopicModel]) -> Section:
+        rows = []
+        for number, model in enumerate(models):
+            model = model if hasattr(model, "_fitted") else model.fit(documents)
+            names, same, agree = matched(labels, model(sentences))
+            events = renamed(text_events(documents, model), names)
+            graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events.events)
+            edges = {(e.influencer, e.target) for e in graph.edges_}
+            rows.append([str(number), str(same), f"{agree:.0%}", f"{len(sure & edges)} of {len(sure)}"])
+        return Section(title, "", ["run", "topics again", "sentences alike", "sure edges again"], rows)
+
+    return compare
+
+
+def matched(labels: Sequence[str | None], others: Sequence[str | None]) -> tuple[dict[str, str], int, float]:
+    """Which topic of the others is which, how many are the same (half of the sentences that either has), and
+    how many of the sentences with a label by either have the same."""
+    mine, yours = sorted({x for x in labels if x}), sorted({x for x in others if x})
+    table = np.zeros((len(mine), len(yours)))
+    for x, y in zip(labels, others, strict=True):
+        if x and y:
+            table[mine.index(x), yours.index(y)] += 1
+    rows, columns = linear_sum_assignment(-table)
+    of_mine = np.array([sum(x == name for x in labels) for name in mine])
+    of_yours = np.array([sum(y == name for y in others) for name in yours])
+    both = table[rows, columns]
+    jaccard = both / (of_mine[rows] + of_yours[columns] - both)
+    either = sum(bool(x or y) for x, y in zip(labels, others, strict=True))
+    names = {yours[c]: mine[r] for r, c in zip(rows, columns, strict=True)}
+    return names, int((jaccard >= 0.5).sum()), float(both.sum() / either)
+
+
+def renamed(found: TextEvents, names: dict[str, str]) -> TextEvents:
+    """The same events under other names."""
+    lists = [[names.get(x, x) for x in labels] for labels in found.events.to_lists()]
+    return replace(found, events=sm.EventSequences.from_lists(lists))
+
+
+def resample(documents: Sequence[Document], seed: int) -> list[Document]:
+    """As many documents, drawn with replacement."""
+    drawn: Any = np.random.default_rng(seed).integers(len(documents), size=len(documents))
+    return [replace(documents[i], id=str(n)) for n, i in enumerate(drawn)]
+
+
+if __name__ == "__main__":
+    main()
