@@ -85,6 +85,10 @@ class Fitted:
         """The influencers' labels."""
         return tuple(self.labels[z] for z in self.influencers)
 
+    def reach(self, label: str) -> tuple[int, int | None]:
+        """How far back an influencer is looked for: ``(d, k)`` is from lag d + 1 to lag k, None without end."""
+        return self.summary.reach(label)
+
     @property
     def request(self) -> StatesRequest:
         """What to have counted on other data to evaluate or update this model."""

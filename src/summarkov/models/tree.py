@@ -23,7 +23,7 @@ from summarkov.scores import Scorer, Tree, shrunken
 from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
-from summarkov.summaries import HistoryTests, KeyArray, Summary, TreeSummary
+from summarkov.summaries import HistoryTests, KeyArray, Occurs, Summary, TreeSummary
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -46,6 +46,13 @@ class FittedRules(Fitted):
     def tree(self) -> Tree:
         """All nodes, depth first."""
         return Tree(self.rules.parent)
+
+    def reach(self, label: str) -> tuple[int, int | None]:
+        """As far back as the tests of the tree that was learned look for a label."""
+        code = self.labels.index(label)
+        tests = [test for test in self.rules.nodes if test is not None and code in test.labels]
+        ends = [test.within if isinstance(test, Occurs) else None for test in tests]
+        return 0, None if None in ends else max((k for k in ends if k is not None), default=0)
 
     @cached_property
     def at_nodes(self) -> FloatArray:

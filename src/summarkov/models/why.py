@@ -60,7 +60,7 @@ def explain(
     code_of = {name: code for code, name in enumerate(fitted.labels)}
     active, edited, edits = [], [list(history)], []
     for name in names:
-        delay, lookback = fitted.summary.reach(name)
+        delay, lookback = fitted.reach(name)
         end = len(history) if lookback is None else min(lookback, len(history))
         lags = [lag for lag in range(delay + 1, end + 1) if history[-lag] == code_of[name]]
         if lags:
@@ -73,7 +73,7 @@ def explain(
     there = {each.label for each in active}
     for code in fitted.influencers:
         name = fitted.labels[code]
-        if name not in there and fitted.summary.reach(name)[0] == 0:  # with a delay it would not count yet
+        if name not in there and fitted.reach(name)[0] == 0:  # with a delay it would not count yet
             edited.append([*history, code])
             edits.append((name, True))
     states = _Histories.of(fitted, edited)

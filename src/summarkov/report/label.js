@@ -9,7 +9,7 @@ function times(edge) {
 }
 
 // Whether a model tells single labels apart, or looks at the last events as they are.
-const byLabel = (target) => target.summary.reach !== undefined || target.summary.kind === "tree";
+const byLabel = (target) => target.summary.reach !== undefined;
 
 function influencesOf(code) {
   if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");

@@ -109,8 +109,8 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
     if isinstance(summary, ContextSummary):
         return {"kind": "contexts", "order": int(summary.max_order)}
     if isinstance(fitted, FittedRules):
-        recent, first = summary.memory()
-        return {"kind": "tree", "order": recent if first is None else None, **tree_content(fitted)}
+        reach = [fitted.reach(label)[1] for label in fitted.influencer_labels]
+        return {"kind": "tree", "reach": reach, "delay": 0, **tree_content(fitted)}
     return {"kind": "own"}
 
 

@@ -41,6 +41,7 @@ function windowWords(target, influencer) {
   const { reach, delay } = target.summary;
   if (!reach) return "before";
   const k = reach[target.u.indexOf(influencer)];
+  if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} events before`;
   if (k === null) return delay ? `more than ${plural(delay, "event")} before` : "at any time before";
   if (k === delay + 1) return delay ? `${k} events before` : "just before";
   return delay ? `${delay + 1} to ${k} events before` : `within the last ${k} events`;

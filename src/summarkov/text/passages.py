@@ -128,7 +128,7 @@ def model_of(fitted: InfluenceGraph | SummaryModel, target: str) -> SummaryModel
 
 def last_lags(events: EventSequences, places: IntArray, model: SummaryModel, influencer: str) -> IntArray:
     """How many events before each place an influencer (the last in its window) stands; 0: nowhere."""
-    delay, lookback = model.fitted.summary.reach(influencer)
+    delay, lookback = model.fitted.reach(influencer)
     starts = np.repeat(events.offsets[:-1], events.lengths)[places]
     # a sentinel before all others, so that every place has an occurrence to look at
     before = np.concatenate([[_NOWHERE], np.flatnonzero(events.codes == events.code(influencer))])
