@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,10 @@ import summarkov as sm
 from summarkov.reproduce.section import Section
 from summarkov.text import Document, TextEvents, TopicModel, read_documents, split_sentences, text_events
 
-SEEDS = range(5)
+#: Graphs resampled for the confidence of edges; trees take far longer than sets of influencers.
+GRAPHS, TREES = 100, 20
 RESAMPLES = 5
+SEEDS = range(5)
 SURE = 0.9
 
 
@@ -47,26 +49,22 @@ def sections(
         [f"{x}", f"{counts.get(x, 0):,}", ", ".join(topics.leading_terms(x, 8)[2:])] for x in topics.topics_
     ]
     yield Section("Topics", "", ["topic", "events", "further terms"], rows)
-    base = None
-    for events, blocks, what in ((found, None, "a sequence a report"), (one, one.documents, "one sequence")):
-        for kind, model in (("BSuMM", sm.BSuMM(lookback=5)), ("TreeSuMM", sm.TreeSuMM())):
-            graph = sm.InfluenceGraph(model).fit(events.events)
-            graph.confidence(events.events, n=100, blocks=blocks)
-            base = base or graph
-            yield edges_section(graph, f"{kind}, {what}")
-    assert base is not None
-    labels = topics(sentences)
-    sure = {(e.influencer, e.target) for e in base.edges_ if e.frequency is not None and e.frequency >= SURE}
-    again = stability(documents, sentences, labels, sure)
-    yield again("Five seeds, NMF", (TopicModel(seed=seed) for seed in SEEDS))
+    base = learned(found, sm.BSuMM(lookback=5), GRAPHS)
+    yield edges_section(base, "BSuMM, a sequence a report")
+    yield edges_section(learned(one, sm.BSuMM(lookback=5), GRAPHS), "BSuMM, one sequence")
     resampled = (TopicModel().fit(resample(documents, seed)) for seed in range(RESAMPLES))
-    yield again("Documents drawn again, NMF", resampled)
-    lda = TopicModel(method="lda", seed=0).fit(documents)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(text_events(documents, lda).events)
-    graph.confidence(text_events(documents, lda).events, n=100)
-    sure = {(e.influencer, e.target) for e in graph.edges_ if (e.frequency or 0) >= SURE}
-    again = stability(documents, sentences, lda(sentences), sure)
-    yield again("Five seeds, LDA", (TopicModel(method="lda", seed=seed) for seed in SEEDS))
+    yield stability("Documents drawn again, NMF", documents, sentences, topics, base, resampled)
+    yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, a sequence a report")
+    lda = [TopicModel(method="lda", seed=seed).fit(documents) for seed in SEEDS]
+    base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5), GRAPHS)
+    yield stability("Other seeds, LDA", documents, sentences, lda[0], base, lda[1:])
+
+
+def learned(found: TextEvents, model: Any, n: int) -> sm.InfluenceGraph:
+    """A graph with its confidence; documents are what is drawn, also where they are one sequence."""
+    graph = sm.InfluenceGraph(model).fit(found.events)
+    graph.confidence(found.events, n=n, blocks=found.documents if len(found.events) == 1 else None)
+    return graph
 
 
 def edges_section(graph: sm.InfluenceGraph, title: str) -> Section:
@@ -81,25 +79,23 @@ def edges_section(graph: sm.InfluenceGraph, title: str) -> Section:
 
 
 def stability(
+    title: str,
     documents: Sequence[Document],
     sentences: Sequence[str],
-    labels: Sequence[str | None],
-    sure: set[tuple[str, str]],
-) -> Callable[[str, Iterator[TopicModel]], Section]:
-    """Compare other topic models with a first one, by the sentences that they label alike."""
-
-    def compare(title: str, models: Iterator[TopicModel]) -> Section:
-        rows = []
-        for number, model in enumerate(models):
-            model = model if hasattr(model, "_fitted") else model.fit(documents)
-            names, same, agree = matched(labels, model(sentences))
-            events = renamed(text_events(documents, model), names)
-            graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events.events)
-            edges = {(e.influencer, e.target) for e in graph.edges_}
-            rows.append([str(number), str(same), f"{agree:.0%}", f"{len(sure & edges)} of {len(sure)}"])
-        return Section(title, "", ["run", "topics again", "sentences alike", "sure edges again"], rows)
-
-    return compare
+    topics: TopicModel,
+    graph: sm.InfluenceGraph,
+    others: Iterable[TopicModel],
+) -> Section:
+    """Compare other topic models with a first one, by the sentences that they label alike, and the graphs."""
+    sure = {(e.influencer, e.target) for e in graph.edges_ if (e.frequency or 0) >= SURE}
+    labels = topics(sentences)
+    rows = []
+    for number, model in enumerate(others, start=1):
+        names, same, agree = matched(labels, model(sentences))
+        events = renamed(text_events(documents, model), names)
+        edges = {(e.influencer, e.target) for e in sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events).edges_}
+        rows.append([str(number), str(same), f"{agree:.0%}", f"{len(sure & edges)} of {len(sure)}"])
+    return Section(title, "", ["run", "topics again", "sentences alike", "sure edges again"], rows)
 
 
 def matched(labels: Sequence[str | None], others: Sequence[str | None]) -> tuple[dict[str, str], int, float]:
@@ -120,10 +116,11 @@ def matched(labels: Sequence[str | None], others: Sequence[str | None]) -> tuple
     return names, int((jaccard >= 0.5).sum()), float(both.sum() / either)
 
 
-def renamed(found: TextEvents, names: dict[str, str]) -> TextEvents:
+def renamed(found: TextEvents, names: dict[str, str]) -> sm.EventSequences:
     """The same events under other names."""
-    lists = [[names.get(x, x) for x in labels] for labels in found.events.to_lists()]
-    return replace(found, events=sm.EventSequences.from_lists(lists))
+    return sm.EventSequences.from_lists(
+        [[names.get(x, x) for x in labels] for labels in found.events.to_lists()]
+    )
 
 
 def resample(documents: Sequence[Document], seed: int) -> list[Document]:

@@ -397,3 +397,13 @@ def test_the_tree_in_the_file_can_be_read():
         "within": 1,
     }
     assert tree["yes"]["yes"] == {"leaf": 0, "rule": ["A just before", "C within the last 2"]}
+
+
+def test_reach_is_as_far_as_the_tests_of_a_label_look():
+    events = sm.EventSequences.from_lists([list("AXBXXC"), list("XXAXBC"), list("CXXBXA")] * 20)
+    model = sm.TreeSuMM("C", pairs=False, starts=()).fit(events)
+    tests = [test for test in model.fitted.rules.nodes if test is not None]
+    assert model.influencers_ != ()
+    for z in model.influencers_:
+        within = [t.within for t in tests if t.label == model.labels_.index(z)]
+        assert model.fitted.reach(z) == (0, None if None in within else max(within))

@@ -86,7 +86,7 @@ class Fitted:
         return tuple(self.labels[z] for z in self.influencers)
 
     def reach(self, label: str) -> tuple[int, int | None]:
-        """How far back an influencer is looked for: ``(d, k)`` is from lag d + 1 to lag k, None without end."""
+        """How far back an influencer is looked for: from lag d + 1 to lag k of ``(d, k)``, None: no end."""
         return self.summary.reach(label)
 
     @property
