@@ -57,7 +57,7 @@ function showLabel(code, edge) {
     const strongest = [...edges].filter((edge) => edge.effect !== "unclear").sort(byStrength).slice(0, 10);
     labelPanel.replaceChildren(
       make("h2", {}, "Choose a label"),
-      make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found."),
+      make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found.", quoted ? " Click an influence for the sentences behind it." : ""),
       ...(strongest.length ? [make("h3", {}, strongest.length < edges.length ? `The ${strongest.length} strongest influences` : "Influences"),
         make("ul", { class: "influences" }, ...strongest.map((edge) => make("li", { class: edge.effect }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${factorOf(edge)} `, make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times)`), passagesButton(edge))))] : []),
       make("h3", {}, "All labels"),

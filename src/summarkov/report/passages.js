@@ -11,7 +11,7 @@ function cited(at, ...more) {
 const before = (lag) => (lag === 1 ? "just before" : `${number(lag)} events before`);
 
 function passage([lag, from, to], edge) {
-  return make("li", {}, cited(from, " · ", name(edge.from), ` · ${before(lag)}`), cited(to, " · ", name(edge.to)));
+  return make("li", {}, cited(from, " · ", name(edge.from), " · ", make("span", { class: "lag" }, before(lag))), cited(to, " · ", name(edge.to)));
 }
 
 const sentence = (at) => make("li", {}, cited(at));
