@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,27 @@ def shared_data() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the paper's data sets (../shared/data) are not here")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """One Spark session on this machine for all tests, or a skip that says why."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("there is no Java here for Spark")
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "ERROR",
+    }
+    builder = sql.SparkSession.builder.master("local[2]").appName("summarkov tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         VariableOrderChain,
         compare_groups,
         load,
+        predict_frame,
         sensitivity,
     )
     from summarkov.readers import read_events
@@ -60,6 +61,7 @@ _WHERE = {
     "compare": "evaluation",
     "compare_groups": "models",
     "load": "models",
+    "predict_frame": "models",
     "read_events": "readers",
     "register_summary": "summaries",
     "sensitivity": "models",
@@ -85,6 +87,7 @@ __all__ = [
     "compare",
     "compare_groups",
     "load",
+    "predict_frame",
     "read_events",
     "register_summary",
     "sensitivity",

@@ -31,6 +31,7 @@ from summarkov.engines import (
     StateCounts,
     StatesRequest,
     units_of,
+    weighed,
 )
 from summarkov.engines import replicated as replicated_module
 from summarkov.errors import SettingError, TooLargeError
@@ -147,7 +148,7 @@ def test_cuts_and_memory_change_nothing(question, more):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(replicated_module, "MOST_PAIRS", 8)
         patch.setattr(replicated_module, "_MOST_KEPT", 4)
-        patch.setattr(replicated_module, "_MOST_CELLS", 30)
+        patch.setattr(weighed, "_MOST_CELLS", 30)
         for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
             assert_same(a, b)
     most = max(
@@ -190,7 +191,7 @@ def test_alike_positions_are_merged(template):
     events = sm.read_events([["A", "B", "C"] * 50])
     source = LocalSource(events).replicated(Bootstrap(4))
     (piece,) = source._pieces([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
-    assert len(source._rows(piece, template.make_summary()).own) <= 10
+    assert len(source._weighed(piece).rows(template.make_summary()).own) <= 10
 
 
 # ---------------------------------------------------------------------------------------------- what is drawn

@@ -18,7 +18,8 @@ from pyarrow import csv, parquet
 import summarkov as sm
 from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
 from summarkov.engines import CandidatesRequest, CountSource, LocalSource, RecencyRequest, StatesRequest
-from summarkov.engines.stream import EVENT_BYTES, StreamSource
+from summarkov.engines.stream import StreamSource
+from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.readers import regroup, stream
 from summarkov.readers.scratch import PREFIX, Scratch

@@ -46,7 +46,7 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "writers", "engines", "models.graph", "cli"},
+    "pyarrow": {"readers", "writers", "engines", "models.graph", "models.streaming", "cli"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},

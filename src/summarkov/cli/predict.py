@@ -120,20 +120,12 @@ def _save(fitted: Any, events: EventSequences, unknown: str, path: Path, json: b
 
 def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
     if json:
-        columns = ["sequence", "position", "event", *columns_of(fitted)]
+        from summarkov.models.streaming import probability_columns
+
+        columns = ["sequence", "position", "event", *probability_columns(fitted)]
         print_json({"saved": str(path), "rows": n_events, "columns": columns})
     else:
         print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
-
-
-def columns_of(fitted: Any) -> list[str]:
-    """The names of the columns of probabilities; no label can be taken for that of all the others."""
-    from summarkov.models import InfluenceGraph
-
-    if isinstance(fitted, InfluenceGraph):
-        return [f"p({x})" for x in fitted.models_]
-    names = [f"p({x})" for x in fitted.target_]
-    return [*names, "p_other"] if len(fitted.outcomes_) > len(names) > 1 else names
 
 
 def _label_of(column: str) -> str:
@@ -142,10 +134,11 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some sequences at a time."""
+    from summarkov.models.streaming import probability_columns
     from summarkov.writers.chunks import pieces
     from summarkov.writers.rows import event_columns
 
-    names = columns_of(fitted)
+    names = probability_columns(fitted)
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
         for part in pieces(events, len(names) + 3):
@@ -157,23 +150,18 @@ def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[d
 
 def streamed_predictions(fitted: Any, source: StreamSource, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows of streamed events, some at a time."""
-    import pyarrow as pa
+    from summarkov.models.streaming import predict_part
 
-    from summarkov.models.streaming import stream_probabilities
-
-    names, labels = columns_of(fitted), pa.array(source.labels, pa.string())
     done = 0
     with progress("Predicting", source.n_events, "events") as advance:
-        for part in stream_probabilities(fitted, source, unknown=unknown):
-            p = part.probabilities
-            columns = {"sequence": part.sequence, "position": part.position, "event": labels.take(part.codes)}
-            yield columns | {name: p[:, i] for i, name in enumerate(names)}
-            done += len(p)
+        for columns in predict_part(fitted, source.part(), unknown):
+            yield columns
+            done += len(columns["position"])
             advance(done, source.n_events)
 
 
 def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
-    """A row an event, columns as :func:`columns_of` names them.
+    """A row an event, columns as ``probability_columns`` names them.
 
     A graph over all labels is normalised; the models of some labels stand each for itself.
     """
@@ -194,11 +182,12 @@ def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.writing import plain_rows
+    from summarkov.models.streaming import probability_columns
     from summarkov.writers.chunks import pieces
 
     few = next(pieces(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
-    names = columns_of(fitted)
+    names = probability_columns(fitted)
     width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
     table = new_table()
     table.add_column("Sequence", no_wrap=True)

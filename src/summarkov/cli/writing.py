@@ -29,7 +29,7 @@ def write_rows(parts: Iterable[Rows], path: Path) -> None:
 
     with replacing(path) as temporary:
         if table_format(path) == "jsonl":
-            with open(temporary, "x", encoding="utf-8", newline="\n") as file:
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
                 for part in parts:
                     file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
         else:

@@ -184,14 +184,13 @@ def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
     return full.reshape(x, (deep + 1) * n_states, start, c).transpose(2, 3, 1, 0)
 
 
-def stack_counts(each: Sequence[Counts]) -> Counts:
-    """Counts of the same request in several replicates as those of all, these as the first axis."""
-    first = each[0]
-    tables = [vars(one) for one in each]
-    names = [name for name in tables[0] if name in ("counts", "present", "lags", "starts", "pairs")]
-    stacked = {name: np.stack([table[name] for table in tables]) for name in names}
-    keys = {} if isinstance(first, RecencyCounts) else {"keys": first.keys}
-    return type(first)(**keys, **stacked)
+def total(parts: Sequence[Counts]) -> Counts:
+    """Add the answers of several shards to one request."""
+    if isinstance(parts[0], RecencyCounts):
+        return RecencyCounts.total(parts)  # type: ignore[arg-type]
+    if isinstance(parts[0], CandidateCounts):
+        return CandidateCounts.total(parts)  # type: ignore[arg-type]
+    return StateCounts.total(parts)  # type: ignore[arg-type]
 
 
 def one_of(counts: Counts, at: int) -> Counts:

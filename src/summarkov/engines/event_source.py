@@ -5,20 +5,28 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.counts import Counts
-from summarkov.engines.requests import Request
+from summarkov.engines.local import TABLE_BYTES, most_targets
+from summarkov.engines.requests import Request, join
+from summarkov.engines.resampled import Places, ResampledSource
+from summarkov.engines.resampling import Draws
+from summarkov.engines.work import Answer, CountWork, Work
+from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
+    from summarkov.engines.spark import SparkSource
     from summarkov.engines.stream import StreamSource
     from summarkov.readers.stream import Progress
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30
+#: The same for a task on a worker of a cluster.
+WORKER_MEMORY = 1 << 27
 
 
 class EventSource(ABC):
@@ -37,6 +45,7 @@ class EventSource(ABC):
     """
 
     tied_order: int
+    memory: int  # bytes that counting may take at a time, wherever it is done
 
     @property
     @abstractmethod
@@ -64,8 +73,33 @@ class EventSource(ABC):
         return 1
 
     @abstractmethod
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every part of the data, where it is, and add up the answers."""
+
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
+        if not requests:
+            return []
+        joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
+        totals = self.run(CountWork(tuple(joint)))
+        return [
+            totals[at].narrow(joint[at].target, request.target)
+            for request, at in zip(requests, answered_by, strict=True)
+        ]
+
+    @abstractmethod
+    def places(self) -> Places:
+        """For each part, the places of its sequences that are not empty, in the order of first rows."""
+
+    def replicated(self, draws: Draws, blocks: Any = None) -> ResampledSource:
+        """The same sequences under each of many weights."""
+        places = self.places()
+        if blocks is not None or sum(map(len, places)) == 1:
+            raise SettingError(
+                "whole sequences of a source are drawn, and more than one is needed; for blocks of events "
+                "give the events themselves, read with read_events"
+            )
+        return ResampledSource(self, draws, places)
 
     def close(self) -> None:  # noqa: B027  # not every source holds something
         """Let go of what the source holds, such as temporary files."""
@@ -157,3 +191,39 @@ class EventSource(ABC):
 
         columns = {"case": case, "event": event}
         return open_stream("jsonl", path, columns, labels, memory, n_jobs, scratch, progress)
+
+    @staticmethod
+    def spark(
+        dataframe: Any,
+        *,
+        case: str | None = None,
+        event: str | None = None,
+        order: str | Literal[False] | None = None,
+        labels: Iterable[object] | None = None,
+        memory: int = WORKER_MEMORY,
+        partitions: int | None = None,
+    ) -> SparkSource:
+        """Count the events of a Spark dataframe on its cluster; a row is an event.
+
+        The rows are brought together by case and sorted once, and cached as codes (4 bytes an event, 8 a
+        sequence); every pass of a search then runs the kernels on each partition and brings back counts,
+        never events. The session is that of the dataframe, and ``close()``, or the end of a ``with`` block,
+        makes it forget the codes.
+
+        Parameters
+        ----------
+        dataframe : pyspark.sql.DataFrame
+        case, event, order, labels
+            As for :func:`read_events`. Rows of one order stay as they come, and with ``order=False`` all do;
+            Spark keeps the order of rows only where files are read as they are, so name a column if you can.
+        memory
+            Bytes that a task may use on a worker, beside Python itself and the counts; 128 MiB by default.
+        partitions
+            In how many parts to cut the data, each of which is a task; by default of 4 million events each.
+
+        The workers need this package too, in the same version; see the guide on scale.
+        """
+        from summarkov.engines.spark import open_spark
+
+        columns = {"case": case, "event": event, "order": order}
+        return open_spark(dataframe, columns, labels, memory, partitions)

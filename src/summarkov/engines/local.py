@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -12,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
+from summarkov.engines.counts import Counts, total
 from summarkov.engines.past import joint_memory
 from summarkov.engines.pieces import even_cuts, pieces
+from summarkov.engines.pools import pool_of, threads
 from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
 from summarkov.engines.resampling import Draws, units_of
 from summarkov.engines.shard import Shard
 from summarkov.engines.weights import fixed_point, refuse_overflow
-from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
 IntArray = npt.NDArray[np.int64]
@@ -127,38 +125,3 @@ def most_targets(requests: Sequence[Request], table_bytes: int) -> int:
     cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
     cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
     return max(1, (table_bytes >> 2) // (8 * max([*cells, 2])))
-
-
-def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
-    """What runs tasks in so many threads."""
-    return ThreadPoolExecutor(n_jobs) if n_jobs > 1 else Inline()
-
-
-class Inline:
-    """A pool of no threads."""
-
-    map = staticmethod(map)
-
-    def __enter__(self) -> Inline:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
-
-
-def total(parts: Sequence[Counts]) -> Counts:
-    """Add the answers of several shards to one request."""
-    if isinstance(parts[0], RecencyCounts):
-        return RecencyCounts.total(parts)  # type: ignore[arg-type]
-    if isinstance(parts[0], CandidateCounts):
-        return CandidateCounts.total(parts)  # type: ignore[arg-type]
-    return StateCounts.total(parts)  # type: ignore[arg-type]
-
-
-def threads(n_jobs: int | None) -> int:
-    """The number of threads asked for."""
-    if n_jobs is None:
-        return 1
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs < -1:
-        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
-    return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs

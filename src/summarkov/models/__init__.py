@@ -9,6 +9,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
 from summarkov.models.sensitivities import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.storage import load
+from summarkov.models.streaming import predict_frame
 from summarkov.models.tree import TreeSuMM
 
 __all__ = [
@@ -29,5 +30,6 @@ __all__ = [
     "VariableOrderChain",
     "compare_groups",
     "load",
+    "predict_frame",
     "sensitivity",
 ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines import EventSource, as_source
 from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
@@ -17,6 +18,9 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Parameters
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
+
+if TYPE_CHECKING:
+    from summarkov.models.measured import Measured
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -61,14 +65,22 @@ class Bag(Parameters):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
             raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
-        data = read_events(events)
         draws = Bootstrap(self.n_models, self.seed)
+        if isinstance(events, EventSource):
+            as_source(events, sample_weight=sample_weight)  # refuses weights
+            drawn = events.replicated(draws)
+            self._models = tuple(self.model.copy().fit(drawn.one(b)) for b in range(self.n_models))
+            return self
+        data = read_events(events)
         fixed_point(sample_weight, len(data))  # refuses what is no list of weights
         of_sequence = np.ones(len(data), np.int64) if sample_weight is None else np.asarray(sample_weight)
-        self._models = tuple(
-            self.model.copy().fit(data, sample_weight=of_sequence * draws.weights(number, len(data)))
-            for number in range(self.n_models)
-        )
+        held = data.lengths > 0  # only sequences with something to count are drawn
+        models = []
+        for number in range(self.n_models):
+            times = np.zeros(len(data), np.int64)
+            times[held] = draws.weights(number, int(held.sum()))
+            models.append(self.model.copy().fit(data, sample_weight=of_sequence * times))
+        self._models = tuple(models)
         return self
 
     # ------------------------------------------------------------------ what was learned
@@ -122,19 +134,15 @@ class Bag(Parameters):
 
     def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
         """Log-likelihood of new events, summed over all positions."""
-        p, outcome = self._happened(events, unknown)
-        return float(np.log(p[np.arange(len(p)), outcome]).sum())
+        return self._measured(events, unknown).log_likelihood
 
     def score(self, events: Any, y: None = None) -> float:
         """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
-        data = read_events(events)
-        return self.log_likelihood(data) / max(data.n_events, 1)
+        return self._measured(events, "error").score
 
     def brier_score(self, events: Any, *, unknown: str = "error") -> float:
         """Mean squared error of the probabilities, as :meth:`SummaryModel.brier_score`; smaller is better."""
-        p, outcome = self._happened(events, unknown)
-        squares = 1 - 2 * p[np.arange(len(p)), outcome] + (p**2).sum(axis=1)
-        total = float(squares.sum() / max(len(p), 1))
+        total = self._measured(events, unknown).brier
         return total / 2 if len(self.outcomes_) == 2 else total
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -143,9 +151,7 @@ class Bag(Parameters):
 
         save(self, path)
 
-    def _happened(self, events: Any, unknown: str) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-        """Probabilities at the positions whose outcome is one of the target's, and that outcome."""
-        data = read_events(events).recode(self.labels_, unknown=unknown)
-        outcome = self.models_[0].fitted.target.outcome_of()[data.codes]
-        known = outcome >= 0
-        return self.predict_proba(data, unknown="ignore")[known], outcome[known]
+    def _measured(self, events: Any, unknown: str) -> Measured:
+        from summarkov.models.measured import measure
+
+        return measure(self, events, unknown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.notebook import graph_html
 from summarkov.models.parameters import Parameters
 from summarkov.simulate.draw import draw_sequences
+
+if TYPE_CHECKING:
+    from summarkov.models.measured import Measured
 
 FloatArray = npt.NDArray[np.float64]
 CodeArray = npt.NDArray[np.int32]
@@ -278,18 +281,21 @@ class InfluenceGraph(Parameters):
 
     def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
-        _, hit, weight = self._next.evaluate(events, unknown, sample_weight)
-        return float((weight * np.log(hit)).sum())
+        return self._measured(events, unknown, sample_weight).log_likelihood
 
     def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """Mean log-likelihood an event under the next-event distribution; larger is better."""
-        _, hit, weight = self._next.evaluate(events, "error", sample_weight)
-        return float((weight * np.log(hit)).sum() / max(weight.sum(), 1e-300))
+        return self._measured(events, "error", sample_weight).score
 
     def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
-        p, hit, weight = self._next.evaluate(events, unknown, sample_weight)
-        return float((weight * ((p**2).sum(axis=1) - 2 * hit + 1)).sum() / max(weight.sum(), 1e-300))
+        return self._measured(events, unknown, sample_weight).brier
+
+    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+        from summarkov.models.measured import measure
+
+        self._next.check_complete()
+        return measure(self, events, unknown, sample_weight)
 
     def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import joint_memory
-from summarkov.engines.weights import fixed_point
 from summarkov.errors import SettingError
 from summarkov.kernels import Index
 from summarkov.models.follow import History
@@ -39,12 +38,16 @@ class NextEvent:
         """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
         return joint_memory(model.fitted.summary for model in self.models.values())
 
-    def at(self, index: Index, positions: IntArray) -> FloatArray:
-        """Probability of every label at some positions, a row each."""
+    def check_complete(self) -> None:
+        """Refuse models of some labels only."""
         if set(self.models) != set(self.labels):
             raise SettingError(
                 "the next-event distribution needs a model for every label; fit the graph without targets="
             )
+
+    def at(self, index: Index, positions: IntArray) -> FloatArray:
+        """Probability of every label at some positions, a row each."""
+        self.check_complete()
         p = np.empty((len(positions), len(self.labels)))
         for column, model in enumerate(self.models.values()):
             fitted = model.fitted
@@ -56,17 +59,6 @@ class NextEvent:
         """Probability of every label at every position of new events."""
         data = read_events(events).recode(self.labels, unknown=unknown)
         return self.at(Index(data.codes, data.offsets, len(data.labels)), np.arange(data.n_events))
-
-    def evaluate(
-        self, events: Any, unknown: str, sample_weight: Any
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """At every event of a known label: all probabilities, that of the label, and the weight."""
-        data = read_events(events).recode(self.labels, unknown=unknown)
-        p = self.everywhere(data, "ignore")
-        weights, scale = fixed_point(sample_weight, len(data))
-        known = np.flatnonzero(data.codes >= 0)
-        each = np.ones(len(data)) if weights is None else weights / scale
-        return p[known], p[known, data.codes[known]], np.repeat(each, data.lengths)[known]
 
     def after(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""

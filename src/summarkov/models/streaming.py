@@ -2,61 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import joint_memory
 from summarkov.engines.pieces import carried
-from summarkov.engines.stream import StreamSource
+from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
 from summarkov.kernels import Index
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
+from summarkov.readers.spill import Block
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """Some events in a row: sequence, position in it (from 1 on), code in the source, and probabilities."""
-
-    sequence: Any  # an Arrow array of names
-    position: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int32]
-    probabilities: FloatArray
+Predictor = SummaryModel | InfluenceGraph | Bag
 
 
-def stream_probabilities(
-    model: SummaryModel | InfluenceGraph | Bag, source: StreamSource, *, unknown: str = "error"
-) -> Iterator[Predicted]:
-    """Predict every event of a source that has names, some at a time; the numbers of ``predict_proba``.
+def probability_columns(model: Predictor) -> list[str]:
+    """The names of the columns of probabilities; no label can be taken for that of all the others."""
+    if isinstance(model, InfluenceGraph):
+        return [f"p({x})" for x in model.models_]
+    names = [f"p({x})" for x in model.target_]
+    return [*names, "p_other"] if len(model.outcomes_) > len(names) > 1 else names
 
+
+def predict_part(model: Predictor, part: Part, unknown: str = "error") -> Iterator[dict[str, Any]]:
+    """Predict every event of a part whose sequences have names: columns of some rows at a time.
+
+    A row has the sequence, the position in it (from 1 on), the event, and what ``predict_proba`` says of it.
     A graph of some labels only is not normalised: each of its models stands for itself.
     """
-    index = {label: code for code, label in enumerate(model.labels_)}
-    for label in source.labels:
-        if unknown == "error" and label not in index:
-            raise UnknownLabelError(label, model.labels_)
-    translate = np.array([index.get(label, -1) for label in source.labels], np.int32)
-    each = [model] if isinstance(model, SummaryModel) else list(_members(model))
-    memory = joint_memory(one.fitted.summary for one in each)
-    columns = sum(len(one.outcomes_) for one in each)
+    import pyarrow as pa
+
+    names, labels = probability_columns(model), pa.array(part.labels, pa.string())
     before = 0  # events of the sequence that goes on from the block before
-    for block, here in carried(
-        source.blocks(64 * (columns + 4)), len(model.labels_), memory, translate=translate
-    ):
+    for block, _, p in joint_probabilities(model, part, unknown):
         assert block.names is not None
         lengths = np.diff(block.offsets)
         position = np.arange(1, len(block.codes) + 1) - np.repeat(block.offsets[:-1], lengths)
         position[: lengths[0] if len(lengths) else 0] += before
         before = (0 if block.begin else before) + len(block.codes) - block.begin
         of = np.repeat(np.arange(len(lengths)), lengths)
-        yield Predicted(block.names.take(of), position, block.codes, _probabilities(model, here))
+        told = {"sequence": block.names.take(of), "position": position, "event": labels.take(block.codes)}
+        yield told | {name: np.ascontiguousarray(p[:, i]) for i, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class PredictPart:
+    """Predicts a part of a Spark dataframe, on a worker."""
+
+    model: Predictor
+    unknown: str
+
+    def __call__(self, part: Part) -> Iterator[dict[str, Any]]:
+        """Columns of some rows at a time."""
+        return predict_part(self.model, part, self.unknown)
+
+
+def predict_frame(
+    model: Predictor,
+    dataframe: Any,
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Literal[False] | None = None,
+    unknown: str = "error",
+) -> Any:
+    """Predict every event of a Spark dataframe on its cluster.
+
+    Parameters
+    ----------
+    model
+        A fitted model, graph or bag.
+    dataframe, case, event, order
+        As for :meth:`EventSource.spark`.
+    unknown
+        As for ``predict_proba``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        A row an event: ``sequence``, ``position`` (from 1 on), ``event``, and a column ``p(label)`` for every
+        label that the model predicts, the numbers of ``predict_proba``. It is worked out when it is used,
+        such as by ``.write.parquet(path)``.
+    """
+    from summarkov.engines.spark import map_sorted
+
+    columns = {"case": case, "event": event, "order": order}
+    names = dict.fromkeys(probability_columns(model), "double")
+    schema = {"sequence": "string", "position": "bigint", "event": "string"} | names
+
+    def check(labels: Sequence[str]) -> None:
+        translated(model, labels, unknown)
+
+    return map_sorted(dataframe, columns, PredictPart(model, unknown), schema, check)
+
+
+def joint_probabilities(
+    model: Predictor, part: Part, unknown: str
+) -> Iterator[tuple[Block, Index, FloatArray]]:
+    """Every block of a part, its events in the codes of the model, and the probabilities there."""
+    translate = translated(model, part.labels, unknown)
+    each = [model] if isinstance(model, SummaryModel) else list(_members(model))
+    memory = joint_memory(one.fitted.summary for one in each)
+    columns = sum(len(one.outcomes_) for one in each)
+    blocks = part.blocks(64 * (columns + 4))
+    for block, here in carried(blocks, len(model.labels_), memory, translate=translate):
+        yield block, here, _probabilities(model, here)
+
+
+def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDArray[np.int32]:
+    """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored."""
+    index = {label: code for code, label in enumerate(model.labels_)}
+    for label in labels:
+        if unknown == "error" and label not in index:
+            raise UnknownLabelError(label, model.labels_)
+    return np.array([index.get(label, -1) for label in labels], np.int32)
 
 
 def _members(model: InfluenceGraph | Bag) -> tuple[SummaryModel, ...]:

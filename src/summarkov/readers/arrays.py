@@ -53,10 +53,15 @@ def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: i
     """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
     rows = missing_rows(column)
     if len(rows):
-        raise DataError(
-            f"column {name!r} of {source} has no value in {count(len(rows), 'row')}, "
-            f"the first is row {first_row + rows[0] + 1} (the first row of data is 1); fill or drop them"
-        )
+        raise missing(len(rows), first_row + int(rows[0]), name, source)
+
+
+def missing(n: int, first: int, name: str, source: str) -> DataError:
+    """The error for a column without a value in ``n`` rows, the first of which has the number ``first``."""
+    return DataError(
+        f"column {name!r} of {source} has no value in {count(n, 'row')}, "
+        f"the first is row {first + 1} (the first row of data is 1); fill or drop them"
+    )
 
 
 def count(number: int, thing: str) -> str:

@@ -67,24 +67,52 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def text_kinds() -> list[tuple[pa.DataType, bool]]:
+    """What text in an order column can be, and whether its dates are then to be written as ISO does first.
+
+    The first kind that all of it fits is taken.
+    """
+    import pyarrow as pa
+
+    times = [pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")]
+    return [(kind, False) for kind in (pa.int64(), pa.float64(), *times)] + [(kind, True) for kind in times]
+
+
+def read_text(text: pa.ChunkedArray, kind: tuple[pa.DataType, bool]) -> pa.ChunkedArray | None:
+    """All of some text as values of a kind, or None if it does not fit."""
+    import pyarrow as pa
+
+    try:
+        return (_as_iso(text) if kind[1] else text).cast(kind[0])
+    except pa.ArrowInvalid:
+        return None
+
+
+def unreadable_row(text: pa.ChunkedArray) -> int:
+    """The first row that is neither a number nor a date, or else the first of all."""
+    return next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), 0)
+
+
+def unordered(name: str, source: str, where: str, value: str) -> DataError:
+    """The error for text that cannot be put in order."""
+    return DataError(
+        f"order column {name!r} of {source} cannot be put in order: {where} holds {value[:40]!r}; write all "
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00 "
+        "(or use order=False if the rows are in order)"
+    )
+
+
 def _parse(column: pa.ChunkedArray, name: str, source: str, first_row: int) -> pa.ChunkedArray:
     """Read text as the first type that all of it fits."""
     import pyarrow as pa
 
     text = column.cast(pa.string())
-    times = [pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")]
-    for kind in (pa.int64(), pa.float64(), *times):
-        try:
-            return text.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    iso = _as_iso(text)
-    for kind in times:
-        try:
-            return iso.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    raise DataError(_why_not(text, name, source, first_row))
+    for kind in text_kinds():
+        read = read_text(text, kind)
+        if read is not None:
+            return read
+    row = unreadable_row(text)
+    raise unordered(name, source, f"row {first_row + row + 1} of the data", text[row].as_py())
 
 
 def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -93,17 +121,6 @@ def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
 
     text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
     return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
-
-
-def _why_not(text: pa.ChunkedArray, name: str, source: str, first_row: int) -> str:
-    """Name the first value that is neither a number nor a date, or else the first of all."""
-    values = text.to_pylist()
-    row = next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), 0)
-    return (
-        f"order column {name!r} of {source} cannot be put in order: row {first_row + row + 1} of the data "
-        f"holds {values[row][:40]!r}; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "
-        "(or use order=False if the rows are in order)"
-    )
 
 
 def _readable(value: str) -> bool:

@@ -34,7 +34,7 @@ Tell = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: their cases, and a table with a column "code" and, if rows have an order, "order"."""
+    """Some rows: their cases, and a table with columns "code", "row" and, if rows have an order, "order"."""
 
     case: Encoded
     table: pa.Table
@@ -147,7 +147,11 @@ def _sort(part: Part, writer: SpillWriter, order: str | None) -> None:
     grouping = group(case, keys)
     codes = numpy_of(table.column("code"))
     names = chunks[0].dictionary.take(pa.array(grouping.cases)) if writer.keeps_names else ()
-    writer.add(codes if grouping.rows is None else codes[grouping.rows], grouping.offsets[1:], names)
+    rows = numpy_of(table.column("row"))
+    if grouping.rows is not None:
+        codes, rows = codes[grouping.rows], rows[grouping.rows]
+    firsts = np.minimum.reduceat(rows, grouping.offsets[:-1])
+    writer.add(codes, grouping.offsets[1:], names, firsts)
     writer.tied_order += grouping.tied_order
 
 
@@ -158,16 +162,19 @@ def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: str | Non
     """Write cases each of which may be larger than memory: sort stretches of one, then merge these."""
     import pyarrow.compute as pc
 
-    texts: dict[str, None] = {}
+    texts: dict[str, int] = {}  # and the first row of each
     for table in part.read():
-        texts.update(dict.fromkeys(pc.unique(table.column("case")).to_pylist()))
-    for text in texts:
+        for text in pc.unique(table.column("case")).to_pylist():
+            if text not in texts:
+                at = pc.index(table.column("case"), text).as_py()
+                texts[text] = table.column("row")[at].as_py()
+    for text, first in texts.items():
         mine = (table.filter(pc.equal(table.column("case"), text)) for table in part.read())
         names = [text]
         for codes in _in_order(mine, part.path, memory, writer, order):
             writer.add(codes, np.empty(0, np.int64), names)
             names = []
-        writer.add(np.empty(0, np.int32), np.zeros(1, np.int64))
+        writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), firsts=np.array([first]))
 
 
 def _in_order(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -34,12 +34,25 @@ class Block:
     begin: int
     names: pa.Array | None = None
 
+    @classmethod
+    def of(cls, codes: CodeArray, ends: IntArray) -> Block:
+        """A block from the places in it where sequences end."""
+        begin = int(ends[-1]) if len(ends) else 0
+        last = [len(codes)] if begin < len(codes) else []
+        return cls(codes, np.concatenate([[0], ends, last]).astype(np.int64), begin)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the last sequence goes on in the next block."""
+        return self.begin < len(self.codes)
+
 
 @dataclass(frozen=True)
 class Spill:
     """Sequences in a folder: int32 codes in the order in which labels were found, and int64 ends.
 
-    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file.
+    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. If
+    sequences are not in the order of their first rows, a file has the numbers of these, and none is empty.
     """
 
     folder: Path
@@ -50,6 +63,17 @@ class Spill:
     translate: CodeArray
     tied_order: int
     has_names: bool
+    n_held: int  # sequences that are not empty
+    has_firsts: bool
+
+    def places(self) -> range | IntArray:
+        """The place of every sequence that is not empty, in the order in which their first rows came."""
+        if not self.has_firsts:
+            return range(self.n_held)
+        order = np.argsort(np.fromfile(self.folder / "firsts", np.int64), kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return places
 
     def blocks(self, n_events: int) -> Iterator[Block]:
         """Read all sequences, so many events at a time; one empty block if there are none."""
@@ -66,10 +90,8 @@ class Spill:
                     ends = np.concatenate([ends, more])
                 here = int(np.searchsorted(ends, stop, side="right"))
                 inside, ends = ends[:here] - start, ends[here:]
-                begin = int(inside[-1]) if here else 0
-                goes_on = begin < len(codes)
-                offsets = np.concatenate([[0], inside, [len(codes)] if goes_on else []]).astype(np.int64)
-                yield Block(codes, offsets, begin, names.take(here, goes_on) if names else None)
+                block = Block.of(codes, inside)
+                yield replace(block, names=names.take(here, block.goes_on)) if names else block
                 start = stop
                 if not len(codes):
                     break
@@ -78,8 +100,9 @@ class Spill:
 class SpillWriter:
     """Writes a :class:`Spill`."""
 
-    def __init__(self, folder: Path, *, names: bool = False) -> None:
+    def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False) -> None:
         self.folder, self.keeps_names = folder, names
+        self._firsts = open(folder / "firsts", "wb") if firsts else None  # noqa: SIM115
         self._codes = open(folder / "codes", "wb")  # noqa: SIM115  # closed by finish()
         self._ends = open(folder / "ends", "wb")  # noqa: SIM115
         self._names: Any = None
@@ -88,13 +111,26 @@ class SpillWriter:
 
             self._names = pa.ipc.new_stream(folder / "names", pa.schema([("name", pa.string())]))
         self.n_events = self.n_sequences = self.tied_order = 0
+        self._n_held = self._last_end = 0
         self.counts = np.zeros(0, np.int64)
 
-    def add(self, codes: CodeArray, ends: IntArray, names: Sequence[str] | pa.Array = ()) -> None:
+    def add(
+        self,
+        codes: CodeArray,
+        ends: IntArray,
+        names: Sequence[str] | pa.Array = (),
+        firsts: IntArray | None = None,
+    ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
-        ``names`` are those of the sequences that begin here.
+        ``names`` are those of the sequences that begin here, and ``firsts`` the numbers of their first rows.
         """
+        if self._firsts is not None and firsts is not None:
+            _write(self._firsts, firsts)
+        if len(ends):
+            places = ends + self.n_events
+            self._n_held += int(np.count_nonzero(np.diff(places, prepend=self._last_end)))
+            self._last_end = int(places[-1])
         _write(self._codes, codes.astype(np.int32, copy=False))
         _write(self._ends, ends + self.n_events)
         self.n_events += len(codes)
@@ -121,11 +157,13 @@ class SpillWriter:
             translate,
             self.tied_order,
             self.keeps_names,
+            self._n_held,
+            self._firsts is not None,
         )
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""
-        for file in (self._codes, self._ends, self._names):
+        for file in (self._codes, self._ends, self._names, self._firsts):
             if file is not None:
                 file.close()
 

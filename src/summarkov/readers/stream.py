@@ -93,7 +93,7 @@ def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: 
             except NotGroupedError:
                 writer.close()
                 (scratch.path / "runs").unlink()
-                writer = SpillWriter(scratch.path, names=names)
+                writer = SpillWriter(scratch.path, names=names, firsts=True)
                 _regrouped(task, vocabulary, writer, scratch.path)
         return writer.finish(*vocabulary.settled())
     finally:
@@ -203,9 +203,11 @@ def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: 
     order = task.files.chosen.order
 
     def rows() -> Any:
+        n = 0
         for batch in task.files.batches(task.n_rows):
             case, codes = columns_of(batch, task.files, vocabulary)
-            columns: dict[str, Any] = {"code": pa.array(codes)}
+            columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
+            n += len(codes)
             if isinstance(order, str):
                 column = batch.table.column(order)
                 as_ordered(column, order, batch.path, batch.first_row)  # refuses what has no order

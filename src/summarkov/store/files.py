@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +12,23 @@ from pathlib import Path
 
 from summarkov.errors import StoreError, naming_the_disk
 
+try:
+    import fcntl
+except ImportError:  # on Windows leftovers of killed runs stay
+    fcntl = None  # type: ignore[assignment]
+
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` to write to; on success it takes that name, else it is gone.
+    """Give an empty file beside ``path`` to write to; on success it takes that name, else it is gone.
 
-    Whatever stood there before stays whole until then, and after an error.
+    Whatever stood there before stays whole until then, and after an error. A process that is killed cannot
+    remove its file; the next one that writes to the same path does. Every process holds a lock on its own,
+    which goes with the process, so that files of the living are told from those of the dead.
     """
     final = Path(path)
-    temporary = final.with_name(f".{final.name[:40]}.{secrets.token_hex(6)}.tmp")  # names have 255 bytes
+    _remove_leftovers(final)
+    temporary, lock = _make(final)
     try:
         with naming_the_disk(final):
             yield temporary
@@ -26,6 +36,42 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _make(final: Path) -> tuple[Path, int]:
+    """Make a file and lock it."""
+    while True:
+        temporary = final.with_name(f"{_beginning(final)}{secrets.token_hex(6)}.tmp")
+        lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if temporary.exists():  # else another process took it for a leftover before it was locked
+            return temporary, lock
+        os.close(lock)
+
+
+def _remove_leftovers(final: Path) -> None:
+    """Remove what processes that were killed have left."""
+    beginning = os.path.join(final.parent, _beginning(final))
+    for name in glob.glob(f"{glob.escape(beginning)}*.tmp") if fcntl is not None else ():
+        if not re.fullmatch(r"[0-9a-f]{12}\.tmp", name[len(beginning) :]):
+            continue
+        try:
+            opened = os.open(name, os.O_RDONLY)
+        except OSError:  # gone meanwhile, or somebody else's
+            continue
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(name)
+        except OSError:  # somebody is writing it
+            continue
+        finally:
+            os.close(opened)
+
+
+def _beginning(final: Path) -> str:
+    return f".{final.name[:40]}."  # names have 255 bytes
 
 
 def _to_disk(path: Path) -> None:
@@ -40,7 +86,7 @@ def _to_disk(path: Path) -> None:
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write text, so that readers see the old file or the whole new one and never a part."""
     try:
-        with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
+        with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as problem:
         raise StoreError(f"{os.fspath(path)}: cannot be written ({problem.strerror or problem})") from None

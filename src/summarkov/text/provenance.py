@@ -125,7 +125,7 @@ class TextEvents:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines, events to ``read_events``, and with sentences to :func:`read_text_events`."""
-        with replacing(path) as temporary, open(temporary, "x", encoding="utf-8", newline="\n") as file:
+        with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:

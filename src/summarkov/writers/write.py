@@ -97,7 +97,7 @@ def _open(temporary: os.PathLike[str], name: str) -> Any:
     """A new file of bytes, packed if its name says so."""
     import pyarrow as pa
 
-    file = pa.PythonFile(open(temporary, "xb"), mode="w")  # noqa: SIM115  # closed by what it is given to
+    file = pa.PythonFile(open(temporary, "wb"), mode="w")  # noqa: SIM115  # closed by what it is given to
     for ending, codec in _PACKED.items():
         if name.lower().endswith(ending):
             return pa.CompressedOutputStream(file, codec)

@@ -1,0 +1,175 @@
+"""Events of a Spark dataframe, counted where they are."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.event_source import WORKER_MEMORY, EventSource
+from summarkov.engines.resampled import Places
+from summarkov.engines.spark.frames import Frame
+from summarkov.engines.spark.session import check_frame, explained, mapped, parallelism
+from summarkov.engines.spark.workers import (
+    ANSWERS,
+    CHUNKS,
+    Adding,
+    MapSorted,
+    OnPartition,
+    ToChunks,
+    added,
+    numbers,
+)
+from summarkov.engines.work import Answer, Part, Work
+from summarkov.errors import DataError, SettingError
+from summarkov.events.labels import vocabulary_of
+from summarkov.readers.columns import Columns
+
+IntArray = npt.NDArray[np.int64]
+
+#: Events to a partition, unless there are fewer than there are tasks at a time.
+PARTITION_EVENTS = 1 << 22
+#: From so many partitions on, answers are added up on the workers first, so many at a time.
+FAN_IN = 16
+
+
+class SparkSource(EventSource):
+    """An :class:`EventSource` over codes that are cached on the cluster."""
+
+    def __init__(
+        self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
+    ) -> None:
+        self._labels, self._label_counts = labels, label_counts
+        self.memory, self.n_partitions = memory, n_partitions
+        self._session = frame.frame.sparkSession
+        self.rows, self.reading = frame.sorted(labels, n_partitions)
+        self._chunks = mapped(self.rows, ToChunks(self.reading), CHUNKS).persist()
+        self._finalizer = weakref.finalize(self, _forget, self._chunks)
+        self._finalizer.atexit = False  # with Python the session ends too
+        try:
+            self._n_sequences, self.tied_order = self._look_through()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self._labels
+
+    @property
+    def label_counts(self) -> IntArray:
+        return self._label_counts
+
+    @property
+    def n_sequences(self) -> int:
+        return self._n_sequences
+
+    def close(self) -> None:
+        """Let the cluster forget the codes."""
+        self._finalizer()
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every partition; only the answers come back to the driver."""
+        if not self._finalizer.alive:
+            raise DataError("this source is closed and its cached events are gone; make a new one")
+        with explained(self._session):
+            answers = mapped(self._chunks, OnPartition(work, self.labels, self.memory), ANSWERS)
+            n = self.n_partitions
+            while n > FAN_IN:
+                n = -(-n // FAN_IN)
+                answers = mapped(answers.repartition(n), Adding(work), ANSWERS)
+            n_events, answer = added(work, answers.toArrow().to_pylist())
+        self._check(n_events)
+        return answer
+
+    def places(self) -> Places:
+        """The place of each sequence by its first row; 8 bytes a sequence come to the driver."""
+        from pyspark.sql import functions as f
+
+        with explained(self._session):
+            found = self._chunks.select(f.spark_partition_id().alias("part"), "firsts").toArrow()
+        each: list[list[IntArray]] = [[np.empty(0, np.int64)] for _ in range(self.n_partitions)]
+        for batch in found.to_batches():
+            firsts = batch.column("firsts")
+            for at, part in enumerate(batch.column("part").to_pylist()):
+                each[part].append(numbers(firsts[at : at + 1], np.int64))
+        parts = [np.concatenate(some) for some in each]
+        order = np.argsort(np.concatenate(parts), kind="stable")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return np.split(places, np.cumsum([len(part) for part in parts])[:-1])
+
+    def _look_through(self) -> tuple[int, int]:
+        """Fill the cache; how many sequences there are, and ties in their order."""
+        from pyspark.sql import functions as f
+
+        sums = [f.sum(f.length("codes")), f.sum(f.length("firsts")), f.sum("ties"), f.max("error")]
+        with explained(self._session):
+            (row,) = self._chunks.select(*sums).collect()
+        codes, firsts, ties, error = row
+        if error is not None:
+            raise pickle.loads(bytes(error))
+        self._check((codes or 0) // 4)
+        return (firsts or 0) // 8, ties or 0
+
+    def _check(self, n_events: int) -> None:
+        """What Spark works out anew may come out differently, and then the counts would be of nothing."""
+        if n_events != self.n_events:
+            raise DataError(
+                f"the dataframe had {self.n_events} rows at first and now has {n_events}: it does not always "
+                "give the same; write it to a table, or call its checkpoint(), and give that"
+            )
+
+
+def _forget(chunks: Any) -> None:
+    with contextlib.suppress(Exception):  # the session may have been stopped
+        chunks.unpersist()
+
+
+def open_spark(
+    dataframe: Any,
+    columns: dict[str, Any],
+    labels: Iterable[object] | None,
+    memory: int,
+    partitions: int | None,
+) -> SparkSource:
+    """Sort a dataframe by case and cache it as codes."""
+    for name, value in (("memory", memory), ("partitions", partitions)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise SettingError(f"{name} must be a whole number from 1 on, not {value!r}")
+    check_frame(dataframe)
+    declared = None if labels is None else vocabulary_of(labels)
+    frame = Frame.of(dataframe, Columns(**columns))
+    with explained(dataframe.sparkSession):
+        found, counts = frame.vocabulary(declared)
+        n = partitions or _partitions(dataframe.sparkSession, int(counts.sum()))
+        return SparkSource(frame, found, counts, n, memory)
+
+
+def map_sorted(
+    dataframe: Any,
+    columns: dict[str, Any],
+    function: Callable[[Part], Iterator[dict[str, Any]]],
+    schema: dict[str, str],
+    check: Callable[[Sequence[str]], None],
+) -> Any:
+    """A dataframe of what a function makes of another's sequences; ``check`` is told their labels first."""
+    check_frame(dataframe)
+    frame = Frame.of(dataframe, Columns(**columns))
+    with explained(dataframe.sparkSession):
+        labels, counts = frame.vocabulary(None)
+        check(labels)
+        rows, reading = frame.sorted(labels, _partitions(dataframe.sparkSession, int(counts.sum())))
+    quoted = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in schema.items())
+    return mapped(rows, MapSorted(reading, function, WORKER_MEMORY), quoted)
+
+
+def _partitions(session: Any, n_events: int) -> int:
+    """So many that none is large, and that there is work for all if there is much."""
+    few = min(2 * parallelism(session), 1 + n_events // (1 << 14))
+    return max(few, -(-n_events // PARTITION_EVENTS))

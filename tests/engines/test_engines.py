@@ -1,0 +1,225 @@
+"""One body of tests over every engine: in memory, streamed in awkward blocks, and on Spark.
+
+Each engine is given the same rows and must give, to the last bit, what one thread gives in memory.
+"""
+
+import itertools
+from contextlib import contextmanager
+from unittest import mock
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import summarkov as sm
+from strategies import assert_same
+from summarkov.engines import (
+    CandidatesRequest,
+    LocalSource,
+    RecencyCounts,
+    RecencyRequest,
+    StatesRequest,
+    Target,
+    local,
+)
+from summarkov.engines.work import EVENT_BYTES
+from summarkov.errors import SettingError
+from summarkov.kernels import numpy_kernels
+from summarkov.models.learning import learn
+from summarkov.simulate.example import web_shop
+from summarkov.summaries import (
+    BinarySummary,
+    ChainSummary,
+    CountSummary,
+    CustomSummary,
+    HistoryTests,
+    OrdinalSummary,
+    TreeSummary,
+    WindowSummary,
+)
+
+ENGINES = ("memory", "stream", "spark")
+
+
+def own():
+    """A summary of the user's own, of a class that no worker could import."""
+
+    class Recent:
+        lookback = 3
+
+        def state(self, history, influencers):
+            return tuple(label in history for label in influencers)
+
+        def n_states(self, n_influencers):
+            return 2**n_influencers
+
+    return CustomSummary(Recent())
+
+
+SUMMARIES = [
+    BinarySummary(3),
+    BinarySummary({"A": 2, "B": None, "C": 4, "D": 3}, 1),
+    OrdinalSummary(None),
+    OrdinalSummary(4, mask="first"),
+    CountSummary(5, cap=2),
+    ChainSummary(2),
+    own(),
+]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request, backend, tmp_path):
+    """Opens a table of rows as a source of this engine."""
+    if request.param == "spark" and backend is numpy_kernels:
+        pytest.skip("the workers of Spark have kernels of their own")
+    spark = request.getfixturevalue("spark") if request.param == "spark" else None
+
+    @contextmanager
+    def open_(table, pieces=40, **settings):
+        size = len(table) // pieces
+        if request.param == "memory":
+            with mock.patch.object(local, "SHARD_EVENTS", size):
+                yield LocalSource(sm.read_events(table, **settings), n_jobs=2)
+        elif request.param == "stream":
+            for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
+                parquet.write_table(table.slice(a, b - a), tmp_path / f"{number}.parquet")
+            memory = size * EVENT_BYTES
+            with sm.EventSource.parquet(tmp_path, memory=memory, scratch=tmp_path, **settings) as source:
+                yield source
+        else:
+            frame = spark.createDataFrame(table)
+            settings |= {"memory": size * EVENT_BYTES, "partitions": 3}
+            with sm.EventSource.spark(frame, **settings) as source:
+                yield source
+
+    return open_
+
+
+def shuffled(sequences, seed=0):
+    """Sequences as rows in any order, with a column that tells where each belongs; ties among them."""
+    case = [f"case {k}" for k, sequence in enumerate(sequences) for _ in sequence]
+    step = [i // 2 for sequence in sequences for i, _ in enumerate(sequence)]
+    table = pa.table({"case": case, "event": list(itertools.chain(*sequences)), "order": step})
+    return table.take(pa.array(np.random.default_rng(seed).permutation(len(table))))
+
+
+def random_sequences(seed, labels="ABCD", n=12, longest=40):
+    rng = np.random.default_rng(seed)
+    return [rng.choice(list(labels), size=rng.integers(1, longest)).tolist() for _ in range(n)]
+
+
+def requests_for(labels):
+    """All kinds of requests, about one label, several, and all."""
+    n = len(labels)
+    targets = [Target((0,), n), Target((1, 3), n), Target(tuple(range(n)), n)]
+    for summary, target in itertools.product(SUMMARIES, targets):
+        influencers = () if isinstance(summary, ChainSummary) else (0, 2)
+        yield StatesRequest(summary, influencers, target)
+        if isinstance(summary, WindowSummary):
+            yield CandidatesRequest(summary, influencers, target, (1, 3))
+    tests = HistoryTests(lookbacks=(1, 3, None), counts=(2,), pairs=True, starts=(1, 2))
+    yield RecencyRequest(TreeSummary((None,), tests), targets[0], tuple(range(n)), (0,))
+
+
+def test_counts(engine):
+    table = shuffled(random_sequences(1))
+    events = sm.read_events(table)
+    requests = list(requests_for(events.labels))
+    with engine(table) as source:
+        assert source.labels == events.labels
+        assert source.label_counts.tolist() == events.label_counts.tolist()
+        assert source.n_sequences == len(events)
+        if not isinstance(source, LocalSource):
+            assert source.n_events == events.n_events
+            assert source.tied_order == events.tied_order > 0
+        answers = source.count(requests)
+        assert source.count([]) == []
+    for got, expected in zip(answers, LocalSource(events).count(requests), strict=True):
+        if isinstance(expected, RecencyCounts):
+            assert all(np.array_equal(a, b) for a, b in zip(got._tables, expected._tables, strict=True))
+        else:
+            assert_same(got, expected)
+
+
+MODELS = [
+    sm.BSuMM(lookback=3),
+    sm.BSuMM(lookback="auto"),
+    sm.BSuMM(lookback=2, search="exact"),
+    sm.OSuMM(lookback=None, criterion="aic"),
+    sm.CSuMM(lookback=4, delay=1),
+    sm.MarkovChain(order=2),
+    sm.VariableOrderChain(),
+    sm.ContextTreeWeighting(max_order=3),
+    sm.TreeSuMM(gamma=0.3),
+]
+
+
+def learned(source, templates, targets):
+    """All models of all templates, learned side by side: as many passes as the deepest search needs."""
+    models = [template.copy(target=x) for template in templates for x in targets]
+    summaries = [template.make_summary() for template in templates for _ in targets]
+    learn(models, source, summaries)
+    return models
+
+
+def same_models(some, others):
+    """Everything that models have learned."""
+    for one, other in zip(some, others, strict=True):
+        assert one.influencers_ == other.influencers_
+        assert one.influences_ == other.influences_
+        assert (one.score_, one.log_likelihood_) == (other.score_, other.log_likelihood_)
+        assert list(one.trace_) == list(other.trace_)
+        assert_same(one.fitted.table, other.fitted.table)
+        assert np.array_equal(one.fitted.theta, other.fitted.theta)
+        assert one.fitted.summary == other.fitted.summary  # with the rules of a tree
+        assert one.fitted.n_sequences == other.fitted.n_sequences
+    return True
+
+
+def test_models(engine):
+    table = shuffled(web_shop().simulate(40, 20, seed=3).to_lists())
+    events = sm.read_events(table)
+    with engine(table) as source:
+        targets = ["purchase", "write review"]
+        some, others = (learned(s, MODELS, targets) for s in (source, LocalSource(events)))
+        assert same_models(some, others)
+        for one, other in zip(some[:1], others, strict=False):
+            assert one.log_likelihood(source) == other.log_likelihood(events)
+            assert one.score(source) == other.score(events)
+            assert one.brier_score(source) == other.brier_score(events)
+            assert same_models([one.partial_fit(source)], [other.partial_fit(events)])
+
+
+def test_what_is_worked_out_from_models(engine):
+    """Resampled graphs, bags, and measures of whole graphs; no row comes where its sequence does."""
+    table = shuffled(web_shop().simulate(12, 15, seed=3).to_lists())
+    events = sm.read_events(table)
+    with engine(table, pieces=6) as source:
+        one, other = (
+            sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(s) for s in (source, events)
+        )
+        assert one.confidence(source, n=5, seed=2) == other.confidence(events, n=5, seed=2)
+        if isinstance(source, LocalSource):
+            return  # graphs are measured on events, and bags learned from them
+        assert one.log_likelihood(source) == other.log_likelihood(events)
+        assert one.score(source) == other.score(events)
+        assert one.brier_score(source) == other.brier_score(events)
+        bag, again = (sm.Bag(sm.TreeSuMM("search", max_depth=2), 2).fit(s) for s in (source, events))
+        assert same_models(bag.models_, again.models_)
+        assert bag.log_likelihood(source) == again.log_likelihood(events)
+        with pytest.raises(SettingError, match="for blocks of events give the events themselves"):
+            one.confidence(source, n=5, blocks=3)
+        with pytest.raises(SettingError, match="sample_weight needs events in memory"):
+            one.score(source, sample_weight=[1] * len(events))
+
+
+@pytest.mark.parametrize("name", ["linkedin", "timelines"])
+def test_the_papers_data(engine, shared_data, name):
+    events = sm.read_events(shared_data / f"{name}.train.jsonl")
+    table = shuffled([sequence for sequence in events.to_lists() if sequence])
+    with engine(table, pieces=5, labels=events.labels) as source:
+        events = sm.read_events(table, labels=events.labels)
+        templates = [sm.BSuMM(lookback=5, gamma=0.5), sm.TreeSuMM()]
+        some, others = (learned(s, templates, events.labels[:5]) for s in (source, LocalSource(events)))
+        assert same_models(some, others)

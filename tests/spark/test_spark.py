@@ -1,0 +1,217 @@
+"""What is special to Spark: the session, its workers, columns of all kinds, and what goes wrong."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import summarkov as sm
+from strategies import CopyOfBinary, assert_same
+from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.engines.spark import session as sessions
+from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
+
+
+def rows(n=60, n_cases=7, seed=0):
+    """Rows in any order, with ties."""
+    rng = np.random.default_rng(seed)
+    columns = {"case": rng.integers(n_cases, size=n), "event": rng.choice(["A", "B", "C"], size=n)}
+    return pa.table({**columns, "time": rng.integers(20, size=n)})
+
+
+def cached(spark):
+    return spark.sparkContext._jsc.getPersistentRDDs().size()
+
+
+def same_counts(source, events):
+    """The counts of an order-dependent summary, and what else a source knows."""
+    summary = sm.OSuMM(lookback=None).make_summary()
+    request = StatesRequest(summary, (0, 1), Target((0,), len(events.labels)))
+    assert_same(source.count([request])[0], LocalSource(events).count([request])[0])
+    assert source.labels == events.labels
+    assert source.label_counts.tolist() == events.label_counts.tolist()
+    assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
+    return True
+
+
+@pytest.mark.parametrize("kind", ["text", "date", "float", "decimal", "moment", "none"])
+def test_any_column_gives_what_is_read_in_memory(spark, kind):
+    table = rows()
+    step = table.column("time").to_pylist()
+    columns = {
+        "text": pa.array([str(i) for i in step]),
+        "date": pa.array([f"2024-01-{i + 1:02}" for i in step]),
+        "float": pa.array([i / 4 for i in step]),
+        "decimal": pa.array(step).cast(pa.decimal128(20, 0)),
+        "moment": pa.array(step).cast(pa.timestamp("us", "UTC")),
+        "none": pa.array(step),
+    }
+    case = {"text": pa.string(), "float": pa.float64(), "date": pa.date32()}.get(kind, pa.int64())
+    table = pa.table(
+        {
+            "case": table.column("case").cast(pa.int32()).cast(case),
+            "event": table.column("event"),
+            "time": columns[kind],
+        }
+    )
+    order = False if kind == "none" else None
+    events = sm.read_events(table, order=order)
+    with sm.EventSource.spark(spark.createDataFrame(table), order=order, partitions=2) as source:
+        assert same_counts(source, events)
+    assert (events.tied_order > 0) == (kind != "none")
+
+
+def test_columns_with_odd_names_and_labels_that_are_numbers(spark):
+    table = rows().rename_columns(["a.b", "c`d", "e f"])
+    table = table.set_column(1, "c`d", pa.array([ord(x) / 2 for x in table.column(1).to_pylist()]))
+    names = {"case": "a.b", "event": "c`d", "order": "e f"}
+    with sm.EventSource.spark(spark.createDataFrame(table), **names) as source:
+        assert same_counts(source, sm.read_events(table, **names))
+        assert source.labels == ("32.5", "33.0", "33.5")
+
+
+def test_many_partitions_are_added_up_on_the_workers(spark):
+    table = rows(200, n_cases=30)
+    before = cached(spark)
+    with sm.EventSource.spark(spark.createDataFrame(table), partitions=20) as source:
+        assert same_counts(source, sm.read_events(table))
+        assert cached(spark) == before + 1
+    assert cached(spark) == before
+    with pytest.raises(DataError, match="this source is closed"):
+        sm.BSuMM("A").fit(source)
+
+
+@pytest.mark.parametrize("column", ["case", "event", "time"])
+def test_missing_values(spark, column):
+    table = rows()
+    at = table.column_names.index(column)
+    values = table.column(column).to_pylist()
+    values[40] = values[55] = None
+    table = table.set_column(at, column, pa.array(values))
+    for read in (lambda: sm.read_events(table), lambda: sm.EventSource.spark(spark.createDataFrame(table))):
+        with pytest.raises(DataError, match=f"column '{column}' .* no value in 2 rows, the first is row 41 "):
+            read()
+
+
+def test_what_cannot_be_learned_from(spark):
+    table = rows()
+    frame = spark.createDataFrame(table)
+    before = cached(spark)
+    mixed = table.set_column(2, "time", pa.array(["1", "2020-01-01"] * 30))
+    lists = spark.createDataFrame(pa.table({"events": [["A", "B"], ["A"]]}))
+    for error, words, open_ in (
+        (DataError, "cannot be put in order: a row holds '1'", lambda: spark.createDataFrame(mixed)),
+        (SettingError, "holds lists; make a row of every event", lambda: lists),
+        (SettingError, "takes a Spark DataFrame, not Table; give other tables to read_events", lambda: table),
+    ):
+        with pytest.raises(error, match=words):
+            sm.EventSource.spark(open_())
+    with pytest.raises(UnknownLabelError, match="unknown label 'C'"):
+        sm.EventSource.spark(frame, labels=["A", "B"])
+    with pytest.raises(DataError, match=r"no column 'tme'; .*did you mean 'time'"):
+        sm.EventSource.spark(frame, order="tme")
+    with pytest.raises(SettingError, match="partitions must be a whole number"):
+        sm.EventSource.spark(frame, partitions=0)
+    with (
+        sm.EventSource.spark(frame.limit(0), labels=["A"]) as nothing,
+        pytest.raises(DataError, match="no events to learn from"),
+    ):
+        sm.BSuMM("A").fit(nothing)
+    assert cached(spark) == before
+
+
+def test_predictions(spark, tmp_path):
+    """A row an event, the numbers of ``predict_proba``, written as Parquet."""
+    table = rows(90, n_cases=9)
+    events = sm.read_events(table)
+    frame = spark.createDataFrame(table)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(events)
+    bag = sm.Bag(sm.TreeSuMM("A"), 3).fit(events)
+    names = [name for name, n in zip(events.ids, events.lengths.tolist(), strict=True) for _ in range(n)]
+    place = [i + 1 for n in events.lengths.tolist() for i in range(n)]
+    for model, columns in ((graph, ["p(A)", "p(B)", "p(C)"]), (bag, ["p(A)"])):
+        sm.predict_frame(model, frame).write.parquet(str(tmp_path / columns[-1]))
+        written = parquet.read_table(tmp_path / columns[-1])
+        assert written.column_names == ["sequence", "position", "event", *columns]
+        found = {(row.pop("sequence"), row.pop("position")): row for row in written.to_pylist()}
+        p = model.predict_proba(events)
+        for at, key in enumerate(zip(names, place, strict=True)):
+            row = found.pop(key)
+            assert row.pop("event") == events.labels[events.codes[at]]
+            assert list(row.values()) == p[at, : len(columns)].tolist()
+        assert found == {}
+    few = frame.where("event != 'C'")
+    with pytest.raises(UnknownLabelError, match="unknown label 'C'"):
+        sm.predict_frame(sm.BSuMM("A").fit(sm.read_events(few.toArrow())), frame)
+    known = sm.BSuMM("A").fit(sm.read_events(few.toArrow()))
+    predicted = sm.predict_frame(known, frame, unknown="ignore").toArrow()
+    assert predicted.num_rows == 90
+
+
+def test_a_dataframe_that_changes_is_noticed(spark):
+    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+        source._label_counts = source.label_counts + 1
+        with pytest.raises(DataError, match=r"had 63 rows at first and now has 60: .* checkpoint"):
+            sm.BSuMM("A").fit(source)
+
+
+def test_errors_of_the_workers_are_ours(spark):
+    """One that our code raises there comes back as it is; a module that is not there is named."""
+
+    class Lists:
+        lookback = 1
+
+        def state(self, history, influencers):
+            return list(history)
+
+        def n_states(self, n_influencers):
+            return 4
+
+    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+        with pytest.raises(SettingError, match="states must be hashable"):
+            sm.SuMM("A", summary=Lists()).fit(source)
+        with pytest.raises(SettingError, match="no module 'strategies', which your own code needs; send it"):
+            sm.SuMM("A", summary=CopyOfBinary(1, 0)).fit(source)
+
+
+def test_another_python_on_the_workers_is_named(spark, monkeypatch):
+    other = Path(sys.base_prefix, "bin", "python3")
+    if sys.prefix == sys.base_prefix or not other.exists():
+        pytest.skip("there is no Python here without this package")
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.setenv("PYSPARK_PYTHON", str(other))
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(other))
+    with pytest.raises(SettingError, match=r"workers' Python .* has no module .* PYSPARK_PYTHON"):
+        sm.EventSource.spark(spark.createDataFrame(rows()))
+
+
+def test_other_versions_of_python_are_told(spark):
+    from pyspark.errors import PySparkException
+
+    said = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11"
+    with (
+        pytest.raises(SettingError, match=r"another Python \(3.9\) than the driver .* set PYSPARK_PYTHON"),
+        sessions.explained(spark),
+    ):
+        raise PySparkException(said)
+    with pytest.raises(DataError, match="Spark could not do its part: disk full"), sessions.explained(spark):
+        raise PySparkException("disk full")
+
+
+def test_workers_of_this_machine_are_this_python(spark, monkeypatch):
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "no such python")
+    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+        assert same_counts(source, sm.read_events(rows()))
+    assert spark.sparkContext.pythonExec == "no such python"  # only ours were told
+    assert "PYSPARK_PYTHON" not in os.environ
+
+
+def test_pyspark_is_needed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(MissingLibraryError, match=r"needs pyspark \(and Java\); install summarkov\[spark\]"):
+        sm.EventSource.spark(rows())
