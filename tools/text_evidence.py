@@ -1,15 +1,19 @@
 """Measure what docs/text.md tells, on documents of one's own or the Beige Book, and print it as Markdown.
 
-Run ``python tools/text_evidence.py DOCUMENTS`` (or ``make text``); it takes some minutes. The judgements in
-docs/text.md were made by reading; the numbers are these.
+Run ``python tools/text_evidence.py DOCUMENTS`` (or ``make text``); it takes some minutes. With a file of
+concepts as a second argument (``tools/beigebook_concepts.txt``; extra ``concepts``) it labels 10,000
+sentences with these instead, and prints a sample to check by hand. The judgements in docs/text.md were made
+by reading.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +21,15 @@ from scipy.optimize import linear_sum_assignment
 
 import summarkov as sm
 from summarkov.reproduce.section import Section
-from summarkov.text import Document, TextEvents, TopicModel, read_documents, split_sentences, text_events
+from summarkov.text import (
+    Concepts,
+    Document,
+    TextEvents,
+    TopicModel,
+    read_documents,
+    split_sentences,
+    text_events,
+)
 
 #: Graphs resampled for the confidence of edges; trees take far longer than sets of influencers.
 GRAPHS, TREES = 100, 20
@@ -30,6 +42,9 @@ def main() -> None:
     """Print one section after the other."""
     documents = read_documents(sys.argv[1])
     sentences = [s for document in documents for s in split_sentences(document.text)]
+    if len(sys.argv) > 2:
+        print(concepts_section(sentences, Path(sys.argv[2])).to_markdown())
+        return
     start = time.perf_counter()
     topics = TopicModel().fit(documents)
     print(f"{len(documents)} documents, {len(sentences):,} sentences; topics learned in ", end="")
@@ -55,9 +70,29 @@ def sections(
     resampled = (TopicModel().fit(resample(documents, seed)) for seed in range(RESAMPLES))
     yield stability("Documents drawn again, NMF", documents, sentences, topics, base, resampled)
     yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, a sequence a report")
+    # trees are learned again from whole sequences, so one sequence does not tell how sure they are
+    yield edges_section(sm.InfluenceGraph(sm.TreeSuMM()).fit(one.events), "TreeSuMM, one sequence")
     lda = [TopicModel(method="lda", seed=seed).fit(documents) for seed in SEEDS]
     base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5), GRAPHS)
     yield stability("Other seeds, LDA", documents, sentences, lda[0], base, lda[1:])
+
+
+def concepts_section(sentences: Sequence[str], file: Path) -> Section:
+    """How fast sentences are labelled with concepts, and 50 of them to check."""
+    given = dict(line.split(": ", 1) for line in file.read_text(encoding="utf-8").splitlines())
+    known = Concepts(given)
+    drawn = np.sort(np.random.default_rng(0).choice(len(sentences), 10_000, replace=False))
+    some = [sentences[i] for i in drawn]
+    start = time.process_time()
+    labels = [label for at in range(0, len(some), 512) for label in known(some[at : at + 512])]
+    seconds = time.process_time() - start
+    counts = Counter(labels)
+    about = f"{seconds:.0f} seconds of processor time for {len(some):,} sentences; " + ", ".join(
+        f"{label or 'none'} {n:,}" for label, n in counts.most_common()
+    )
+    sample = np.sort(np.random.default_rng(1).choice(len(some), 50, replace=False))
+    rows = [[str(n), labels[i] or "none", some[i]] for n, i in enumerate(sample.tolist(), start=1)]
+    return Section("Concepts", about, ["sentence", "concept", "text"], rows)
 
 
 def learned(found: TextEvents, model: Any, n: int) -> sm.InfluenceGraph:
@@ -74,7 +109,9 @@ def edges_section(graph: sm.InfluenceGraph, title: str) -> Section:
         [e.influencer, e.target, e.effect, f"x{e.ratio:.2g}", f"{e.frequency:.0%}"]
         for e in sorted(sure, key=lambda e: -abs(e.strength))
     ]
-    about = f"{len(graph.edges_)} edges, {len(sure)} of them in at least nine of ten resampled graphs."
+    about = f"{len(graph.edges_)} edges"
+    if graph.confidence_ is not None:
+        about += f", {len(sure)} of them in at least nine of ten resampled graphs"
     return Section(title, about, ["influencer", "target", "effect", "strength", "found again"], rows)
 
 
