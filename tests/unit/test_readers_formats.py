@@ -56,8 +56,8 @@ def test_spmf_refused(write, text, message):
 def test_spmf_in_a_text_file_is_not_taken_for_words(write):
     name = write("log.txt", "1 -1 2 -1 -2\n")
     assert refused(name) == (
-        "log.txt looks like SPMF text, where -1 and -2 end itemsets and sequences; say so with "
-        "format='spmf', or format='text' if they are labels"
+        "log.txt looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
+        "it is with format=: 'spmf', or 'text' if they are labels"
     )
     assert read_events(name, format="spmf").to_lists() == [["1", "2"]]
     assert read_events(name, format="text").to_lists() == [["1", "-1", "2", "-1", "-2"]]

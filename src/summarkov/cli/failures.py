@@ -30,6 +30,7 @@ _OPTIONS = {
     "case=": "--case",
     "event=": "--event",
     "order=": "--order-column",
+    "order=False": "--in-order",
     "format=": "--format",
     "session_gap": "--session-gap",
     "min_count": "--min-count",

@@ -41,6 +41,14 @@ class Reading:
             "Column that orders the events of a sequence (time or number); else the order of the rows.",
         ),
     ] = None
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="The rows are in order, whatever their columns are called.",
+            rich_help_panel=READING,
+        ),
+    ] = False
     format: Annotated[
         str | None,
         _option(
@@ -87,6 +95,13 @@ class Reading:
     ] = False
 
     @property
+    def order(self) -> str | bool | None:
+        """The order column as readers want it."""
+        if self.in_order and self.order_column is not None:
+            raise SettingError("--in-order and --order-column exclude each other")
+        return False if self.in_order else self.order_column
+
+    @property
     def prepares(self) -> bool:
         """Whether events do not stay as they are read."""
         return any((self.session_gap, self.map, self.min_count is not None, self.collapse, self.end))
@@ -122,7 +137,7 @@ class Reading:
         from summarkov.readers import read_events
 
         mapping = None if self.map is None else read_map(self.map)
-        columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order_column}
+        columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order}
         with working(f"Reading {path}"):
             events = read_events(path, **columns, format=self.format, session_gap=self.session_gap)
         return events if mapping is None else events.map_labels(mapping)

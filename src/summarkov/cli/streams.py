@@ -110,7 +110,7 @@ class Opening:
 
         reading = self.reading
         format = _METHODS[_format(path, reading.format)]
-        columns = {"case": reading.case, "event": reading.event, "order": reading.order_column}
+        columns = {"case": reading.case, "event": reading.event, "order": reading.order}
         with stages() as tell:
             source = open_stream(
                 format, path, columns, None, bytes_of(self.memory), self.n_jobs, None, tell, names=names

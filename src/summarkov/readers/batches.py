@@ -16,6 +16,7 @@ from summarkov.readers.files import FORMATS, open_file, open_text
 from summarkov.readers.ordering import is_text
 from summarkov.readers.packed import ENDINGS, as_text
 from summarkov.readers.parquet_files import parquet_schema, reading_parquet
+from summarkov.readers.quotes import QuoteScan, Watched, refuse_open_quotes
 from summarkov.readers.tables import list_columns
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class Files:
             if not file.peek(1):
                 return
         delimiter = header.delimiter
+        scan = QuoteScan(delimiter)
         names = self.chosen.names()
         convert = arrow_csv.ConvertOptions(
             include_columns=names,
@@ -132,11 +134,13 @@ class Files:
                 open_file(path) as file,
                 as_text(file, path) as text,
                 arrow_csv.open_csv(
-                    text, read_options=options, parse_options=parse, convert_options=convert
+                    Watched(text, scan), read_options=options, parse_options=parse, convert_options=convert
                 ) as reader,
             ):
                 for batch in reader:
                     yield batch, min(1.0, file.tell() / total)
+            if not scan.finish():
+                refuse_open_quotes(path, delimiter)
         except pa.ArrowException as error:
             raise DataError(reason(path, delimiter, ragged, str(error))) from error
 

@@ -15,6 +15,7 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.files import decode, open_text
+from summarkov.readers.quotes import QuoteScan, refuse_open_quotes
 from summarkov.readers.sessions import Gap
 from summarkov.readers.tables import sequences_of
 
@@ -51,10 +52,13 @@ def read_csv(
         if as_it_is and not file.seekable():  # it is opened once more
             raise DataError(f"{path} is not a regular file; save it as one first")
         header = header_of(file, path, asked, SEPARATORS[format])
-        rest = _what_follows(file)
-    if rest is None:
+        scan = QuoteScan(header.delimiter)
+        anything = _what_follows(file, scan)
+    if not scan.finish():
+        refuse_open_quotes(path, header.delimiter)
+    if not anything:
         return EventSequences([], [0], labels or [], [])
-    table = _parse(path, header, quotes=rest, as_it_is=as_it_is)
+    table = _parse(path, header, quotes=scan.seen, as_it_is=as_it_is)
     return sequences_of(table, header.chosen, labels, path, gap)
 
 
@@ -82,19 +86,18 @@ def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) 
     return max(separators, key=lambda separator: len(cells[separator]))
 
 
-def _what_follows(file: BufferedReader) -> bool | None:
-    """Whether there are quotes after the header; None if nothing follows at all.
+def _what_follows(file: BufferedReader, scan: QuoteScan) -> bool:
+    """Whether anything follows the header. All of it is scanned for quotes, at the speed of the disk.
 
     Without quotes no cell can hold a line break, and Arrow may cut the file at any of them, which is
-    faster. To look costs a few percent of the parsing.
+    faster.
     """
-    nothing = True
+    anything = False
     block = bytearray(1 << 18)
     while size := file.readinto(block):
-        nothing = False
-        if block.find(b'"', 0, size) >= 0:
-            return True
-    return None if nothing else False
+        anything = True
+        scan.feed(memoryview(block)[:size])
+    return anything
 
 
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:

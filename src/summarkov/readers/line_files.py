@@ -28,8 +28,8 @@ def read_text(
         words = line.split()
         if number == 1 and not told and words[-1:] == ["-2"] and "-1" in words:
             raise DataError(
-                f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say so with "
-                "format='spmf', or format='text' if they are labels"
+                f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
+                "it is with format=: 'spmf', or 'text' if they are labels"
             )
         collected.add(words)
     return collected.finish(labels)

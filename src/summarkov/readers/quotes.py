@@ -1,0 +1,95 @@
+"""Quotes in CSV that do not match: Arrow takes all that follows an open quote as one cell."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from io import BufferedReader
+from typing import Any
+
+import numpy as np
+
+from summarkov.errors import DataError
+from summarkov.readers.files import decode, open_text
+
+_QUOTE = ord('"')
+
+
+class QuoteScan:
+    """Whether all quotes of a file open or close cells, or are written twice inside of one.
+
+    Bytes are fed as they come. Every other quote opens; it must stand after a separator, a line break or a
+    quote that it is the twin of, and one that closes before such.
+
+    >>> scan = QuoteScan(",")
+    >>> scan.feed(b'x,"a ""b""\\nc"\\n')
+    >>> scan.seen, scan.finish()
+    (True, True)
+    """
+
+    def __init__(self, delimiter: str) -> None:
+        self.seen = False
+        self._good = True
+        self._edge = np.zeros(256, dtype=bool)
+        self._edge[[ord(delimiter), 10, 13, _QUOTE]] = True
+        self._rest = b"\n"  # the last byte, which the next one is needed to judge, and the one before it
+        self._n = 0
+
+    def feed(self, block: bytes | bytearray | memoryview) -> None:
+        """Look at some more bytes."""
+        data = np.frombuffer(self._rest + bytes(block), dtype=np.uint8)
+        self._rest = data[-2:].tobytes()
+        at = np.flatnonzero(data[1:-1] == _QUOTE) + 1
+        if not len(at):
+            return
+        self.seen = True
+        opens = (self._n + np.arange(len(at))) % 2 == 0
+        self._n += len(at)
+        beside = np.where(opens, data[at - 1], data[at + 1])
+        self._good = self._good and bool(self._edge[beside].all())
+
+    def finish(self) -> bool:
+        """Whether all is as it should be, at the end of the file."""
+        self.feed(b"\n")
+        return self._good and self._n % 2 == 0
+
+
+class Watched(io.RawIOBase):
+    """A file that is scanned as it is read."""
+
+    def __init__(self, file: BufferedReader, scan: QuoteScan) -> None:
+        self._file, self._scan = file, scan
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        n = self._file.readinto(into)
+        self._scan.feed(into[:n])
+        return n
+
+
+def refuse_open_quotes(path: str, delimiter: str) -> None:
+    """Read a file with care, and slowly; say where a quote is left open, or what stands after a closed "
+    "one."""
+    with open_text(path) as file:
+
+        def lines() -> Iterator[str]:
+            for number, line in enumerate(file, start=1):
+                yield decode(line, path, number)
+
+        reader = csv.reader(lines(), delimiter=delimiter, strict=True)
+        before = 0
+        try:
+            for _ in reader:
+                before = reader.line_num
+        except csv.Error as error:
+            where = f"{path}, line {before + 1}"
+            if "expected after" in str(error):
+                raise DataError(
+                    f"{where}: something stands between the end of a quoted cell and {delimiter!r}; write "
+                    f"quotes "
+                    "inside of a cell twice, or close the quote before"
+                ) from None
+            raise DataError(f"{where}: a quote opens here and is never closed; close it") from None

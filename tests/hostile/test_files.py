@@ -1,0 +1,603 @@
+"""Broken and awkward files of events: one clear sentence, exit code 2, nothing written; or read as it is.
+
+Cases are grouped by class, so that ``pytest --collect-only`` counts what was tried.
+"""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import DataError
+from summarkov.readers import packed
+
+
+def parquet(**columns):
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def xes(*events):
+    inside = "".join(f'<event><string key="concept:name" value="{label}"/></event>' for label in events)
+    return f'<log><trace><string key="concept:name" value="1"/>{inside}</trace></log>'
+
+
+BOMB = gzip.compress(b"case,event\n" + b"1,a\n" * 1_000_000, 9)
+NO_EVENTS = "there are no events to learn from; the sequences are all empty or have weight 0"
+NO_ORDER = (
+    "; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 (or use --in-order if the rows "
+    "are in order)"
+)
+
+#: Class, name of the file, its content, further arguments, and the sentence.
+REFUSED = [
+    # ------------------------------------------------------------ files
+    ("no file", "no.csv", None, [], "there is no file no.csv; check the path"),
+    ("no file", "no.xes", None, [], "there is no file no.xes; check the path"),
+    (
+        "no file",
+        "log.dat",
+        "x",
+        [],
+        "the format of log.dat cannot be told from its name; pass --format as one of 'csv'",
+    ),
+    (
+        "no file",
+        "log.csv",
+        "x",
+        ["--format", "xml"],
+        "unknown format 'xml'; use one of 'csv', 'tsv', 'parquet'",
+    ),
+    *(
+        ("empty", f"log.{end}", "", [], f"log.{end} is empty; expected events in it")
+        for end in ("csv", "tsv", "parquet", "jsonl", "txt", "spmf", "xes", "csv.gz")
+    ),
+    ("empty", "log.csv.gz", gzip.compress(b""), [], "log.csv.gz holds nothing; expected events in it"),
+    (
+        "empty",
+        "log.csv",
+        "\n\n",
+        [],
+        "log.csv holds no lines; expected a header line with the names of the columns",
+    ),
+    ("empty", "log.csv", "case,event\n", [], NO_EVENTS),
+    ("empty", "log.jsonl", "\n", [], NO_EVENTS),
+    ("empty", "log.jsonl", "[]\n", [], NO_EVENTS),
+    ("empty", "log.txt", "\n", [], NO_EVENTS),
+    ("empty", "log.spmf", "-2\n", [], NO_EVENTS),
+    ("empty", "log.xes", "<log/>", [], NO_EVENTS),
+    (
+        "empty",
+        "log.parquet",
+        parquet(case=pa.array([], "string"), event=pa.array([], "string")),
+        [],
+        NO_EVENTS,
+    ),
+    # ------------------------------------------------------------ columns
+    (
+        "columns",
+        "log.csv",
+        "casee,event\n1,a\n",
+        [],
+        "no column of log.csv is recognised as the case; name it with --case; the columns are 'casee', "
+        "'event'",
+    ),
+    (
+        "columns",
+        "log.csv",
+        "who,what\n1,a\n",
+        [],
+        "no column of log.csv is recognised as the event; name it with --event; the columns are 'who', "
+        "'what'",
+    ),
+    (
+        "columns",
+        "log.csv",
+        "who,what\n1,a\n",
+        ["--case", "who", "--event", "waht"],
+        "log.csv has no column 'waht'; the columns are 'who', 'what'; did you mean 'what'?",
+    ),
+    (
+        "columns",
+        "log.csv",
+        "case,event,activity\n1,a,b\n",
+        [],
+        "log.csv has columns 'event' and 'activity', and each could be the event; say which with --event",
+    ),
+    (
+        "columns",
+        "log.csv",
+        "case,event,event\n1,a,b\n",
+        [],
+        "log.csv has columns 'event' and 'event', and each could be the event; say which with --event",
+    ),
+    (
+        "columns",
+        "log.parquet",
+        parquet(x=["a"], event=["b"]),
+        [],
+        "no column of log.parquet is recognised as the case; name it with --case; the columns are 'x', "
+        "'event'",
+    ),
+    (
+        "columns",
+        "log.csv",
+        "case,event\n1,a\n",
+        ["--order-column", "tiem"],
+        "log.csv has no column 'tiem'; the columns are 'case', 'event'",
+    ),
+    (
+        "columns",
+        "log.jsonl",
+        '{"event": ["a"]}\n',
+        [],
+        "log.jsonl, line 1: the object has no 'events'; its keys are 'event'",
+    ),
+    (
+        "columns",
+        "log.xes",
+        "<log><trace><event><string key='name' value='a'/></event></trace></log>",
+        [],
+        "log.xes, line 1: the event that ends here has no 'concept:name', only 'name'; mend it, or name "
+        "another key "
+        "with --event",
+    ),
+    # ------------------------------------------------------------ null labels and cases
+    (
+        "nulls",
+        "log.csv",
+        "case,event\n1,a\n1,\n2,\n",
+        [],
+        "column 'event' of log.csv has no value in 2 rows, the first is row 2 (the first row of data is "
+        "1); fill or "
+        "drop them",
+    ),
+    (
+        "nulls",
+        "log.csv",
+        "case,event\n,a\n",
+        [],
+        "column 'case' of log.csv has no value in 1 row, the first is row 1 (the first row of data is 1); "
+        "fill or "
+        "drop them",
+    ),
+    (
+        "nulls",
+        "log.parquet",
+        parquet(case=[1, 1], event=["a", None]),
+        [],
+        "column 'event' of log.parquet has no value in 1 row, the first is row 2 (the first row of data is "
+        "1); fill "
+        "or drop them",
+    ),
+    (
+        "nulls",
+        "log.parquet",
+        parquet(case=[1, 1], event=[1.0, float("nan")]),
+        [],
+        "column 'event' of log.parquet has no value in 1 row, the first is row 2 (the first row of data is "
+        "1); fill "
+        "or drop them",
+    ),
+    (
+        "nulls",
+        "log.parquet",
+        parquet(id=[1, 1], events=[["a"], ["b", None]]),
+        [],
+        "column 'events' of log.parquet has 1 event without a label, the first in row 2 (the first row of "
+        "data is 1); "
+        "fill or drop them",
+    ),
+    (
+        "nulls",
+        "log.jsonl",
+        '["a"]\n["b", null]\n',
+        [],
+        "log.jsonl, line 2: an event has no label (None or nan); drop it or give it a name",
+    ),
+    ("nulls", "log.jsonl", "[NaN]\n", [], "log.jsonl, line 1: NaN is not a label; drop it or give it a name"),
+    (
+        "nulls",
+        "log.jsonl",
+        '{"id": null, "events": []}\n',
+        [],
+        "log.jsonl, line 1: 'id' must be text or a number, not null",
+    ),
+    # ------------------------------------------------------------ order
+    (
+        "order",
+        "log.csv",
+        "case,event,time\n1,a,1\n1,b,\n",
+        [],
+        "column 'time' of log.csv has no value in 1 row, the first is row 2 (the first row of data is 1); "
+        "fill or drop "
+        "them",
+    ),
+    (
+        "order",
+        "log.csv",
+        "case,event,time\n1,a,1\n1,b,soon\n",
+        [],
+        f"order column 'time' of log.csv cannot be put in order: row 2 of the data holds 'soon'{NO_ORDER}",
+    ),
+    (
+        "order",
+        "log.csv",
+        "case,event,time\n1,a,1\n1,b,2024-01-01\n",
+        [],
+        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds '1'{NO_ORDER}",
+    ),
+    (
+        "order",
+        "log.csv",
+        "case,event,time\n1,a,01/02/2024\n",
+        [],
+        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds "
+        f"'01/02/2024'{NO_ORDER}",
+    ),
+    (
+        "order",
+        "log.parquet",
+        parquet(case=[1, 1], event=["a", "b"], time=[1.0, float("nan")]),
+        [],
+        "column 'time' of log.parquet has no value in 1 row, the first is row 2 (the first row of data is "
+        "1); fill or "
+        "drop them",
+    ),
+    (
+        "order",
+        "log.parquet",
+        parquet(case=[1], event=["a"], time=[True]),
+        [],
+        "order column 'time' of log.parquet holds bool; it must hold numbers, dates or times (or use "
+        "--in-order if the "
+        "rows are in order)",
+    ),
+    (
+        "order",
+        "log.jsonl",
+        '["a"]\n',
+        ["--order-column", "time"],
+        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --order-column",
+    ),
+    (
+        "order",
+        "log.csv",
+        "case,event\n1,a\n",
+        ["--session-gap", "5min"],
+        "--session-gap needs the time of every event, and log.csv has no order column; name it with "
+        "--order-column",
+    ),
+    (
+        "order",
+        "log.csv",
+        "case,event,time\n1,a,2\n",
+        ["--in-order", "--order-column", "time"],
+        "--in-order and --order-column exclude each other",
+    ),
+    # ------------------------------------------------------------ text and structure
+    (
+        "not text",
+        "log.csv",
+        b"case,event\n1,\xff\n",
+        [],
+        "log.csv, row 2 (the header is row 1): the text is not UTF-8; save the file as UTF-8",
+    ),
+    (
+        "not text",
+        "log.csv",
+        b"\x89PNG\r\n",
+        [],
+        "log.csv, line 1: the text is not UTF-8; save the file as UTF-8",
+    ),
+    (
+        "not text",
+        "log.jsonl",
+        b'["a"]\n["\xff"]\n',
+        [],
+        "log.jsonl, line 2: the text is not UTF-8; save the file as UTF-8",
+    ),
+    (
+        "not text",
+        "log.txt",
+        b"a \xe9\n",
+        [],
+        "log.txt, line 1: the text is not UTF-8; save the file as UTF-8",
+    ),
+    (
+        "not text",
+        "log.csv",
+        "case,event\n1,a\n".encode("utf-16-le"),
+        [],
+        "log.csv begins like UTF-16 without a byte order mark; save it as UTF-8",
+    ),
+    (
+        "not text",
+        "log.csv",
+        "case,event\n1,a\n".encode("utf-16")[:-1],
+        [],
+        "log.csv begins as UTF-16 and is not UTF-16 all through; save it as UTF-8",
+    ),
+    (
+        "structure",
+        "log.csv",
+        "case,event\n1,a\n1,b,c\n",
+        [],
+        "log.csv, row 3 (the header is row 1): 3 cells where the header has 2; mend the row, or check that "
+        "',' separates "
+        "cells",
+    ),
+    (
+        "structure",
+        "log.csv",
+        'case,event\n1,"a\n2,b\n',
+        [],
+        "log.csv, line 2: a quote opens here and is never closed; close it",
+    ),
+    (
+        "structure",
+        "log.csv",
+        'case,event\n1,"a"b"\n',
+        [],
+        "log.csv, line 2: something stands between the end of a quoted cell and ','; write quotes inside "
+        "of a cell "
+        "twice, or close the quote before",
+    ),
+    (
+        "structure",
+        "log.csv",
+        "case,event\n1," + "a" * 10_000_000 + "\n",
+        [],
+        "log.csv: a row is longer than 4 MiB; close a quote that is left open, or shorten what stands there",
+    ),
+    ("structure", "log.parquet", "case,event\n1,a\n", [], "log.parquet cannot be read as Parquet: "),
+    (
+        "structure",
+        "log.parquet",
+        parquet(case=[1], event=["a"])[:-20],
+        [],
+        "log.parquet cannot be read as Parquet: ",
+    ),
+    (
+        "structure",
+        "log.parquet",
+        parquet(case=[1], event=[{"x": 1}]),
+        [],
+        "column 'event' of log.parquet holds struct<x: int64>, which cannot be read as labels; turn it "
+        "into text first",
+    ),
+    (
+        "structure",
+        "log.jsonl",
+        '["a"\n',
+        [],
+        "log.jsonl, line 1: not JSON (Expecting ',' delimiter at character 5); ",
+    ),
+    (
+        "structure",
+        "log.jsonl",
+        "{}\n",
+        [],
+        "log.jsonl, line 1: the object has no 'events'; its keys are none",
+    ),
+    (
+        "structure",
+        "log.jsonl",
+        "[" * 100_000 + "\n",
+        [],
+        "log.jsonl, line 1: too deeply nested; expected a list of labels",
+    ),
+    (
+        "structure",
+        "log.jsonl",
+        "[[1]]\n",
+        [],
+        "log.jsonl, line 1: a label must be text or a number, not list",
+    ),
+    (
+        "structure",
+        "log.spmf",
+        "1 2 3\n",
+        [],
+        "log.spmf, line 1: a sequence must end in -2, and this ends in '3'; write -1 after every itemset "
+        "and -2 after the "
+        "sequence (transactions have neither, and no order to learn from)",
+    ),
+    (
+        "structure",
+        "log.txt",
+        "1 -1 2 -1 -2\n",
+        [],
+        "log.txt looks like SPMF text, where -1 and -2 end itemsets and sequences; say which it is "
+        "with --format: 'spmf', or 'text' if they are labels",
+    ),
+    (
+        "structure",
+        "log.xes",
+        "<log><trace>",
+        [],
+        "log.xes, line 1: not XML (no element found); expected an XES log",
+    ),
+    ("structure", "log.xes", "<html/>", [], "log.xes, line 1: expected an XES <log>, found <html>"),
+    # ------------------------------------------------------------ files made to do harm
+    *(
+        (
+            "harm",
+            "log.xes",
+            text,
+            [],
+            "log.xes, line 1: a document type (<!DOCTYPE>) may hide a bomb or name other files, and XES "
+            "has none; "
+            "remove it",
+        )
+        for text in (
+            '<!DOCTYPE log [<!ENTITY a "aa"><!ENTITY b "&a;&a;&a;">]><log>&b;</log>',
+            '<!DOCTYPE log [<!ENTITY a SYSTEM "file:///etc/passwd">]><log>&a;</log>',
+            '<!DOCTYPE log SYSTEM "http://127.0.0.1:9/log.dtd"><log/>',
+            '<!DOCTYPE log [<!ENTITY % a SYSTEM "http://127.0.0.1:9/"> %a;]><log/>',
+        )
+    ),
+    *(
+        (
+            "harm",
+            name,
+            data,
+            [],
+            f"{name} holds more than 200 times its own size, as files made to do harm do; if it is meant "
+            f"so, unpack it "
+            "first",
+        )
+        for name, data in (
+            ("log.csv.gz", BOMB),
+            ("log.csv", BOMB),
+            ("log.csv.zst", pa.compress(b"case,event\n" + b"1,a\n" * 1_000_000, "zstd", asbytes=True)),
+            ("log.jsonl.gz", gzip.compress(b'["' + b"a" * 4_000_000 + b'"]')),
+            ("log.xes.gz", gzip.compress(xes("a" * 4_000_000).encode())),
+            ("log.spmf.gz", gzip.compress(b"1 -1 " * 1_000_000 + b"-2")),
+        )
+    ),
+    (
+        "harm",
+        "log.csv.gz",
+        gzip.compress(b"case,event\n1,a\n")[:-3],
+        [],
+        "log.csv.gz is damaged: it begins as a gzip file and cannot be unpacked (Truncated compressed "
+        "stream); get it "
+        "anew",
+    ),
+]
+
+MILLION = "x" * 1_000_000
+#: Class, name of the file, its content, and how many sequences, events, labels and ties there are in it.
+READ = [
+    ("one event", "log.csv", "case,event\n1,a\n", (1, 1, 1, 0)),
+    ("one event", "log.jsonl", '["a"]\n', (1, 1, 1, 0)),
+    ("one event", "log.txt", "a\n", (1, 1, 1, 0)),
+    ("one event", "log.spmf", "1 -1 -2\n", (1, 1, 1, 0)),
+    ("one event", "log.xes", xes("a"), (1, 1, 1, 0)),
+    ("one event", "log.parquet", parquet(case=[1], event=["a"]), (1, 1, 1, 0)),
+    ("one label", "log.txt", "a a a\na\n", (2, 4, 1, 0)),
+    ("one label", "log.xes", xes("a", "a"), (1, 2, 1, 0)),
+    ("no sequence longer than 1", "log.txt", "a\nb\nc\n", (3, 3, 3, 0)),
+    ("no sequence longer than 1", "log.csv", "case,event\n1,a\n2,b\n", (2, 2, 2, 0)),
+    ("ties", "log.csv", "case,event,time\n1,a,1\n1,b,1\n1,c,0\n", (1, 3, 3, 1)),
+    ("ties", "log.spmf", "1 2 3 -1 4 -1 -2\n", (1, 4, 4, 2)),
+    ("ties", "log.parquet", parquet(case=[1, 1], event=["a", "b"], time=[3, 3]), (1, 2, 2, 1)),
+    ("many labels", "log.jsonl", json.dumps([str(n) for n in range(100_000)]), (1, 100_000, 100_000, 0)),
+    (
+        "many labels",
+        "log.csv",
+        "case,event\n" + "".join(f"1,{n}\n" for n in range(100_000)),
+        (1, 100_000, 100_000, 0),
+    ),
+    (
+        "many labels",
+        "log.spmf",
+        " -1 ".join(str(n) for n in range(100_000)) + " -1 -2\n",
+        (1, 100_000, 100_000, 0),
+    ),
+    ("long label", "log.csv", f"case,event\n1,{MILLION}\n1,b\n", (1, 2, 2, 0)),
+    ("long label", "log.jsonl", json.dumps([MILLION, "b"]), (1, 2, 2, 0)),
+    ("long label", "log.txt", f"{MILLION} b\n", (1, 2, 2, 0)),
+    ("long label", "log.xes", xes(MILLION, "b"), (1, 2, 2, 0)),
+    ("long label", "log.spmf", f"@ITEM=1={MILLION}\n1 -1 2 -1 -2\n", (1, 2, 2, 0)),
+    ("long label", "log.parquet", parquet(case=[1, 1], event=[MILLION, "b"]), (1, 2, 2, 0)),
+    ("alike", "log.jsonl", '["Pay", "pay", "caf\\u00e9", "cafe\\u0301", "caf\\u00c9"]', (1, 5, 5, 0)),
+    ("awkward text", "log.csv", "\ufeffcase;event\r\n1;a\r\n", (1, 1, 1, 0)),
+    ("awkward text", "log.csv", "case|event\n1|a\n".encode("utf-16"), (1, 1, 1, 0)),
+    ("awkward text", "log.csv", 'case,event\r\n1,"a\r\nb"\r\n1,"c ""d"""\r\n', (1, 2, 2, 0)),
+    ("awkward text", "log.csv", "case,event\n1,\x1b[31mred\x07\n1,\u202egnp.exe\n", (1, 2, 2, 0)),
+    ("awkward text", "log.csv", 'case,event\n1,""\n1," "\n', (1, 2, 2, 0)),
+    ("awkward text", "log.jsonl", '["\\ud800", "\\u0000", ""]\n', (1, 3, 3, 0)),
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)  # so that bombs need not be large
+    return tmp_path
+
+
+def write(name, content):
+    if content is not None:
+        Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def ids(cases):
+    return [f"{case[0]}-{case[1]}-{number}" for number, case in enumerate(cases)]
+
+
+@pytest.mark.parametrize(("kind", "name", "content", "arguments", "sentence"), REFUSED, ids=ids(REFUSED))
+def test_refused(here, kind, name, content, arguments, sentence):
+    write(name, content)
+    before = sorted(here.iterdir())
+    result = CliRunner().invoke(app, ["learn", name, *arguments, "-o", "model.json"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"Error: {sentence}")
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize(("kind", "name", "content", "sizes"), READ, ids=ids(READ))
+def test_read(here, kind, name, content, sizes):
+    write(name, content)
+    result = CliRunner().invoke(app, ["describe", name, "--json"])
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert tuple(found[n] for n in ("n_sequences", "n_events", "n_labels", "tied_order")) == sizes
+    shown = CliRunner().invoke(app, ["describe", name])
+    assert shown.exit_code == 0
+    assert len(shown.stdout) < 10_000
+    assert not any(letter in shown.stdout for letter in "\x1b\x07\u202e\x00")
+    assert ("same place in the order column" in shown.stdout) == (sizes[3] > 0)
+
+
+@pytest.mark.parametrize(("kind", "name", "content", "sizes"), READ, ids=ids(READ))
+def test_learned_and_converted(here, kind, name, content, sizes):
+    """Whatever can be read can be learned from, a label at a time, and written as JSON lines."""
+    write(name, content)
+    first = sm.read_events(name)
+    target = min(first.labels, key=len)
+    result = CliRunner().invoke(app, ["learn", name, "-t", target, "-o", "model.json"])
+    assert result.exit_code == 0, result.stderr
+    assert len(result.stdout) < 20_000
+    assert CliRunner().invoke(app, ["convert", name, "again.jsonl"]).exit_code == 0
+    assert sm.read_events("again.jsonl") == first
+
+
+def test_labels_alike_are_named(here):
+    write("log.jsonl", '["Pay", "pay", "x", "Pay", "pay", "x"]\n')
+    for command in (["describe"], ["learn"]):
+        shown = " ".join(CliRunner().invoke(app, [*command, "log.jsonl"]).stdout.split())
+        assert "Hint: 'Pay' and 'pay' differ only in capitals, blanks or how characters are written." in shown
+
+
+def test_ties_are_told_when_learning(here):
+    write("log.csv", "case,event,time\n1,a,1\n1,b,1\n1,c,0\n")
+    shown = " ".join(CliRunner().invoke(app, ["learn", "log.csv"]).stdout.split())
+    assert (
+        "1 event with the same place in the order column as the one before; they keep the order of" in shown
+    )
+
+
+def test_an_order_of_mixed_types_in_a_frame(here):
+    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": [1, "x"]}, dtype=object)
+    with pytest.raises(DataError) as error:
+        sm.read_events(frame)
+    assert "\n" not in str(error.value)
+    frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": [1.0, None]})
+    with pytest.raises(
+        DataError, match="column 'time' of the table has no value in 1 row, the first is row 2"
+    ):
+        sm.read_events(frame)
