@@ -53,20 +53,19 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, into: Any) -> int:
         try:
-            got = self._stream.read(min(len(into), self._left + 1))
+            n = int(self._stream.readinto(into[: self._left + 1]))  # Arrow's read() leaks where it fails
         except OSError as error:
             raise DataError(
                 f"{self._path} is damaged: it begins as a {self._codec} file and cannot be unpacked "
                 f"({' '.join(str(error).split())}); get it anew"
             ) from error
-        self._left -= len(got)
+        self._left -= n
         if self._left < 0:
             raise DataError(
                 f"{self._path} holds more than {MOST_TIMES} times its own size, as files made to do harm do; "
                 "if it is meant so, unpack it first"
             )
-        into[: len(got)] = got
-        return len(got)
+        return n
 
     def close(self) -> None:
         if not self.closed:
