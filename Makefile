@@ -1,4 +1,5 @@
-# demo, test, lint, bench, scale, reproduce, calibration, text, explore, fuzz: each works from a fresh clone and installs what it needs into .venv.
+# Each works from a fresh clone and installs what it needs into .venv: demo, test, lint, bench, scale, reproduce, calibration,
+# text, explore, fuzz, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench scale reproduce calibration text explore fuzz clean
+.PHONY: demo test lint bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -20,6 +21,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tools/audit.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -50,6 +52,23 @@ explore: $(VENV)/.test
 RUNS ?= 100000
 fuzz: $(VENV)/.fuzz
 	nice -n 10 $(BIN)/python -m fuzz $(NAMES) --runs $(RUNS)
+
+# Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them.
+mutants: $(VENV)/.test
+	nice -n 10 $(BIN)/python tools/mutants.py $(ARGS)
+
+# The native kernels, watched for accesses out of bounds and for undefined behaviour. Needs GCC.
+sanitize: $(VENV)/.test
+	nice -n 10 $(BIN)/python tools/sanitize.py
+
+# A million steps of follow() and a thousand fits, without growth.
+load: $(VENV)/.test
+	nice -n 10 $(BIN)/python tools/load.py
+
+# Lines and branches that the tests reach.
+coverage: $(VENV)/.coverage
+	$(BIN)/python -m coverage run --branch --source=summarkov -m pytest
+	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 clean:
 	rm -rf $(VENV) build demo src/*.egg-info

@@ -1,0 +1,347 @@
+"""No code from data, and labels are text: in a terminal, in markup, in errors, in files that are written."""
+
+import ast
+import html.parser
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from pyarrow import csv
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(Path(sm.__file__).parent.rglob("*.py"))
+
+# ------------------------------------------------------------------------------- no code from data
+
+#: Modules that run what they read, or that run other programs.
+MODULES = {
+    "pickle",
+    "cPickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "cloudpickle",
+    "joblib",
+    "yaml",
+    "subprocess",
+    "pty",
+}
+MODULES |= {"ctypes", "code", "codeop", "runpy", "xmlrpc", "commands", "popen2"}
+CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
+METHODS = {"os.system", "os.popen", "os.execv", "os.spawnv", "np.load", "numpy.load", "torch.load", "pd.eval"}
+
+
+def dotted(node):
+    """A name such as ``os.path.join``, or nothing."""
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def complaints(source):
+    """What in a module could run data, let it be a format, or hand it to a shell."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            yield from (f"imports {name}" for name in names if name.split(".")[0] in MODULES)
+        if not isinstance(node, ast.Call):
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+                yield "formats with %"
+            continue
+        if isinstance(node.func, ast.Name) and node.func.id in CALLS:
+            yield f"calls {node.func.id}"
+        if dotted(node.func) in METHODS:
+            yield f"calls {dotted(node.func)}"
+        is_format = isinstance(node.func, ast.Attribute) and node.func.attr in ("format", "format_map")
+        if is_format and not isinstance(node.func.value, ast.Constant):
+            yield "formats with what is not written in the code"
+        for keyword in node.keywords:
+            if keyword.arg in ("shell", "allow_pickle") and getattr(keyword.value, "value", True):
+                yield f"asks for {keyword.arg}"
+
+
+def _is_text(node):
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_code_from_data(path):
+    assert list(complaints(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import pickle", "from yaml import load", "import os\nos.system('x')", "eval('1')", "exec('1')",
+        "import subprocess", "label.format(x)", "'%s' % label", "f'{a}%s' % b",
+        "np.load(f, allow_pickle=True)", "torch.load(f)", "run(x, shell=True)", "compile(x, '', 'exec')",
+    ],
+)  # fmt: skip
+def test_it_would_be_noticed(source):
+    assert list(complaints(source))
+
+
+def test_dependencies_have_lower_bounds_only():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"].values()
+    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for requirement in [*wanted, *(each for extra in extras for each in extra)]:
+        assert re.fullmatch(r"[A-Za-z0-9._-]+>=[0-9.]+|summarkov\[\w+\]", requirement), requirement
+
+
+# ------------------------------------------------------------------------------- labels are text
+
+HOSTILE = [
+    "[red]markup[/red]",
+    "[link=http://x.example]here[/link]",
+    "\x1b[31mcolour",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://x.example\x1b\\link",
+    "\x9b31mcolour in one byte",
+    "{0.__class__}",
+    "{label!r:>{width}}",
+    "%s%n%d",
+    "\u202eright to left",
+    "\u2066isolated\u2069",
+    "two\nlines",
+    "carriage\rreturn",
+    "back\x08\x08space",
+    "bell\x07",
+    "nul\x00",
+    ":smile:",
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "&lt;b&gt; ]]> -->",
+    '"; rm -rf / #',
+    "$(reboot) `reboot`",
+    "=cmd|' /C calc'!A0",
+]
+#: What must never reach a terminal.
+FORBIDDEN = re.compile(
+    "\x1b\\]|\x1b\\[31mcolour|\x07|\x08|\x00|[\x80-\x9f]|[\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Events with such labels and names, and models of them."""
+    folder = tmp_path_factory.mktemp("hostile")
+    pairs = zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], strict=True)
+    events = sm.read_events({f"{a} of": [a, b, a, b, a] * 3 for a, b in pairs})
+    lines = [json.dumps({"id": name, "events": each}) for name, each in zip(events.ids, events, strict=True)]
+    (folder / "e.jsonl").write_text("\n".join(lines) + "\n")
+    sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events).save(folder / "graph.json")
+    sm.TreeSuMM(HOSTILE[2], gamma=0.1).fit(events).save(folder / "tree.json")
+    sm.MarkovChain(HOSTILE[3]).fit(events).save(folder / "chain.json")
+    sm.CSuMM(HOSTILE[:3]).fit(events).save(folder / "joint.json")
+    sm.BSuMM(HOSTILE[1], lookback=(1, 2)).fit(events).save(folder / "learned.json")
+    (folder / "other.jsonl").write_text(json.dumps([HOSTILE[0], "\x1b[31mcolour?\x07"]) + "\n")
+    (folder / "\x1b[31mcolour[red].jsonl").write_text("[1, {\n")
+    return folder
+
+
+COMMANDS = [
+    ["describe", "e.jsonl"],
+    ["learn", "e.jsonl"],
+    ["learn", "e.jsonl", "-t", HOSTILE[2]],
+    ["learn", "e.jsonl", "--model", "tree", "-t", HOSTILE[5]],
+    ["learn", "e.jsonl", "--search", "exact", "--max-influencers", "1", "-t", HOSTILE[0]],
+    ["show", "graph.json"],
+    ["show", "graph.json", "-t", HOSTILE[3]],
+    ["show", "tree.json"],
+    ["show", "chain.json"],
+    ["show", "joint.json"],
+    ["show", "learned.json"],
+    ["predict", "graph.json", "e.jsonl"],
+    ["predict", "graph.json", "-a", HOSTILE[2], "-a", HOSTILE[9]],
+    ["predict", "graph.json", "-a", HOSTILE[2], "-t", HOSTILE[3]],
+    ["evaluate", "graph.json", "e.jsonl"],
+    ["simulate", "graph.json", "-n", "20"],
+    ["confidence", "graph.json", "e.jsonl", "-n", "3"],
+    ["groups", "e.jsonl", "e.jsonl", "-n", "3"],
+    ["compare", "e.jsonl", "-m", "chain-0", "-m", "chain-1"],
+    ["sensitivity", "e.jsonl"],
+]
+#: Commands that fail, each with a hostile text in what they say.
+FAILURES = [
+    ["predict", "graph.json", "other.jsonl"],
+    ["predict", "graph.json", "-a", "\x1b[31mcolour\x07"],
+    ["learn", "e.jsonl", "-t", "\x1b]0;titles\x07"],
+    ["learn", "\x1b[31mcolour[red].jsonl"],
+    ["learn", "\x1b]0;no such file\x07.jsonl"],
+    ["show", "\x1b[31mcolour[red].jsonl"],
+    ["show", "graph.json", "-t", "[red]\x07"],
+    ["learn", "e.jsonl", "--model", "\x1b[31mcolour"],
+    ["learn", "e.jsonl", "--alpha", "\x1b[31mcolour"],
+    ["\x1b[31mcolour"],
+    ["learn", "e.jsonl", "--\x1b[31mcolour"],
+    ["export", "graph.json", "-o", "\x1b[31mcolour.\x07"],
+]
+
+
+def name_of(command):
+    return " ".join(command).encode("unicode_escape").decode()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+def test_commands(command, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "200")
+    for extra in ([], ["--json"]):
+        ended = CliRunner().invoke(app, [*command, *extra])
+        assert ended.exit_code == 0, ended.output
+        for said in (ended.stdout, ended.stderr):
+            assert not FORBIDDEN.search(said)
+            assert "\x1b" not in said
+        if extra:
+            assert ended.stdout.isascii()
+            json.loads(ended.stdout if command[0] != "simulate" else ended.stdout.strip())
+
+
+@pytest.mark.parametrize("command", FAILURES, ids=name_of)
+def test_failures(command, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = sorted(folder.iterdir())
+    ended = CliRunner().invoke(app, command)
+    assert ended.exit_code == 2
+    assert ended.stdout == ""
+    assert not FORBIDDEN.search(ended.stderr)
+    assert "\x1b" not in ended.stderr
+    assert ended.stderr.startswith("Error: ")
+    assert ended.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", [["learn", "e.jsonl"], ["show", "graph.json"]], ids=name_of)
+def test_labels_are_shown_as_they_are_written(command, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "200")
+    said = CliRunner().invoke(app, command).stdout
+    shown = (
+        "[red]markup[/red]",
+        "\\x1b[31mcolour",
+        "\\x1b]0;title\\x07",
+        "{0.__class__}",
+        "%s%n%d",
+        ":smile:",
+    )
+    for label in (*shown, "two\\nlines", "\\u202eright to left", "<script>alert(1)</script>"):
+        assert label in said
+
+
+TERMINAL = [
+    *(COMMANDS[i] for i in (0, 1, 2, 6, 7, 11, 13, 16, 17, 18, 19)),
+    *(FAILURES[i] for i in (0, 2, 3, 4)),
+]
+
+#: Runs commands one after the other, each on a terminal of its own, and prints what the terminal got.
+ON_TERMINALS = """
+import json, os, pty, sys
+for command in json.loads(sys.argv[1]):
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"] = "xterm-256color"
+        from summarkov.cli.main import app
+        app(command)
+    got = b""
+    while True:
+        try:
+            some = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not some:
+            break
+        got += some
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(json.dumps([code, got.decode("utf-8", "replace")]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def on_terminals(folder):
+    """What a terminal gets of every command, bars included."""
+    pytest.importorskip("pty", reason="there are no terminals of this kind here")
+    ended = subprocess.run(
+        [sys.executable, "-c", ON_TERMINALS, json.dumps(TERMINAL)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "160"},
+    )
+    assert ended.returncode == 0, ended.stderr
+    return [json.loads(line) for line in ended.stdout.splitlines()]
+
+
+#: Styles, moves of the cursor, and hiding it: what the bars and tables themselves are made of.
+STYLE = re.compile(r"\x1b\[(\d+(;\d+)*)?m|\x1b\[\d*[A-DJKG]|\x1b\[\?25[lh]|\r")
+
+
+@pytest.mark.parametrize("number", range(len(TERMINAL)), ids=[name_of(command) for command in TERMINAL])
+def test_terminals(number, on_terminals):
+    code, got = on_terminals[number]
+    assert code == (2 if TERMINAL[number] in FAILURES else 0), got
+    plain = STYLE.sub("", got)
+    assert "\x1b" not in plain
+    assert not FORBIDDEN.search(plain)
+    assert "31mcolour" not in re.sub(r"\\x1b\[31mcolour|\\x9b31mcolour", "", plain)
+
+
+# ------------------------------------------------------------------------------- files that are written
+
+
+class Tags(html.parser.HTMLParser):
+    """The tags of a page, and its attributes that run something."""
+
+    def __init__(self):
+        super().__init__()
+        self.found, self.running = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append(tag)
+        self.running += [name for name, _ in attributes if name.startswith("on")]
+
+
+def tags(text):
+    parser = Tags()
+    parser.feed(text)
+    return parser
+
+
+def test_notebooks(folder):
+    for name in ("graph", "tree", "chain", "joint"):
+        found = tags(sm.load(folder / f"{name}.json")._repr_html_())
+        assert not {"script", "img", "b", "a"} & set(found.found)
+        assert found.running == []
+
+
+def test_pages(folder, tmp_path):
+    plain = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b"] * 9]).to_html()
+    page = tags(sm.load(folder / "graph.json").to_html())
+    assert page.found.count("script") == tags(plain).found.count("script")
+    assert "img" not in page.found
+    assert page.running == []
+
+
+@pytest.mark.parametrize("ending", [".graphml", ".svg", ".dot", ".mmd", ".csv", ".parquet"])
+def test_exports(ending, folder, tmp_path):
+    out = tmp_path / f"out{ending}"
+    ended = CliRunner().invoke(app, ["export", str(folder / "graph.json"), "-o", str(out)])
+    assert ended.exit_code == 0, ended.output
+    if ending in (".graphml", ".svg"):
+        root = ET.parse(out).getroot()  # well-formed
+        assert not [node for node in root.iter() if node.tag.split("}")[-1] in ("script", "image", "a")]
+    if ending == ".mmd":
+        assert "<script" not in out.read_text()
+    if ending == ".csv":
+        rows = csv.read_csv(out, parse_options=csv.ParseOptions(newlines_in_values=True))
+        assert set(rows["influencer"].to_pylist()) <= set(HOSTILE)
