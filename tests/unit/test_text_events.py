@@ -227,6 +227,21 @@ def test_passages_of_graphs_and_trees():
         other.passages(graph, "Bee", "Ant")
 
 
+@given(sequences=st.lists(st.lists(st.sampled_from("ABC"), min_size=3, max_size=12), min_size=4, max_size=9))
+def test_passages_of_a_tree_are_where_it_asks_for_the_influencer(sequences):
+    events = sm.EventSequences.from_lists([*sequences, list("ABC") * 3, list("BAC")], labels=list("ABC"))
+    sentences = tuple(Sentence("x", n, "") for n in range(events.n_events))
+    tree = sm.TreeSuMM("B", gamma=0.0, pairs=False, max_depth=3).fit(events)
+    for z in tree.influencers_:
+        expected = 0
+        for leaf, row in zip(tree.fitted.rules.leaves.tolist(), tree.table_, strict=True):
+            answers = [
+                yes for test, yes in tree.fitted.rules.path(leaf) if tree.labels_.index(z) in test.labels
+            ]
+            expected += row.counts[0] if any(answers) else 0
+        assert TextEvents(events, sentences).passages(tree, "B", z).total == expected
+
+
 def test_sentences_of_a_label():
     found = text_events(LOGS, first_word, repeats="all")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(found.events)

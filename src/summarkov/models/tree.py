@@ -54,6 +54,19 @@ class FittedRules(Fitted):
         ends = [test.within if isinstance(test, Occurs) else None for test in tests]
         return 0, None if None in ends else max((k for k in ends if k is not None), default=0)
 
+    def met(self, label: str) -> npt.NDArray[np.bool_]:
+        """For each leaf, whether a test on the way says that a label occurred, or is the more recent one."""
+        code = self.labels.index(label)
+        about = [
+            [
+                answer == (test.labels[0] == code)
+                for test, answer in self.rules.path(row)
+                if code in test.labels
+            ]
+            for row in self.rules.leaves.tolist()
+        ]
+        return np.array([any(answers) for answers in about])
+
     @cached_property
     def at_nodes(self) -> FloatArray:
         """N(x; s) of all nodes, weighted."""

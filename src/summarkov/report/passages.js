@@ -18,7 +18,7 @@ const sentence = (at) => make("li", {}, cited(at));
 
 // How many places there are, which of them are shown, and what they say.
 function passageWords(code, edge, total, shown) {
-  const which = edge ? ["places where ", name(code), " occurred with ", name(edge.from), ` ${windowWords(modelOf[code].target, edge.from)}`] : ["places where ", name(code), " occurred, whatever came before"];
+  const which = edge ? ["places where ", name(code), " occurred with ", name(edge.from), ` ${windowWords(modelOf[code].target, edge.from)}${modelOf[code].target.summary.kind === "tree" ? ", and the tree asks for it" : ""}`] : ["places where ", name(code), " occurred, whatever came before"];
   const some = total === 0 ? "There are no " : total === shown ? `The ${number(total)} ` : `${number(shown)} of ${number(total)} `;
   const places = total === 1 ? ["place", which[0].slice(6), ...which.slice(1)] : which;
   return [some, ...places, shown < total ? ", spread evenly over the documents." : ".",

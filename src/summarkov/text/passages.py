@@ -13,6 +13,7 @@ from summarkov.events import EventSequences
 from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.models.tree import FittedRules
 from summarkov.readers import read_events
 from summarkov.text.quoted import Sentence
 
@@ -76,7 +77,7 @@ def find_passages(
         if influencer not in model.influencers_:
             known = ", ".join(map(repr, model.influencers_)) or "none"
             raise SettingError(f"{influencer!r} does not influence {target!r}; its influencers are {known}")
-        places = places[last_lags(events, places, model, influencer) > 0]
+        places = _with(events, places, model, influencer)
         return cite(events, sentences, places, target, model, (influencer,), most)
     if after is not None:
         model = model_of(fitted, target)
@@ -137,6 +138,17 @@ def last_lags(events: EventSequences, places: IntArray, model: SummaryModel, inf
     if lookback is not None:
         inside &= places - last <= lookback
     return np.where(inside, places - last, 0)
+
+
+def _with(events: EventSequences, places: IntArray, model: SummaryModel, influencer: str) -> IntArray:
+    """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
+    places = places[last_lags(events, places, model, influencer) > 0]
+    fitted = model.fitted
+    if not isinstance(fitted, FittedRules):
+        return places
+    index = Index(events.codes, events.offsets, len(events.labels))
+    leaves, _ = fitted.rules.encode(index, fitted.influencers, fitted.labels)
+    return np.asarray(places[fitted.met(influencer)[leaves[places]]])
 
 
 def _same_state(

@@ -70,10 +70,10 @@ class TextEvents:
     ) -> Passages:
         """Places where a label occurred: the passages behind an edge, or behind a state.
 
-        With ``influencer`` those that have it in its window, which are why there is an edge (where it
-        inhibits, they are the exceptions); with ``after``, a history of labels, those whose past is in the
-        same state of the label's model; with neither all. Of more than ``most`` some are shown, spread evenly
-        over the data.
+        With ``influencer`` those that have it in its window (in a tree: where it is asked for, and there),
+        which are why there is an edge, or where it inhibits the exceptions. With ``after``, a history of
+        labels, those whose past is in the same state of the label's model. With neither all. Of more than
+        ``most`` some are shown, spread evenly over the data.
         """
         return find_passages(
             self.events, self.sentences, fitted, target, influencer=influencer, after=after, most=most
