@@ -34,6 +34,7 @@ from summarkov.engines import CandidatesRequest, LocalSource, StateCounts, State
 from summarkov.engines.counts import joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
+from summarkov.events import EventSequences
 from summarkov.kernels import numpy_kernels
 
 
@@ -315,3 +316,23 @@ def test_many_labels_and_long_windows(kind):
     naive = expected(events, labels[:2], spec.state(influencers), [1, 5, 2, 3])
     assert found(table, spec, labels) == naive
     assert len(naive) > 25
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize("lookback", [1, 5, None])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs):
+    """Few events are counted label by label, many in their order."""
+    rng = np.random.default_rng(7)
+    codes_ = rng.choice(12, 3000, p=1 / np.arange(1, 13) / (1 / np.arange(1, 13)).sum()).astype(np.int32)
+    events = EventSequences(codes_, np.append(np.arange(0, 3000, 45), 3000), [f"{z:02d}" for z in range(12)])
+    source = LocalSource(events, sample_weight=rng.integers(0, 4, len(events)), n_jobs=n_jobs)
+    summary, joint = Spec(kind, lookback, delay=0, cap=2).summary(), Target(tuple(range(12)), 12, True)
+    for influencers in ((), (0, 9)):
+        others = tuple(z for z in range(12) if z not in influencers)
+        rare = [Target((z,), 12) for z in (8, 9, 10, 11)]
+        assert (events.label_counts[8:] * 8 < 3000).all()
+        (whole,) = source.count([CandidatesRequest(summary, influencers, joint, others)])
+        for target in rare:
+            (alone,) = source.count([CandidatesRequest(summary, influencers, target, others)])
+            assert_same(alone, whole.narrow(joint, target))

@@ -77,12 +77,13 @@ class Counter {
 
     Counted run(const std::vector<Count>& totals) {
         if (sweeping()) {
-            count_points_in_order();
+            count_points_in_order<Sweep>();
             if (outcomes_.residual() >= 0) count_runs<Sweep>();
         } else {
-            Lookback look(index_, window_, row_of_);
-            for (std::int64_t z = 0; z < index_.n_labels; ++z)
-                if (outcomes_.is_explicit(z)) count_points_of(z, look);
+            if (in_order())
+                count_points_in_order<Lookback>();
+            else
+                count_points_by_label();
             if (outcomes_.residual() >= 0) count_runs<Lookback>();
         }
         out_.positions[0] = index_.codes.size;
@@ -98,12 +99,25 @@ class Counter {
     // Whether one sweep over all events is cheaper than looking back from each place that matters.
     bool sweeping() const {
         if (!block_ || !Sweep::serves(index_, window_)) return false;
-        double places = static_cast<double>(out_.states.runs.size());
-        for (std::int64_t z = 0; z < index_.n_labels; ++z)
-            if (outcomes_.is_explicit(z)) places += static_cast<double>(index_.starts[z + 1] - index_.starts[z]);
+        const double places = static_cast<double>(out_.states.runs.size() + n_points());
         const double reach = std::min(static_cast<double>(window_.longest), index_.mean_past);
         const double present = std::min(reach, static_cast<double>(index_.n_labels));
         return places * reach > 4 * (static_cast<double>(index_.codes.size) + places * present);
+    }
+
+    // Events of explicit outcomes.
+    std::int64_t n_points() const {
+        std::int64_t n = 0;
+        for (std::int64_t z = 0; z < index_.n_labels; ++z)
+            if (outcomes_.is_explicit(z)) n += index_.starts[z + 1] - index_.starts[z];
+        return n;
+    }
+
+    // Whether to count them in the order of the events, near each other in memory, and not label by label, whose
+    // cells are near each other: where they are many and all cells stay near the processor.
+    bool in_order() const {
+        constexpr std::int64_t near_cells = 1 << 20;
+        return 8 * n_points() > index_.codes.size && outcomes_.n * block_ <= near_cells;
     }
 
     Cells cells(std::int64_t outcome) { return {out_.present.data() + outcome * block_, n_states_, deep_}; }
@@ -136,22 +150,27 @@ class Counter {
         if (block_ && point.weight) scan.add(point, cells(outcome));
     }
 
-    void count_points_of(std::int64_t z, Lookback& look) {
-        std::int64_t sequence = 0, r = 0;
-        for (std::int64_t e = index_.starts[z]; e < index_.starts[z + 1]; ++e) {
-            if (index_.order[e] < 0) continue;  // the past is not counted
-            sequence = index_.sequence_of(index_.order[e], sequence);
-            count_point(index_.order[e], sequence, r, outcomes_.of[z], look);
+    void count_points_by_label() {
+        Lookback look(index_, window_, row_of_);
+        for (std::int64_t z = 0; z < index_.n_labels; ++z) {
+            if (!outcomes_.is_explicit(z)) continue;
+            std::int64_t sequence = 0, r = 0;
+            for (std::int64_t e = index_.starts[z]; e < index_.starts[z + 1]; ++e) {
+                if (index_.order[e] < 0) continue;  // the past is not counted
+                sequence = index_.sequence_of(index_.order[e], sequence);
+                count_point(index_.order[e], sequence, r, outcomes_.of[z], look);
+            }
         }
     }
 
+    template <class Scan>
     void count_points_in_order() {
-        Sweep sweep(index_, window_, row_of_);
+        Scan scan(index_, window_, row_of_);
         std::int64_t r = 0;
         for (std::int64_t sequence = 0; sequence < index_.n_sequences(); ++sequence)
             for (Position i = index_.offsets[sequence]; i < index_.offsets[sequence + 1]; ++i) {
                 const std::int32_t z = index_.codes[i];
-                if (z >= 0 && outcomes_.is_explicit(z)) count_point(i, sequence, r, outcomes_.of[z], sweep);
+                if (z >= 0 && outcomes_.is_explicit(z)) count_point(i, sequence, r, outcomes_.of[z], scan);
             }
     }
 
