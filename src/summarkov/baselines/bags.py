@@ -37,7 +37,7 @@ class BagContender:
     name: str
     template: TreeSuMM
     grid: Mapping[str, Sequence[Any]]
-    n_models: int = 15
+    n_models: int = 40
     seed: int = 0
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
 

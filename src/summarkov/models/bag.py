@@ -56,7 +56,7 @@ class Bag(Parameters):
     """
 
     model: SummaryModel
-    n_models: int = 15
+    n_models: int = 40
     seed: int = 0
 
     def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:

@@ -109,7 +109,7 @@ def reproduce(
         tables.table(
             "Prediction: other members of the family",
             "Not in the paper's tables: counts, the pruned variable-order chain, context tree weighting, "
-            "trees of history tests: pruned, averaged over all prunings, and bags of 15.",
+            "trees of history tests: pruned, averaged over all prunings, and bags of 40.",
             [ours(name) for name in FAMILY],
         )
     )
