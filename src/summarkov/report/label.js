@@ -4,7 +4,7 @@ const labelPanel = document.getElementById("panel-label");
 function times(edge) {
   const ratio = Math.exp(edge.strength);
   if (edge.effect === "unclear") return "has an unclear effect: it was never seen both with and without";
-  const much = ratio >= 1 ? `${factor(ratio).slice(1)} times as likely` : `${factor(ratio).slice(1)} times as likely (${factor(1 / ratio).slice(1)} times less)`;
+  const much = `${factor(ratio).slice(1)} times as likely`;
   return edge.effect === "mixed" ? `has a mixed effect: ${much} on average, more in some states and less in others${edge.depends ? `: ${visible(edge.depends)}` : ""}` : much;
 }
 
