@@ -40,7 +40,7 @@ EDGES = [
 ]
 SCORES = ["tests/unit/test_scores.py", *EDGES, "tests/properties/test_scores.py"]
 COUNTS = ["tests/engines/test_counts.py", "tests/engines/test_cuts.py"]
-CONTEXTS = ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"]
+
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
     "scores/estimates.py": SCORES,

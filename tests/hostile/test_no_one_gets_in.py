@@ -153,6 +153,7 @@ def folder(tmp_path_factory):
 COMMANDS = [
     ["describe", "e.jsonl"],
     ["learn", "e.jsonl"],
+    ["convert", "e.jsonl", "\x1b[31mcolour.csv"],
     ["learn", "e.jsonl", "-t", HOSTILE[2]],
     ["learn", "e.jsonl", "--model", "tree", "-t", HOSTILE[5]],
     ["learn", "e.jsonl", "--search", "exact", "--max-influencers", "1", "-t", HOSTILE[0]],
@@ -240,7 +241,7 @@ def test_labels_are_shown_as_they_are_written(command, folder, monkeypatch):
 
 
 TERMINAL = [
-    *(COMMANDS[i] for i in (0, 1, 2, 6, 7, 11, 13, 16, 17, 18, 19)),
+    *(COMMANDS[i] for i in (0, 1, 2, 3, 7, 8, 12, 14, 17, 18, 19, 20)),
     *(FAILURES[i] for i in (0, 2, 3, 4)),
 ]
 

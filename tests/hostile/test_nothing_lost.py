@@ -33,6 +33,7 @@ COMMANDS = {
     "predict": (["predict", "own.json", "events.jsonl"], [".csv", ".jsonl", ".parquet"]),
     "predict streamed": (["predict", "own.json", "events.jsonl", "--engine", "stream"], [".csv", ".parquet"]),
     "predict bag": (["predict", str(BAG), "events.jsonl"], [".csv"]),
+    "convert": (["convert", "events.jsonl"], [".csv", ".csv.gz", ".parquet", ".xes", ".spmf", ".jsonl.zst"]),
     "simulate": (["simulate", str(GRAPH), "-n", "5"], [".csv", ".jsonl", ".parquet"]),
     "report": (["report", str(GRAPH)], [".html"]),
     "export": (["export", str(GRAPH)], [".dot", ".mmd", ".graphml", ".csv", ".parquet", ".svg"]),
@@ -59,7 +60,7 @@ def files(folder):
 def arguments(name, out):
     if name == "export":
         pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    return [*COMMANDS[name][0], "-o", str(out)]
+    return [*COMMANDS[name][0], *([] if name == "convert" else ["-o"]), str(out)]
 
 
 @pytest.mark.parametrize(("name", "ending"), WRITERS)

@@ -28,7 +28,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     final = Path(path)
     _remove_leftovers(final)
-    temporary, lock = _make(final)
+    with naming_the_disk(final):
+        temporary, lock = _make(final)
     try:
         with naming_the_disk(final):
             yield temporary
