@@ -24,7 +24,7 @@ from summarkov.engines import (
     local,
 )
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.kernels import numpy_kernels
 from summarkov.models.learning import learn
 from summarkov.simulate.example import web_shop
@@ -212,6 +212,11 @@ def test_what_is_worked_out_from_models(engine):
             one.confidence(source, n=5, blocks=3)
         with pytest.raises(SettingError, match="sample_weight needs events in memory"):
             one.score(source, sample_weight=[1] * len(events))
+        for ask in (one.predict_proba, sm.compare):
+            with pytest.raises(
+                DataError, match=r"needs the events in memory, and a .*Source counts them where"
+            ):
+                ask(source)
 
 
 @pytest.mark.parametrize("name", ["linkedin", "timelines"])

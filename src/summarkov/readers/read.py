@@ -133,6 +133,11 @@ def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
         if any(name is None for name in source):
             raise DataError("a sequence has no id (None); give it a name")
         return EventSequences.from_lists(source.values(), labels=labels, ids=[str(name) for name in source])
+    if hasattr(source, "label_counts"):
+        raise DataError(
+            f"this needs the events in memory, and {_kind(source)} counts them where they are; "
+            "give events that were read with read_events"
+        )
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise DataError(
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
