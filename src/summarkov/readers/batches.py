@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
 from summarkov.readers.columns import Columns, choose_columns
@@ -106,12 +106,6 @@ class Files:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        ragged = list[Any]()
-
-        def note(row: Any) -> str:
-            ragged.append(row)
-            return "error"
-
         with open_text(path) as file:
             header = header_of(file, path, self._named, _separators(path))
             if not file.peek(1):
@@ -126,7 +120,7 @@ class Files:
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         )
-        parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note)
+        parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)
         total = max(1, os.path.getsize(path))
         try:
@@ -142,7 +136,7 @@ class Files:
             if not scan.finish():
                 refuse_open_quotes(path, delimiter)
         except pa.ArrowException as error:
-            raise DataError(reason(path, delimiter, ragged, str(error))) from error
+            raise DataError(reason(path, delimiter, str(error))) from error
 
     @property
     def _named(self) -> Columns:

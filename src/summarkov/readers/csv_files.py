@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
@@ -116,49 +116,49 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
     )
     parse = {"delimiter": header.delimiter, "newlines_in_values": quotes}
 
-    def read(**more: Any) -> pa.Table:
-        options = arrow_csv.ReadOptions(use_threads=not more, block_size=BLOCK)
-        parsing = arrow_csv.ParseOptions(**parse, **more)
+    def read(*, threads: bool) -> pa.Table:
+        options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK)
         with pa.OSFile(path) if as_it_is else open_text(path) as source:
             return arrow_csv.read_csv(
-                source, read_options=options, parse_options=parsing, convert_options=convert
+                source,
+                read_options=options,
+                parse_options=arrow_csv.ParseOptions(**parse),
+                convert_options=convert,
             )
 
     try:
-        table = read()
+        table = read(threads=True)
         for chunk in (chunk for column in table.columns for chunk in column.chunks):
             values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
             values.validate(full=True)
         return table
     except pa.ArrowException as error:
-        message, ragged = str(error), list[Any]()
-
-        def note(row: Any) -> str:
-            ragged.append(row)
-            return "error"
-
+        message = str(error)
         convert.check_utf8 = True
         try:
-            read(invalid_row_handler=note)  # in one thread: only then Arrow knows the number of the row
+            read(threads=False)  # only so Arrow knows the number of the row
         except pa.ArrowException as again:
             message = str(again)
-        raise DataError(reason(path, header.delimiter, ragged, message)) from error
+        raise DataError(reason(path, header.delimiter, message)) from error
 
 
-def reason(path: str, delimiter: str, ragged: list[Any], message: str) -> str:
+def reason(path: str, delimiter: str, message: str) -> str:
     """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
+    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        row = ragged[0]
+        row, expected, found = ragged.groups()
         return (
-            f"{path}, row {row.number} (the header is row 1): {row.actual_columns} cells where the header "
-            f"has {row.expected_columns}; mend the row, or check that {delimiter!r} separates cells"
+            f"{path}, row {row} (the header is row 1): {found} cells where the header has {expected}; "
+            f"mend the row, or check that {delimiter!r} separates cells"
         )
     if "straddl" in message:
         return (
             f"{path}: a row is longer than {BLOCK >> 20} MiB; close a quote that is left open, "
             "or shorten what stands there"
         )
-    found = re.search(r"Row #(\d+): .*invalid UTF8", message)
-    if found:
-        return f"{path}, row {found[1]} (the header is row 1): the text is not UTF-8; save the file as UTF-8"
+    no_text = re.search(r"Row #(\d+): .*invalid UTF8", message)
+    if no_text:
+        return (
+            f"{path}, row {no_text[1]} (the header is row 1): the text is not UTF-8; save the file as UTF-8"
+        )
     return f"{path} cannot be read as a table: {' '.join(message.split())}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any
 
 import numpy as np
 
 from summarkov.errors import DataError
-from summarkov.readers.files import decode, open_text
+from summarkov.readers.files import open_text
 
 _QUOTE = ord('"')
 
@@ -38,8 +38,11 @@ class QuoteScan:
 
     def feed(self, block: bytes | bytearray | memoryview) -> None:
         """Look at some more bytes."""
-        data = np.frombuffer(self._rest + bytes(block), dtype=np.uint8)
-        self._rest = data[-2:].tobytes()
+        content = self._rest + bytes(block)
+        self._rest = content[-2:]
+        if b'"' not in content:  # the usual case, and far faster
+            return
+        data = np.frombuffer(content, dtype=np.uint8)
         at = np.flatnonzero(data[1:-1] == _QUOTE) + 1
         if not len(at):
             return
@@ -74,12 +77,10 @@ def refuse_open_quotes(path: str, delimiter: str) -> None:
     """Read a file with care, and slowly; say where a quote is left open, or what stands after a closed "
     "one."""
     with open_text(path) as file:
-
-        def lines() -> Iterator[str]:
-            for number, line in enumerate(file, start=1):
-                yield decode(line, path, number)
-
-        reader = csv.reader(lines(), delimiter=delimiter, strict=True)
+        if file.peek(3).startswith(codecs.BOM_UTF8):
+            file.read(3)
+        lines = (line.decode(errors="replace") for line in file)  # whether it is text is asked elsewhere
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         before = 0
         try:
             for _ in reader:
@@ -89,7 +90,6 @@ def refuse_open_quotes(path: str, delimiter: str) -> None:
             if "expected after" in str(error):
                 raise DataError(
                     f"{where}: something stands between the end of a quoted cell and {delimiter!r}; write "
-                    f"quotes "
-                    "inside of a cell twice, or close the quote before"
+                    "quotes inside of a cell twice, or close the quote before"
                 ) from None
             raise DataError(f"{where}: a quote opens here and is never closed; close it") from None

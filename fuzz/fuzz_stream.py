@@ -1,0 +1,31 @@
+"""Bytes as a CSV, JSON lines or Parquet file that is streamed; what comes out is what comes out in memory."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from fuzz.reading import read
+from summarkov.engines import EventSource
+from summarkov.errors import SummarkovError
+
+_FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-stream-{os.getpid()}")
+_SOURCES = {"csv": EventSource.csv, "jsonl": EventSource.json_lines, "parquet": EventSource.parquet}
+
+
+def check(data: bytes) -> None:
+    """The same counts, or errors of ours from both."""
+    start = data.lstrip()[:4]
+    format = "parquet" if start == b"PAR1" else "jsonl" if start[:1] in (b"[", b"{") else "csv"
+    whole = read(data, format)
+    try:
+        _FILE.write_bytes(data)
+        with _SOURCES[format](_FILE) as source:
+            assert whole is not None
+            assert source.labels == whole.labels
+            assert source.label_counts.tolist() == whole.label_counts.tolist()
+            assert source.n_sequences == len(whole)
+            assert source.tied_order == whole.tied_order
+    except SummarkovError:
+        assert whole is None
+    finally:
+        _FILE.unlink(missing_ok=True)
