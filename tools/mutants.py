@@ -52,7 +52,11 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/test_context_trees.py",
         "tests/properties/test_context_trees.py",
     ],
-    "search/greedy.py": ["tests/unit/test_models.py", "tests/properties/test_searches.py"],
+    "search/greedy.py": [
+        "tests/unit/test_graph.py",
+        "tests/properties/test_graphs.py",
+        "tests/properties/test_searches.py",
+    ],
     "kernels/numpy_kernels.py": [*COUNTS, "tests/properties/test_prediction.py"],
     "engines/counts.py": [*COUNTS, "tests/unit/test_models.py"],
 }
