@@ -52,8 +52,8 @@ def read_csv(
         if as_it_is and not file.seekable():  # it is opened once more
             raise DataError(f"{path} is not a regular file; save it as one first")
         header = header_of(file, path, asked, SEPARATORS[format])
-        scan = QuoteScan(header.delimiter)
-        anything = _what_follows(file, scan)
+        anything = bool(file.peek(1))
+    scan = _scanned(path, header.delimiter)
     if not scan.finish():
         refuse_open_quotes(path, header.delimiter)
     if not anything:
@@ -86,18 +86,16 @@ def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) 
     return max(separators, key=lambda separator: len(cells[separator]))
 
 
-def _what_follows(file: BufferedReader, scan: QuoteScan) -> bool:
-    """Whether anything follows the header. All of it is scanned for quotes, at the speed of the disk.
+def _scanned(path: str, delimiter: str) -> QuoteScan:
+    """Look for quotes, at the speed of the disk.
 
-    Without quotes no cell can hold a line break, and Arrow may cut the file at any of them, which is
-    faster.
+    Without them no cell can hold a line break, and Arrow may cut the file at any of them, which is faster.
     """
-    anything = False
-    block = bytearray(1 << 18)
-    while size := file.readinto(block):
-        anything = True
-        scan.feed(memoryview(block)[:size])
-    return anything
+    scan, block = QuoteScan(delimiter), bytearray(1 << 18)
+    with open_text(path) as file:
+        while size := file.readinto(block):
+            scan.feed(memoryview(block)[:size])
+    return scan
 
 
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
