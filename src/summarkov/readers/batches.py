@@ -16,7 +16,7 @@ from summarkov.readers.files import FORMATS, open_file, open_text
 from summarkov.readers.ordering import is_text
 from summarkov.readers.packed import ENDINGS, as_text
 from summarkov.readers.parquet_files import parquet_schema, reading_parquet
-from summarkov.readers.quotes import QuoteScan, Watched, refuse_open_quotes
+from summarkov.readers.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.readers.tables import list_columns
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class Files:
         with open_text(path) as file:
             header = header_of(file, path, self._named, _separators(path))
             if not file.peek(1):
+                has_quotes(path, header.delimiter)  # one that is left open may have taken all for the header
                 return
         delimiter = header.delimiter
         scan = QuoteScan(delimiter)

@@ -15,7 +15,7 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.files import decode, open_text
-from summarkov.readers.quotes import QuoteScan, refuse_open_quotes
+from summarkov.readers.quotes import has_quotes
 from summarkov.readers.sessions import Gap
 from summarkov.readers.tables import sequences_of
 
@@ -53,12 +53,10 @@ def read_csv(
             raise DataError(f"{path} is not a regular file; save it as one first")
         header = header_of(file, path, asked, SEPARATORS[format])
         anything = bool(file.peek(1))
-    scan = _scanned(path, header.delimiter)
-    if not scan.finish():
-        refuse_open_quotes(path, header.delimiter)
+    quotes = has_quotes(path, header.delimiter)
     if not anything:
         return EventSequences([], [0], labels or [], [])
-    table = _parse(path, header, quotes=scan.seen, as_it_is=as_it_is)
+    table = _parse(path, header, quotes=quotes, as_it_is=as_it_is)
     return sequences_of(table, header.chosen, labels, path, gap)
 
 
@@ -84,18 +82,6 @@ def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) 
             choose_columns(names, asked, path)
             return separator
     return max(separators, key=lambda separator: len(cells[separator]))
-
-
-def _scanned(path: str, delimiter: str) -> QuoteScan:
-    """Look for quotes, at the speed of the disk.
-
-    Without them no cell can hold a line break, and Arrow may cut the file at any of them, which is faster.
-    """
-    scan, block = QuoteScan(delimiter), bytearray(1 << 18)
-    with open_text(path) as file:
-        while size := file.readinto(block):
-            scan.feed(memoryview(block)[:size])
-    return scan
 
 
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:

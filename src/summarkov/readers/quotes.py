@@ -58,6 +58,20 @@ class QuoteScan:
         return self._good and self._n % 2 == 0
 
 
+def has_quotes(path: str, delimiter: str) -> bool:
+    """Look for quotes, at the speed of the disk, and refuse those that do not match.
+
+    Without them no cell can hold a line break, and Arrow may cut the file at any of them, which is faster.
+    """
+    scan, block = QuoteScan(delimiter), bytearray(1 << 18)
+    with open_text(path) as file:
+        while size := file.readinto(block):
+            scan.feed(memoryview(block)[:size])
+    if not scan.finish():
+        refuse_open_quotes(path, delimiter)
+    return scan.seen
+
+
 class Watched(io.RawIOBase):
     """A file that is scanned as it is read."""
 
