@@ -112,7 +112,7 @@ def test_the_slider_leaves_the_strong_edges(visit: Any, graph: sm.InfluenceGraph
 def test_drag_pan_and_zoom(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     one, other = node(page, graph, "purchase"), node(page, graph, "search")
-    place = lambda which: which.locator("circle").bounding_box()  # noqa: E731
+    place = lambda which: which.locator("circle").bounding_box()  # noqa: E731  # used in this test alone
     before, rest = place(one), place(other)
     x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
     page.mouse.move(x, y)

@@ -176,7 +176,7 @@ def reads_events(command: Callable[..., None]) -> Callable[..., None]:
         reading = Reading(**{name: given.pop(name, getattr(PLAIN, name)) for name in names})
         command(**given, reading=reading)
 
-    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
     with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return with_options
 

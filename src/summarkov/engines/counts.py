@@ -186,6 +186,7 @@ def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
 
 def total(parts: Sequence[Counts]) -> Counts:
     """Add the answers of several shards to one request."""
+    # The answers to one request are all of one kind, which types do not tell: so the three lines are ignored.
     if isinstance(parts[0], RecencyCounts):
         return RecencyCounts.total(parts)  # type: ignore[arg-type]
     if isinstance(parts[0], CandidateCounts):

@@ -124,7 +124,7 @@ class WindowedModel(SearchedModel):
     @property
     def lookbacks_(self) -> dict[str, int | None]:
         """The look-back of each influencer; None is the whole past."""
-        reach = getattr(self.fitted.summary, "lookback")  # noqa: B009
+        reach = getattr(self.fitted.summary, "lookback")  # noqa: B009  # not all have one
         return {z: reach.get(z) if isinstance(reach, Mapping) else reach for z in self.influencers_}
 
     def choices(self) -> tuple[int | None, ...] | None:

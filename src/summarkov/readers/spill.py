@@ -102,9 +102,9 @@ class SpillWriter:
 
     def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False) -> None:
         self.folder, self.keeps_names = folder, names
-        self._firsts = open(folder / "firsts", "wb") if firsts else None  # noqa: SIM115
+        self._firsts = open(folder / "firsts", "wb") if firsts else None  # noqa: SIM115  # by finish()
         self._codes = open(folder / "codes", "wb")  # noqa: SIM115  # closed by finish()
-        self._ends = open(folder / "ends", "wb")  # noqa: SIM115
+        self._ends = open(folder / "ends", "wb")  # noqa: SIM115  # so are these
         self._names: Any = None
         if names:
             import pyarrow as pa

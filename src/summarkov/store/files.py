@@ -15,7 +15,7 @@ from summarkov.errors import StoreError, naming_the_disk
 try:
     import fcntl
 except ImportError:  # on Windows leftovers of killed runs stay
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # elsewhere it is a module
 
 
 @contextmanager
