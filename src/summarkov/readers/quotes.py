@@ -43,14 +43,14 @@ class QuoteScan:
         if b'"' not in content:  # the usual case, and far faster
             return
         data = np.frombuffer(content, dtype=np.uint8)
-        at = np.flatnonzero(data[1:-1] == _QUOTE) + 1
+        at = np.flatnonzero(data[1:-1] == _QUOTE)  # each one less than its place: that of the byte before
         if not len(at):
             return
         self.seen = True
-        opens = (self._n + np.arange(len(at))) % 2 == 0
+        opens = self._n % 2  # the first of these that does
         self._n += len(at)
-        beside = np.where(opens, data[at - 1], data[at + 1])
-        self._good = self._good and bool(self._edge[beside].all())
+        before, after = data.take(at[opens::2]), data[2:].take(at[1 - opens :: 2])
+        self._good = self._good and bool(self._edge.take(before).all() and self._edge.take(after).all())
 
     def finish(self) -> bool:
         """Whether all is as it should be, at the end of the file."""
