@@ -58,7 +58,7 @@ mutants: $(VENV)/.test
 	nice -n 10 $(BIN)/python tools/mutants.py $(ARGS)
 
 # The native kernels, watched for accesses out of bounds and for undefined behaviour. Needs GCC.
-sanitize: $(VENV)/.test
+sanitize: $(VENV)/.sanitize
 	nice -n 10 $(BIN)/python tools/sanitize.py
 
 # A million steps of follow() and a thousand fits, without growth.

@@ -25,7 +25,7 @@ KINDS = (*WINDOWS, "chain", "custom")
 
 def examples(n):
     """Settings of a test: `n` examples (times SUMMARKOV_EXPLORE, where that is set)."""
-    return settings(max_examples=n * int(os.environ.get("SUMMARKOV_EXPLORE") or 1))
+    return settings(max_examples=max(1, round(n * float(os.environ.get("SUMMARKOV_EXPLORE") or 1))))
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,12 @@
 """Hours of work in one process: a million steps of ``follow()``, and a thousand fits, each without growth.
 
-Prints a line a model: how much more Python holds (traced), and the process has (resident), at the end than
-after a tenth of the work. ``make load``; the small version is ``tests/hostile/test_load.py``.
+Prints a line a model: how many more blocks of memory Python holds, and how much more memory the process has,
+at the end than after a tenth of the work. Python counts them anyway, so that costs nothing; to trace every
+byte, as the small version in ``tests/hostile/test_load.py`` does, makes a step 20 times as slow.
+
+    python tools/load.py [N]
+
+does an N-th of it. ``make load``.
 """
 
 from __future__ import annotations
@@ -10,7 +15,6 @@ import gc
 import resource
 import sys
 import time
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,37 +45,34 @@ def resident() -> int:
 
 def watch(what: str, name: str, work: Callable[[int], None], times: int) -> None:
     """Do a tenth of the work, then the rest, and tell what was held after each."""
-    start = time.monotonic()
+    start = time.process_time()
     work(times // 10)
     gc.collect()
-    tracemalloc.start()
-    traced, had = tracemalloc.get_traced_memory()[0], resident()
+    held, had = sys.getallocatedblocks(), resident()
     work(times - times // 10)
     gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - traced
-    tracemalloc.stop()
-    seconds = time.monotonic() - start
+    grown, more = sys.getallocatedblocks() - held, resident() - had
+    seconds = time.process_time() - start
     print(
-        f"| {what} | {name} | {times:,} | {grown / 1e3:+.1f} kB | {(resident() - had) / 1e6:+.1f} MB | "
-        f"{seconds:.0f} s |",
-        flush=True,
+        f"| {what} | {name} | {times:,} | {grown:+,} | {more / 1e6:+.1f} MB | {seconds:.0f} s |", flush=True
     )
 
 
 def main() -> None:
-    """Follow, then fit; a number divides both."""
+    """Follow, then fit."""
     less = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     events = web_shop().simulate(60, 20, seed=3)
-    print("| what | model | times | grown, traced | grown, resident | took |\n|---|---|--:|--:|--:|--:|")
+    print("| what | model | times | more blocks | more memory | processor time |\n|---|---|--:|--:|--:|--:|")
     codes = np.random.default_rng(1).integers(len(events.labels), size=STEPS).tolist()
     labels = events.labels
     for name, model in MODELS.items():
         follower = model.fit(events).follow()
 
         def follow(times: int, follower: Any = follower) -> None:
-            for code in codes[:times]:
+            for step, code in enumerate(codes[:times]):
                 follower.observe(labels[code])
-            follower.probabilities()
+                if step % 100 == 0:
+                    follower.probabilities()
 
         watch("follow", name, follow, STEPS // less)
     small = [events[i::5] for i in range(5)]

@@ -3,6 +3,7 @@
 Each mutant changes one thing: a comparison, an operator, a number, a constant, a condition. It is tried in a
 process forked from one in which the libraries are loaded already, on a copy of the package, with the tests
 that are about the module; it is killed if one of them fails, or if they take ten times as long as usual.
+First they run with a tenth of their examples, and what survives that with all of them.
 
     python tools/mutants.py [--of N] [MODULE ...]
 
@@ -40,25 +41,19 @@ EDGES = [
 ]
 SCORES = ["tests/unit/test_scores.py", *EDGES, "tests/properties/test_scores.py"]
 COUNTS = ["tests/engines/test_counts.py", "tests/engines/test_cuts.py"]
+REPLICATES = ["tests/engines/test_replicates.py", "tests/engines/test_weights.py"]
+SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
 
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
     "scores/estimates.py": SCORES,
     "scores/gamma.py": SCORES[:-1],
     "scores/scorer.py": [*SCORES, "tests/unit/test_settings.py"],
-    "scores/shrunken.py": [*SCORES[:1], "tests/unit/test_tree_model.py"],
-    "scores/trees.py": [
-        *SCORES[:1],
-        "tests/unit/test_context_trees.py",
-        "tests/properties/test_context_trees.py",
-    ],
-    "search/greedy.py": [
-        "tests/unit/test_graph.py",
-        "tests/properties/test_graphs.py",
-        "tests/properties/test_searches.py",
-    ],
-    "kernels/numpy_kernels.py": [*COUNTS, "tests/properties/test_prediction.py"],
-    "engines/counts.py": [*COUNTS, "tests/unit/test_models.py"],
+    "scores/shrunken.py": [*SCORES[:1], "tests/unit/test_tree_model.py", "tests/properties/test_rules.py"],
+    "scores/trees.py": ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"],
+    "search/greedy.py": [*SEARCHES, "tests/properties/test_graphs.py", "tests/unit/test_graph.py"],
+    "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
+    "engines/counts.py": [*COUNTS, *REPLICATES, "tests/engines/test_recency.py", *SEARCHES],
 }
 
 COMPARISONS = {
@@ -134,8 +129,8 @@ def _put(parent: ast.AST, name: str, at: int | None, node: ast.AST) -> None:
         getattr(parent, name)[at] = node
 
 
-def passes(package: Path, tests: list[str], limit: float) -> bool:
-    """Whether the tests pass on a copy of the package, in a process of their own."""
+def passes(package: Path, tests: list[str], examples: float, limit: float) -> bool:
+    """Whether the tests pass on a copy of the package, in a process of their own, with so many examples."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -148,7 +143,9 @@ def passes(package: Path, tests: list[str], limit: float) -> bool:
             signal.alarm(int(limit) + 1)
             sys.path[:0] = [str(package), str(ROOT), str(ROOT / "tests")]
             os.environ["PYTHONPATH"] = f"{package}:{ROOT}"
-            options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "--assert=plain"]
+            os.environ["SUMMARKOV_EXPLORE"] = str(examples)
+            options = ["-x", "-q", "--assert=plain", "-o", "addopts=--import-mode=importlib"]
+            options += ["-p", "no:cacheprovider", "-k", "not [native"]
             code = int(pytest.main([*options, *tests]))
         os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -177,16 +174,18 @@ def main() -> None:
         for module in given.modules:
             path, tests = package / "summarkov" / module, TESTS[module]
             source = path.read_text()
-            start = time.monotonic()
-            if not passes(package, tests, 3600):
-                sys.exit(f"{module}: its tests fail without any mutant")
-            usual = time.monotonic() - start
+            usual = {}
+            for examples in (0.1, 1.0):
+                start = time.monotonic()
+                if not passes(package, tests, examples, 3600):
+                    sys.exit(f"{module}: its tests fail without any mutant")
+                usual[examples] = time.monotonic() - start
             every = mutants(source)
             chosen = every if given.of is None else random.Random(1).sample(every, min(given.of, len(every)))
             left = []
             for line, what, mutant in sorted(chosen):
                 path.write_text(mutant)
-                if passes(package, tests, 10 * usual):
+                if all(passes(package, tests, examples, 10 * took) for examples, took in usual.items()):
                     left.append(f"  {line}: {what}")
             path.write_text(source)
             tried, survived = tried + len(chosen), survived + len(left)

@@ -294,30 +294,33 @@ def test_fractional_weights_are_exact_up_to_their_last_bit():
     assert model.fitted.table.counts.tolist() == scaled
 
 
-LONG = sm.read_events([["A", "B"] * 2**19, ["B", "A"] * 2**19])  # 2^21 events
+@pytest.fixture(scope="module")
+def long():
+    """2^21 events."""
+    return sm.read_events([["A", "B"] * 2**19, ["B", "A"] * 2**19])
 
 
 @pytest.mark.parametrize("weights", [[2**42, 2**42], [2.0**22 - 0.5, 1.0]], ids=str)
-def test_weights_that_would_overflow_are_refused_before_counting(weights):
+def test_weights_that_would_overflow_are_refused_before_counting(long, weights):
     with pytest.raises(
         SettingError, match=r"^the events weigh .* together, more than can be counted exactly"
     ):
-        sm.BSuMM("B", lookback=1).fit(LONG, sample_weight=weights)
+        sm.BSuMM("B", lookback=1).fit(long, sample_weight=weights)
 
 
-def test_as_much_as_can_be_counted_is():
+def test_as_much_as_can_be_counted_is(long):
     weights = [2**40, 2**40]
-    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(LONG, sample_weight=weights)
+    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(long, sample_weight=weights)
     assert sum(map(sum, model.fitted.table.counts.tolist())) == 2**61
     assert model.fitted.label_counts.tolist() == [2**60, 2**60]
 
 
-def test_updates_that_would_overflow_leave_the_model_as_it_was():
-    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(LONG, sample_weight=[2**40, 2**40])
+def test_updates_that_would_overflow_leave_the_model_as_it_was(long):
+    model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(long, sample_weight=[2**40, 2**40])
     before = model.fitted
-    model.partial_fit(LONG, sample_weight=[2**39, 2**39])
+    model.partial_fit(long, sample_weight=[2**39, 2**39])
     with pytest.raises(SettingError, match="more than can be counted exactly"):
-        model.partial_fit(LONG, sample_weight=[2**40, 2**40])
+        model.partial_fit(long, sample_weight=[2**40, 2**40])
     assert model.fitted.label_counts.sum() == 2**61 + 2**60
     assert before.label_counts.sum() == 2**61
     with pytest.raises(SettingError, match="more than can be counted exactly"):
