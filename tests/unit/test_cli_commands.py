@@ -152,6 +152,13 @@ def test_many_labels_bring_a_hint(run: Run) -> None:
     assert "Hint" not in run("describe", "few.txt").stdout
 
 
+def test_very_many_targets_are_announced(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("summarkov.cli.learn._MANY_TARGETS", 9)
+    result = CliRunner().invoke(app, ["learn", str(shop / "events.jsonl"), "--json"])
+    assert "Learning 10 labels takes long. --target LABEL learns one" in result.stderr
+    json.loads(result.stdout)
+
+
 def test_learn_for_programs(run: Run, shop: Path) -> None:
     graph = sm.load(shop / "graph.json")
     document = the_only_document(run("learn", shop / "events.jsonl", "--json"))

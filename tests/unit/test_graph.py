@@ -11,6 +11,7 @@ import pytest
 import summarkov as sm
 from summarkov.engines import LocalSource
 from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.models import learning
 
 RULES = {
     "A": (("B", "C"), {(0, 0): 0.3, (0, 1): 0.1, (1, 0): 0.35, (1, 1): 0.2}),
@@ -413,3 +414,19 @@ def test_the_template_is_left_alone(events):
     sm.InfluenceGraph(template).fit(events)
     assert template.target is None
     assert not template.is_fitted
+
+
+@pytest.mark.parametrize("template", [sm.BSuMM(), sm.OSuMM(), sm.TreeSuMM()], ids=["B", "O", "Tree"])
+def test_targets_whose_tables_do_not_fit_are_searched_one_after_the_other(
+    template, events, tmp_path, monkeypatch
+):
+    together = sm.InfluenceGraph(template).fit(events)
+    sure = together.confidence(events, n=3)
+    together.save(tmp_path / "together.json")
+    monkeypatch.setattr(learning, "TABLES_BYTES", 1)
+    done = []
+    alone = sm.InfluenceGraph(template).fit(events, progress=lambda n, total: done.append((n, total)))
+    assert alone.confidence(events, n=3) == sure
+    alone.save(tmp_path / "alone.json")
+    assert (tmp_path / "alone.json").read_bytes() == (tmp_path / "together.json").read_bytes()
+    assert [n for n, _ in done if n] == [1, 2, 3, 4, 5]

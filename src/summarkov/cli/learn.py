@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli import learn_options as setting
+from summarkov.cli.console import errors, print_json, print_line, progress, working
 from summarkov.cli.console import output as results
-from summarkov.cli.console import print_json, print_line, progress, working
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import EventsPath, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Print at most so many influences of a graph; ``show`` prints all.
 _MOST_EDGES = 60
+#: From so many targets on, say that they take long: the time grows with the square of their number.
+_MANY_TARGETS = 5_000
 
 
 @reads_events
@@ -139,7 +141,11 @@ def fit(
         with working("Learning"):
             return model.fit(events)
     graph = InfluenceGraph(template, targets=targets or None, n_jobs=jobs)
-    with progress("Learning", len(set(targets or events.labels)), "labels") as advance:
+    n_targets = len(set(targets or events.labels))
+    if n_targets > _MANY_TARGETS:
+        told = f"Learning {n_targets:,} labels takes long."
+        print_line(errors(), f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
+    with progress("Learning", n_targets, "labels") as advance:
         return graph.fit(events, progress=advance)
 
 

@@ -6,12 +6,11 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import filterfalse
 from typing import Any
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
-from summarkov.models.labels import codes_of, label_list
+from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer
 from summarkov.search import (
@@ -59,9 +58,6 @@ class SearchedModel(SummaryModel):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
         required = set(codes_of(label_list("required", self.required), labels))
         forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
-        allowed: Iterable[int] = range(len(labels))
-        if self.candidates is not None:
-            allowed = sorted(set(codes_of(label_list("candidates", self.candidates), labels)))
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers
@@ -83,7 +79,7 @@ class SearchedModel(SummaryModel):
             n_events=n_events,
             scale=scale,
             required=tuple(sorted(required)),
-            optional=tuple(filterfalse((required | forbidden).__contains__, allowed)),
+            optional=candidate_codes(labels, self.candidates, required | forbidden),
             max_influencers=most,
             reachable_only=self.parameters == "reachable",
             max_sets=self.max_sets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, UnknownLabelError
@@ -41,3 +42,17 @@ def codes_of(names: Iterable[str], labels: Sequence[str]) -> list[int]:
             raise UnknownLabelError(name, labels)
         codes.append(code)
     return codes
+
+
+def candidate_codes(
+    labels: Sequence[str], candidates: Iterable[str] | None, without: Iterable[int]
+) -> tuple[int, ...]:
+    """The codes of the labels that may influence, all or those listed, but for some; sorted."""
+    among = None if candidates is None else tuple(codes_of(label_list("candidates", candidates), labels))
+    return _all_but(len(labels), among, frozenset(without))
+
+
+@lru_cache(maxsize=4)
+def _all_but(n_labels: int, among: tuple[int, ...] | None, without: frozenset[int]) -> tuple[int, ...]:
+    """The models of a graph all ask the same, and share one answer: with many labels it is long."""
+    return tuple(z for z in (range(n_labels) if among is None else sorted(set(among))) if z not in without)

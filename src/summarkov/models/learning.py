@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Replicates, StateCounts
@@ -13,6 +13,9 @@ from summarkov.summaries import Summary
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
+
+#: Bytes that the tables of all targets which are searched together may take, about.
+TABLES_BYTES = 2 << 30
 
 
 def learn(
@@ -95,6 +98,31 @@ def _search(
 
     ``n_events`` are N in each replicate, None for a source that has no replicates.
     """
+    results: list[list[SearchResult]] = []
+    for some in _together(problems, 1 if n_events is None else len(n_events)):
+        results += _searched(models[some], source, problems[some], n_events, on_done)
+    return results
+
+
+def _together(problems: Sequence[Problem], n_replicates: int) -> Iterator[slice]:
+    """Runs of problems whose tables may be in memory at once; with up to some 4,000 labels that is all."""
+    start, held = 0, 0
+    for at, problem in enumerate(problems):
+        more = problem.bytes_held * n_replicates
+        if at > start and held + more > TABLES_BYTES:
+            yield slice(start, at)
+            start, held = at, 0
+        held += more
+    yield slice(start, len(problems))
+
+
+def _searched(
+    models: Sequence[SummaryModel],
+    source: CountSource | Replicates,
+    problems: Sequence[Problem],
+    n_events: Sequence[float] | None,
+    on_done: Callable[[int], None] | None,
+) -> list[list[SearchResult]]:
     batches: dict[Hashable, list[int]] = {}
     for at, (model, problem) in enumerate(zip(models, problems, strict=True)):
         shared = model.shared_search(problem)

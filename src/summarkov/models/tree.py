@@ -16,7 +16,7 @@ from summarkov.engines import Target
 from summarkov.errors import SettingError
 from summarkov.explain import Influence, influence_in_tree
 from summarkov.models.fitted import Fitted
-from summarkov.models.labels import codes_of, label_list
+from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import share
 from summarkov.scores import Scorer, Tree, shrunken
@@ -82,7 +82,7 @@ class FittedRules(Fitted):
         """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
         if not self.settings["average"]:
             return None
-        tested = allowed_labels(self.labels, self.settings["candidates"], self.settings["forbidden"])
+        tested = tested_codes(self.labels, self.settings["candidates"], self.settings["forbidden"])
         split = prior_split(self.settings["split"], self.rules.tests, len(tested))
         return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
 
@@ -142,15 +142,11 @@ class FittedRules(Fitted):
         return asked
 
 
-def allowed_labels(
+def tested_codes(
     labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str]
 ) -> tuple[int, ...]:
     """The codes of the labels that may be tested, sorted."""
-    refused = set(codes_of(label_list("forbidden", forbidden), labels))
-    allowed: Iterable[int] = range(len(labels))
-    if candidates is not None:
-        allowed = sorted(set(codes_of(label_list("candidates", candidates), labels)))
-    return tuple(z for z in allowed if z not in refused)
+    return candidate_codes(labels, candidates, codes_of(label_list("forbidden", forbidden), labels))
 
 
 def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
@@ -263,7 +259,7 @@ class TreeSuMM(SummaryModel):
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         assert isinstance(summary, TreeSummary)
-        tested = allowed_labels(labels, self.candidates, self.forbidden)
+        tested = tested_codes(labels, self.candidates, self.forbidden)
         depth = self.max_depth
         if not isinstance(depth, int | np.integer) or isinstance(depth, bool) or not 0 <= depth <= 50:
             raise SettingError(f"max_depth must be a whole number from 0 to 50, not {depth!r}")

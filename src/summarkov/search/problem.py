@@ -108,6 +108,12 @@ class Problem:
             return len(self.optional)
         return min(len(self.optional), self.max_influencers - len(self.required))
 
+    @property
+    def bytes_held(self) -> int:
+        """About how much a round of the search holds for this target: a table a candidate, several times."""
+        each = 64 * self.target.n_outcomes if isinstance(self.summary, WindowSummary) else 1024
+        return each * len(self.optional)
+
     def n_states(self, influencers: Sequence[int]) -> float:
         """|S(U)| as a float (infinite where no float is large enough)."""
         if self.reachable_only:

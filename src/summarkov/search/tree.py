@@ -21,6 +21,8 @@ FloatArray = npt.NDArray[np.float64]
 #: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
 #: seldom do the splits below make up for it.
 WORTH_FOLLOWING = 0.3
+#: So many leaves of a tree are open at a time, about, in the largest of its levels.
+_OPEN_LEAVES = 8
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class TreeProblem(Problem):
         """The summary, which is a tree."""
         assert isinstance(self.summary, TreeSummary)
         return self.summary
+
+    @property
+    def bytes_held(self) -> int:
+        """About how much a level of the tree holds: what the tests of its open leaves tell apart."""
+        root = RecencyRequest(self.tree, self.target, self.optional, (0,))
+        return _OPEN_LEAVES * 8 * self.target.n_outcomes * root.cells
 
     @cached_property
     def penalty(self) -> float:
