@@ -4,7 +4,9 @@ Each engine is given the same rows and must give, to the last bit, what one thre
 """
 
 import itertools
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -14,6 +16,7 @@ from pyarrow import parquet
 
 import summarkov as sm
 from strategies import assert_same
+from summarkov.baselines import BagContender, ModelContender, TreeContender
 from summarkov.engines import (
     CandidatesRequest,
     LocalSource,
@@ -22,7 +25,9 @@ from summarkov.engines import (
     StatesRequest,
     Target,
     local,
+    work,
 )
+from summarkov.engines.stream import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError
 from summarkov.kernels import numpy_kernels
@@ -82,10 +87,11 @@ def engine(request, backend, tmp_path):
             with mock.patch.object(local, "SHARD_EVENTS", size):
                 yield LocalSource(sm.read_events(table, **settings), n_jobs=2)
         elif request.param == "stream":
+            folder = Path(tempfile.mkdtemp(dir=tmp_path))
             for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
-                parquet.write_table(table.slice(a, b - a), tmp_path / f"{number}.parquet")
+                parquet.write_table(table.slice(a, b - a), folder / f"{number}.parquet")
             memory = size * EVENT_BYTES
-            with sm.EventSource.parquet(tmp_path, memory=memory, scratch=tmp_path, **settings) as source:
+            with sm.EventSource.parquet(folder, memory=memory, scratch=tmp_path, **settings) as source:
                 yield source
         else:
             frame = spark.createDataFrame(table)
@@ -212,11 +218,44 @@ def test_what_is_worked_out_from_models(engine):
             one.confidence(source, n=5, blocks=3)
         with pytest.raises(SettingError, match="sample_weight needs events in memory"):
             one.score(source, sample_weight=[1] * len(events))
-        for ask in (one.predict_proba, sm.compare):
-            with pytest.raises(
-                DataError, match=r"needs the events in memory, and a .*Source counts them where"
-            ):
-                ask(source)
+        with pytest.raises(DataError, match=r"needs the events in memory, and a .*Source counts them where"):
+            one.predict_proba(source)
+
+
+CONTENDERS = [
+    ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 5)}),
+    BagContender("bag", sm.TreeSuMM(max_depth=1), {"gamma": (0.1,)}, n_models=2),
+    TreeContender("tree", sm.TreeSuMM(max_depth=2), {"gamma": (0.1,), "alpha": (1, 5)}),
+]
+
+
+def told(comparison):
+    """All that a comparison says, but the time it took."""
+    document = comparison.to_dict()
+    for line in document["lines"]:
+        line["seconds"] = 0
+    return document, [tuned.by_sequence.tolist() for each in comparison.results for tuned in each]
+
+
+def test_compare(engine):
+    """One source that is split, and one beside parts that know other labels."""
+    table = shuffled(random_sequences(5, "ABC", n=20, longest=20))
+    events = sm.read_events(table)
+    with engine(table, pieces=6) as source:
+        if isinstance(source, LocalSource):  # compare takes events, and cuts them itself
+            with mock.patch.object(work, "SHARD_EVENTS", 7):
+                cut = sm.compare(events, models=CONTENDERS, seed=3)
+            assert told(cut) == told(sm.compare(events, models=CONTENDERS, seed=3))
+            return
+        models = (
+            CONTENDERS if isinstance(source, StreamSource) else CONTENDERS[:2]
+        )  # every pass takes Spark long
+        split, in_memory = (sm.compare(s, models=models, seed=3) for s in (source, events))
+        assert told(split) == told(in_memory)
+        assert split.lines[0].top_1 > 0
+        train, dev = random_sequences(6, "0AB", n=6), random_sequences(7, "BC", n=4)
+        result = sm.compare(train, dev, source, models=CONTENDERS[:1])
+        assert told(result) == told(sm.compare(train, dev, events, models=CONTENDERS[:1]))
 
 
 @pytest.mark.parametrize("name", ["linkedin", "timelines"])

@@ -124,8 +124,8 @@ def test_the_table_fits_80_columns_and_no_number_is_cut(
 def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from summarkov.baselines import contender
 
-    real = contender.ModelsPredictor.probability
-    monkeypatch.setattr(contender.ModelsPredictor, "probability", lambda *a: real(*a) * 0)
+    real = contender.ModelsPredictor.at
+    monkeypatch.setattr(contender.ModelsPredictor, "at", lambda *a: real(*a) * 0)
     lines = run_command("all.jsonl", *FAST).stdout.splitlines()
     rows = [line for line in lines if line.startswith("chain-")][:2]
     assert [row.split() for row in rows] == [

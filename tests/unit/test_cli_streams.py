@@ -60,6 +60,27 @@ def test_learn_gives_the_same_model_from_a_folder_a_pattern_and_a_file(run: Run)
     )
 
 
+def test_confidence_of_streamed_events(run: Run) -> None:
+    settings = ("-t", "purchase", "-t", "search", "--confidence", 5, "--json")
+    streamed = learned(run("learn", "log.csv", "--engine", "stream", *settings))
+    assert streamed == learned(run("learn", "log.csv", *settings))
+    assert streamed["edges"][0]["frequency"] is not None
+
+
+def test_compare_streams_too(run: Run) -> None:
+    def compared(*arguments: object) -> dict:
+        document = learned(run("compare", *arguments, "-m", "chain-0", "-m", "bsumm-auto", "--json"))
+        for line in document["lines"]:
+            del line["seconds"]
+        return document
+
+    expected = compared("log.csv", "-t", "purchase")
+    assert compared("log.csv", "-t", "purchase", "--engine", "stream", "--memory", "20K") == expected
+    files = [f"folder/{part}.parquet" for part in range(3)]
+    expected = compared(*files, "-t", "purchase")
+    assert compared("folder/0*.parquet", *files[1:], "-t", "purchase") == expected
+
+
 @pytest.mark.parametrize(
     "settings", [[], ["-t", "purchase"], ["-t", "purchase", "-t", "search"], ["--joint"]]
 )
@@ -106,7 +127,12 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
         (["learn", "folder", "--engine", "memory"], "folder is not one file; --engine stream reads folders"),
         (["learn", "folder", "--engine", "fast"], "--engine must be auto, memory or stream, not 'fast'"),
         (["learn", "folder", "--memory", "lots"], "--memory must be a size such as 500M or 4G, not 'lots'"),
-        (["learn", "folder", "--confidence", "3"], "--confidence needs the events in memory"),
+        (["learn", "folder", "--confidence", "3", "--blocks", "4"], "for blocks of events give the events"),
+        (["compare", "folder", "--collapse"], "events are prepared in memory"),
+        (
+            ["compare", "folder", "-m", "lr-counts-3"],
+            "lr-counts-3 needs all events in memory, and train is a",
+        ),
         (["learn", "."], "holds parquet and csv files; say which to read with --format"),
         (["learn", "tmp"], "holds no parquet, csv or jsonl files"),
         (["learn", "*.pq"], "no file fits the pattern *.pq"),

@@ -18,8 +18,9 @@ SEED = 11
 def tuned(name, by_sequence, *, brier=0.1, top=None, influencers=2, reliability=None, dev=-1.0):
     """A result with the given log-likelihood of each test sequence, for one target."""
     bins = np.zeros((len(BINS) - 1, 3)) if reliability is None else reliability
-    measures = Measures(np.array(by_sequence, dtype=float), brier, bins)
-    return Tuned(name, (Chosen("a", {"alpha": 1}, dev, influencers, measures),), 1.5, top, top)
+    each = np.array(by_sequence, dtype=float)
+    measures = Measures(float(each.sum()), brier, bins)
+    return Tuned(name, (Chosen("a", {"alpha": 1}, dev, influencers, measures),), each, 1.5, top, top)
 
 
 # ------------------------------------------------------------------ the interval

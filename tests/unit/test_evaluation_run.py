@@ -13,7 +13,7 @@ import summarkov as sm
 from summarkov.baselines import MissingLibraryError
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation import DEFAULT, NAMES, ModelContender, lineup
-from summarkov.evaluation.checkpoint import fingerprint
+from summarkov.evaluation.checkpoint import contents, fingerprint
 from summarkov.evaluation.tuning import Split, tune
 
 TRAIN = [list("abcabcab"), list("bcabca"), list("cabc"), list("aabbcc")] * 3
@@ -353,15 +353,15 @@ def test_the_fingerprint_knows_grids_data_targets_and_names():
     grid = {"alpha": (0.1, 1)}
     base = ModelContender("x", sm.BSuMM(), grid)
     others = [
-        fingerprint(split, labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 2)})),
-        fingerprint(split, labels, ModelContender("x", sm.BSuMM(lookback=3), grid)),
-        fingerprint(split, labels, ModelContender("x", sm.OSuMM(), grid)),
-        fingerprint(split, labels, ModelContender("y", sm.BSuMM(), grid)),
-        fingerprint(split, labels[:2], base),
-        fingerprint(Split(split.train, split.test, split.dev), labels, base),
+        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 2)})),
+        fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(lookback=3), grid)),
+        fingerprint(contents(split), labels, ModelContender("x", sm.OSuMM(), grid)),
+        fingerprint(contents(split), labels, ModelContender("y", sm.BSuMM(), grid)),
+        fingerprint(contents(split), labels[:2], base),
+        fingerprint(contents(Split(split.train, split.test, split.dev)), labels, base),
     ]
-    name = fingerprint(split, labels, base)
-    assert name == fingerprint(split, labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 1)}))
+    name = fingerprint(contents(split), labels, base)
+    assert name == fingerprint(contents(split), labels, ModelContender("x", sm.BSuMM(), {"alpha": (0.1, 1)}))
     assert len({name, *others}) == 7
 
 

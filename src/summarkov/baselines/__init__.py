@@ -7,7 +7,13 @@ library. scikit-learn (``summarkov[baselines]``) and PyTorch (``summarkov[lstm]`
 
 from summarkov.baselines.bags import BagContender
 from summarkov.baselines.boosting import BoostingContender, Trees
-from summarkov.baselines.contender import Contender, ModelContender, Predictor, TreeContender
+from summarkov.baselines.contender import (
+    Contender,
+    ModelContender,
+    PiecewisePredictor,
+    Predictor,
+    TreeContender,
+)
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.baselines.lstm import PAPER_SETTINGS, LstmContender, LstmSettings
 from summarkov.errors import MissingLibraryError
@@ -22,6 +28,7 @@ __all__ = [
     "LstmSettings",
     "MissingLibraryError",
     "ModelContender",
+    "PiecewisePredictor",
     "Predictor",
     "TreeContender",
     "Trees",

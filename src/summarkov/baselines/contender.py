@@ -5,15 +5,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines import EventSource, joint_memory
 from summarkov.events import EventSequences
+from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
 
 FloatArray = npt.NDArray[np.float64]
+
+#: What models are fitted to and measured on.
+Data = EventSequences | EventSource
 
 
 class Predictor(Protocol):
@@ -26,8 +31,26 @@ class Predictor(Protocol):
         """The labels that the target's probability depends on; None where that means nothing."""
 
 
+@runtime_checkable
+class PiecewisePredictor(Predictor, Protocol):
+    """One that can be asked piece by piece, and so about events that are not in memory together."""
+
+    def memory(self) -> tuple[int, int | None]:
+        """What must be remembered of a sequence that is cut, as :meth:`Summary.memory` tells it."""
+
+    def at(self, index: Index, target: str) -> FloatArray:
+        """Probability of the target at every position of a piece."""
+
+    def only(self, target: str) -> PiecewisePredictor:
+        """What is needed for one target, so that nothing else need be kept, or sent to where events are."""
+
+
 class Contender(Protocol):
-    """Something to be tuned and compared."""
+    """Something to be tuned and compared.
+
+    One that can be fitted to a source of events (:class:`EventSource`) too says so by a class attribute,
+    ``takes_sources = True``, and yields predictors that are :class:`PiecewisePredictor`.
+    """
 
     @property
     def name(self) -> str:
@@ -38,7 +61,7 @@ class Contender(Protocol):
     ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Fit to ``train`` with each of the settings to choose from; yield settings and what was fitted.
 
-        A predictor is asked before the next one is made, so one object may be trained on and yielded again.
+        What was fitted stays as it is: the predictor that turns out best is asked again at the end.
         """
 
 
@@ -56,6 +79,19 @@ class ModelsPredictor:
         """As learned."""
         return self.models[target].influencers_
 
+    def memory(self) -> tuple[int, int | None]:
+        """What all summaries need."""
+        return joint_memory(model.fitted.summary for model in self.models.values())
+
+    def at(self, index: Index, target: str) -> FloatArray:
+        """The target's own model, on a piece."""
+        fitted = self.models[target].fitted
+        return np.asarray(fitted.theta[fitted.predict(index), 0])
+
+    def only(self, target: str) -> ModelsPredictor:
+        """One of the models."""
+        return ModelsPredictor({target: self.models[target]})
+
 
 @dataclass(frozen=True)
 class ModelContender:
@@ -65,10 +101,9 @@ class ModelContender:
     template: SummaryModel
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+    takes_sources: ClassVar[bool] = True
 
-    def candidates(
-        self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def candidates(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid."""
         for values in itertools.product(*self.grid.values()):
             settings = dict(zip(self.grid, values, strict=True))
@@ -88,19 +123,16 @@ class TreeContender:
     template: TreeSuMM
     grid: Mapping[str, Sequence[Any]]
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+    takes_sources: ClassVar[bool] = True
 
-    def candidates(
-        self, train: EventSequences, targets: Sequence[str]
-    ) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def candidates(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid."""
         grown = self.grow(train, targets)
         for values in itertools.product(*self.grid.values()):
             settings = dict(zip(self.grid, values, strict=True))
             yield settings, self.read(grown, settings)
 
-    def grow(
-        self, train: EventSequences, targets: Sequence[str], sample_weight: Any = None
-    ) -> dict[str, TreeSuMM]:
+    def grow(self, train: Any, targets: Sequence[str], sample_weight: Any = None) -> dict[str, TreeSuMM]:
         """The trees of the least gamma."""
         least = min(self.grid.get("gamma", (self.template.gamma,)))
         graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, print_line
 from summarkov.cli.console import progress as progress_bar
-from summarkov.cli.options import EventsFile, Jobs, Json
+from summarkov.cli.options import EventsPath, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.results import check_result_file, going_on, save_result
+from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
 
@@ -29,10 +30,10 @@ _LONGEST_NAME = 14
 
 @reads_events
 def compare(
-    file: EventsFile,
+    file: EventsPath,
     parts: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[DEV TEST]", help="Two more files, if the data is split already."),
+        typer.Argument(metavar="[DEV TEST]", help="Two more of these, if the data is split already."),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -65,6 +66,8 @@ def compare(
     ] = None,
     jobs: Jobs = 1,
     reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
@@ -75,8 +78,8 @@ def compare(
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file)
-    data = reading.read_several([file, *(parts or ())], first=True)
     with (
+        Opening(reading, engine, memory, jobs).open_several([file, *(parts or ())]) as data,
         going_on(output_file) as checkpoint,
         progress_bar("Comparing", splits * len(names), "models") as advance,
     ):

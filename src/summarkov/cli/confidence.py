@@ -21,6 +21,7 @@ from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.confidence import Discoveries
+    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
     from summarkov.models import InfluenceGraph
 
@@ -86,7 +87,7 @@ def confidence(
             print_line(results(), f"Saved the graph as {output}")
 
 
-def add_confidence(graph: InfluenceGraph, events: EventSequences, **settings: Any) -> None:
+def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
     """Ask for the confidence of a graph, with a bar."""
     with progress("Resampling", len(graph.models_), "labels") as advance:
         graph.confidence(events, progress=advance, **settings)

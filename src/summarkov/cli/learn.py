@@ -105,15 +105,11 @@ def learn(
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output)
     opening = Opening(reading, engine, memory, jobs)
-    if confidence is not None and opening.streams(file):
-        raise SettingError("--confidence needs the events in memory; leave it out, or use --engine memory")
     with opening.open(file) as events:
         fitted = fit(template, events, target or [], joint, jobs)
         if confidence is not None:
             from summarkov.cli.confidence import add_confidence
-            from summarkov.events import EventSequences
 
-            assert isinstance(events, EventSequences)
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order = events.tied_order
     if output is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -102,6 +102,15 @@ class Opening:
             return
         with self.stream(path) as source:
             yield source
+
+    @contextmanager
+    def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences | EventSource]]:
+        """The events of several files; labels are rare, if that is asked, in the first of them."""
+        if not any(self.streams(path) for path in paths):
+            yield self.reading.read_several(paths, first=True)
+            return
+        with ExitStack() as opened:
+            yield [opened.enter_context(self.open(path)) for path in paths]
 
     @contextmanager
     def stream(self, path: Path, *, names: bool = False) -> Iterator[StreamSource]:

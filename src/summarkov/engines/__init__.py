@@ -3,7 +3,7 @@
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import LocalSource
-from summarkov.engines.past import Past, joint_memory
+from summarkov.engines.past import Past, joint_memory, most_memory
 from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest
 from summarkov.engines.resampling import Bootstrap, Draws, units_of
@@ -30,5 +30,6 @@ __all__ = [
     "Target",
     "as_source",
     "joint_memory",
+    "most_memory",
     "units_of",
 ]

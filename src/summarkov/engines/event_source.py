@@ -32,8 +32,8 @@ WORKER_MEMORY = 1 << 27
 class EventSource(ABC):
     """Events that stay where they are and are counted there: a :class:`CountSource`.
 
-    Models, ``InfluenceGraph``, ``partial_fit``, ``log_likelihood`` and ``score`` of models take one wherever
-    they take events, and learn to the last bit what they would learn in memory.
+    Models, graphs and bags (``fit``, ``partial_fit``, ``confidence``, ``log_likelihood``, ``score``) and
+    ``compare`` take one wherever they take events, and find to the last bit what they would find in memory.
 
     >>> import pathlib, tempfile, pyarrow, pyarrow.parquet, summarkov as sm
     >>> events = {"case": [1, 1, 1, 2, 2, 2] * 2, "event": ["A", "B", "C", "C", "A", "B"] * 2}
@@ -90,6 +90,10 @@ class EventSource(ABC):
     @abstractmethod
     def places(self) -> Places:
         """For each part, the places of its sequences that are not empty, in the order of first rows."""
+
+    def numbers(self) -> Places:
+        """For each part, the numbers of its sequences, empty ones included, as ``read_events`` has them."""
+        return self.places()  # most formats have no row for a sequence without events
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ResampledSource:
         """The same sequences under each of many weights."""

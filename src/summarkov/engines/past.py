@@ -60,6 +60,10 @@ def _first_and_last(codes: CodeArray, recent: npt.NDArray[np.bool_], first: int)
 
 def joint_memory(summaries: Iterable[Summary]) -> tuple[int, int | None]:
     """The memory that serves all of several summaries."""
-    memories = [summary.memory() for summary in summaries]
-    firsts = [first for _, first in memories if first is not None]
-    return max(recent for recent, _ in memories), max(firsts) if firsts else None
+    return most_memory(summary.memory() for summary in summaries)
+
+
+def most_memory(memories: Iterable[tuple[int, int | None]]) -> tuple[int, int | None]:
+    """The memory that serves wherever one of several does."""
+    recents, firsts = zip(*memories, strict=True)
+    return max(recents), max((first for first in firsts if first is not None), default=None)

@@ -57,6 +57,10 @@ class StreamSource(EventSource):
         """The place of each sequence that is not empty, in the order of first rows."""
         return [self._content.places()]
 
+    def numbers(self) -> Places:
+        """The number of each sequence, in the order of first rows."""
+        return [self._content.numbers()]
+
     def part(self) -> Part:
         """All of the data."""
         if not self._open:

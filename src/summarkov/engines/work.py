@@ -8,13 +8,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from summarkov.engines.counts import Counts, total
-from summarkov.engines.local import AT_ONCE, SHARD_EVENTS
+from summarkov.engines.local import AT_ONCE, SHARD_EVENTS, TABLE_BYTES
 from summarkov.engines.past import joint_memory
 from summarkov.engines.pieces import carried
 from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Request
 from summarkov.engines.shard import Shard
+from summarkov.events import EventSequences
 from summarkov.readers.spill import Block
 
 #: What the kernels need for an event while they count, beside the counts.
@@ -41,6 +44,22 @@ class Part:
     def blocks(self, event_bytes: int) -> Iterator[Block]:
         """All events, as many at a time as fit into memory if each takes so many bytes."""
         return self.read(max(1, min(SHARD_EVENTS, self.memory // (event_bytes * self.n_jobs))))
+
+
+def in_memory(events: EventSequences, *, cut: bool = True) -> Part:
+    """Events in memory as a part, which may be cut into blocks or not."""
+
+    def read(most: int) -> Iterator[Block]:
+        ends, n = events.offsets[1:], max(events.n_events, 1)
+        most = most if cut else n
+        first = 0  # sequence that has not ended yet
+        for start in range(0, n, most):
+            codes = events.codes[start : start + most]
+            last = int(np.searchsorted(ends, start + len(codes), side="right"))
+            yield Block.of(codes, ends[first:last] - start)
+            first = last
+
+    return Part(read, events.labels, TABLE_BYTES)
 
 
 class Work(Protocol[Answer]):

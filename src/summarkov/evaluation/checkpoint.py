@@ -6,11 +6,16 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from summarkov import __version__
 from summarkov.baselines import Contender
+from summarkov.engines import EventSource
+from summarkov.engines.work import Part
 from summarkov.errors import SettingError, naming_the_disk
 from summarkov.evaluation.tuning import Split, Tuned
 
@@ -18,7 +23,46 @@ from summarkov.evaluation.tuning import Split, Tuned
 _START = '{"name": "'
 
 
-def fingerprint(split: Split, targets: Sequence[str], contender: Contender) -> str | None:
+def contents(split: Split) -> str:
+    """What train, dev and test hold, as a checksum.
+
+    That of a source depends on where its parts are cut too: so it is never that of other data, but opened
+    with other settings, or in memory, the same data may have another one.
+    """
+    digest = hashlib.sha256()
+    for part in (split.train, split.dev, split.test):
+        if isinstance(part, EventSource):
+            found = part.run(ChecksumWork())
+            for number, checksum in sorted(found):
+                digest.update(f"{number} {checksum} ".encode())
+            for numbers in part.numbers():
+                digest.update(np.asarray(numbers, np.int64).tobytes())
+        else:
+            digest.update(part.codes.tobytes() + part.offsets.tobytes())
+        digest.update("\0".join(part.labels).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class ChecksumWork:
+    """A checksum of the codes of every part and of where its sequences end, however it is read."""
+
+    def run(self, part: Part) -> tuple[tuple[int, str], ...]:
+        """Block by block."""
+        codes, ends, start = hashlib.sha256(), hashlib.sha256(), 0
+        for block in part.blocks(1 << 4):
+            codes.update(np.ascontiguousarray(block.codes, np.int32).data)
+            ended = len(block.offsets) - block.goes_on
+            ends.update((block.offsets[1:ended] + start).data)
+            start += len(block.codes)
+        return ((part.number, codes.hexdigest() + ends.hexdigest()),)
+
+    def total(self, answers: Sequence[tuple[tuple[int, str], ...]]) -> tuple[tuple[int, str], ...]:
+        """All of them."""
+        return sum(answers, ())
+
+
+def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> str | None:
     """Name a piece of work by everything that its result depends on.
 
     A contender counts by its ``repr``, which tells all settings if it is a dataclass. None if that tells
@@ -27,11 +71,9 @@ def fingerprint(split: Split, targets: Sequence[str], contender: Contender) -> s
     told = repr(contender)
     if " at 0x" in told:
         return None
-    digest = hashlib.sha256()
-    for part in (split.train, split.dev, split.test):
-        digest.update(part.codes.tobytes() + part.offsets.tobytes() + "\0".join(part.labels).encode())
-    digest.update(repr((tuple(targets), contender.name, told, __version__)).encode())
-    return digest.hexdigest()[:24]
+    return hashlib.sha256(
+        repr((contents, tuple(targets), contender.name, told, __version__)).encode()
+    ).hexdigest()[:24]
 
 
 class Checkpoint:
@@ -40,6 +82,7 @@ class Checkpoint:
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
         self._done: dict[str, dict[str, Any]] = {}
+        self._last: tuple[Split, str] | None = None  # and what it holds
         if self.path is None:
             return
         if not self.path.parent.is_dir():
@@ -54,6 +97,14 @@ class Checkpoint:
                     self._done[record["name"]] = record["result"]
                 except (json.JSONDecodeError, KeyError, TypeError):
                     continue  # the line that was being written when the run was cut off
+
+    def piece(self, split: Split, targets: Sequence[str], contender: Contender) -> str | None:
+        """The name of a piece; None if it cannot be kept."""
+        if self.path is None:
+            return None
+        if self._last is None or self._last[0] is not split:
+            self._last = split, contents(split)
+        return fingerprint(self._last[1], targets, contender)
 
     def get(self, name: str | None) -> Tuned | None:
         """A finished piece, if there is one."""

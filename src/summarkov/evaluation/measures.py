@@ -1,92 +1,130 @@
-"""How good probabilities are, from the probabilities and what happened."""
+"""How good probabilities are, from the probabilities and what happened: sums that add, piece by piece."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.events import EventSequences
+from summarkov.readers.spill import Block
+from summarkov.scores.sums import ExactSum
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_N_BINS = len(BINS) - 1
 
 
 @dataclass(frozen=True)
 class Measures:
-    """One target's probabilities against what happened in the test sequences."""
+    """One target's probabilities against what happened in all test sequences."""
 
-    by_sequence: FloatArray  # log-likelihood of each test sequence; -inf where what happened was ruled out
+    log_likelihood: float  # summed over positions; -inf where what happened was ruled out
     brier: float  # mean of (p - [it occurred])^2 over positions
     reliability: FloatArray  # a row a bin: positions, sum of p, occurrences
 
-    @property
-    def log_likelihood(self) -> float:
-        """Summed over all test positions."""
-        return float(self.by_sequence.sum())
-
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {
-            "by_sequence": self.by_sequence.tolist(),
-            "brier": self.brier,
-            "reliability": self.reliability.tolist(),
-        }
+        return {**vars(self), "reliability": self.reliability.tolist()}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Measures:
         """Read what :meth:`to_dict` returned."""
-        return cls(np.array(given["by_sequence"]), given["brier"], np.array(given["reliability"]))
+        return cls(**{**given, "reliability": np.array(given["reliability"])})
 
 
-def log_likelihood(p: FloatArray, occurred: npt.NDArray[np.bool_]) -> float:
-    """Sum of log p where the target occurred and of log(1 - p) where it did not.
+@dataclass(frozen=True)
+class Sums:
+    """One target's probabilities against what happened in some of the events.
+
+    The sums are exact, so they do not depend on where the events are nor on how they are cut.
+    """
+
+    logs: ExactSum = field(default_factory=ExactSum)  # of the sequences that ended
+    squares: ExactSum = field(default_factory=ExactSum)
+    n: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))  # positions, a bin each
+    occurred: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))
+    predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
+
+    @classmethod
+    def of(cls, p: FloatArray, occurred: BoolArray, by_sequence: FloatArray) -> Sums:
+        """Measure the probabilities of a piece, in which sequences ended that have these log-likelihoods."""
+        bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
+        return cls(
+            ExactSum.of(by_sequence),
+            ExactSum.of((p - occurred) ** 2),
+            np.bincount(bins, minlength=_N_BINS),
+            np.bincount(bins[occurred], minlength=_N_BINS),
+            tuple(ExactSum.of(p[bins == one]) for one in range(_N_BINS)),
+        )
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(
+            self.logs + other.logs,
+            self.squares + other.squares,
+            self.n + other.n,
+            self.occurred + other.occurred,
+            tuple(a + b for a, b in zip(self.predicted, other.predicted, strict=True)),
+        )
+
+    @property
+    def measures(self) -> Measures:
+        """What they come to."""
+        predicted = np.array([float(each) for each in self.predicted])
+        reliability = np.stack([self.n.astype(float), predicted, self.occurred.astype(float)], axis=1)
+        return Measures(float(self.logs), float(self.squares) / max(int(self.n.sum()), 1), reliability)
+
+
+class SequenceSums:
+    """Sums of values over the sequences of a piece, each in the order of its positions.
+
+    So that they do not depend on where a sequence is cut, what one has come to before goes along: the carry.
+
+    >>> sums = SequenceSums(Block.of(np.zeros(3, np.int32), np.array([2])))
+    >>> sums.of(np.array([1.0, 2.0, 4.0]), carry=0.5)
+    (array([3.5]), 4.0)
+    """
+
+    def __init__(self, block: Block) -> None:
+        lengths = np.diff(block.offsets)
+        self._sequence = np.concatenate([[0], np.repeat(np.arange(len(lengths)), lengths)])
+        self._n, self._goes_on = len(lengths), block.goes_on
+
+    def of(self, values: FloatArray, carry: float) -> tuple[FloatArray, float]:
+        """The sums of the sequences that end here, and the carry of the one that goes on, or 0."""
+        weights = np.concatenate([[carry], values])
+        sums = np.bincount(self._sequence, weights=weights, minlength=self._n)
+        ended = np.asarray(sums[: self._n - self._goes_on], dtype=np.float64)
+        return ended, float(sums[-1]) if self._goes_on else 0.0
+
+
+def logs(p: FloatArray, occurred: BoolArray) -> FloatArray:
+    """Log p where the target occurred and log(1 - p) where it did not.
 
     It is minus infinity, without a warning, if something that happened was given no probability at all.
 
-    >>> round(log_likelihood(np.array([0.5, 0.25]), np.array([True, False])), 4)
-    -0.9808
+    >>> logs(np.array([0.5, 0.0]), np.array([True, False])).round(4).tolist()
+    [-0.6931, 0.0]
     """
-    return float(_logs(p, occurred).sum())
-
-
-def _logs(p: FloatArray, occurred: npt.NDArray[np.bool_]) -> FloatArray:
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.where(occurred, p, 1 - p)))
 
 
-def measure(events: EventSequences, target: str, p: FloatArray) -> Measures:
-    """Measure the probabilities ``p`` of one target, one a position."""
-    occurred = events.codes == events.code(target)
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    by_sequence: FloatArray = np.asarray(
-        np.bincount(sequence, weights=_logs(p, occurred), minlength=len(events)), dtype=np.float64
-    )
-    bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, len(BINS) - 2)
-    reliability: FloatArray = np.stack(
-        [
-            np.bincount(bins, weights=w, minlength=len(BINS) - 1)
-            for w in (np.ones(len(p)), p, occurred.astype(float))
-        ],
-        axis=1,
-    )
-    brier = float(((p - occurred) ** 2).mean()) if len(p) else 0.0
-    return Measures(by_sequence, brier, reliability)
-
-
-def top_k(events: EventSequences, p: FloatArray, k: int) -> float:
-    """Share of the events whose label is among the k most probable; ``p[i, m]``, ties to the first labels.
+def hits(codes: npt.NDArray[np.integer], p: FloatArray, k: int) -> int:
+    """How many events have a label among the k most probable; ``p[i, m]``, ties to the first labels.
 
     An event of no label (code -1) can be nobody's prediction and counts as missed.
+
+    >>> hits(np.array([0, 1, -1]), np.array([[0.5, 0.5]] * 3), 1)
+    1
     """
-    if not events.n_events:
-        return 0.0
-    known = np.flatnonzero(events.codes >= 0)
-    own = p[known, events.codes[known]][:, None]
+    known = np.flatnonzero(codes >= 0)
+    own = p[known, codes[known]][:, None]
     ahead = (p[known] > own).sum(axis=1)
-    ahead += ((p[known] == own) & (np.arange(p.shape[1]) < events.codes[known][:, None])).sum(axis=1)
-    return float((ahead < k).sum() / events.n_events)
+    ahead += ((p[known] == own) & (np.arange(p.shape[1]) < codes[known][:, None])).sum(axis=1)
+    return int((ahead < k).sum())

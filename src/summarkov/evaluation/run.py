@@ -6,14 +6,22 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from summarkov.baselines import Contender
+from summarkov.baselines.contender import Data
+from summarkov.engines import EventSource
+from summarkov.engines.views import RecodedSource, SelectedSource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.evaluation.checkpoint import Checkpoint, fingerprint
+from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
-from summarkov.events import EventSequences
+from summarkov.events.prepare import split_numbers
 from summarkov.readers import read_events
+
+IntArray = npt.NDArray[np.int64]
 
 #: Told the pieces done, the pieces in all, and what is being worked on.
 Progress = Callable[[int, int, str], None]
@@ -38,9 +46,11 @@ def compare(
 
     Parameters
     ----------
-    train, dev, test : events
+    train, dev, test : events, or sources of events
         The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
-        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``.
+        ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. An :class:`EventSource` gives
+        to the last bit what the same events give in memory, with all models but those that need a matrix of
+        all events: logistic regression, boosting and the LSTM.
     models : names or contenders
         Names as in :data:`summarkov.evaluation.NAMES`, or anything with ``name`` and ``candidates``.
     targets : labels, optional
@@ -71,17 +81,18 @@ def compare(
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
+    _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
     pieces = _splits(train, dev, test, splits, fractions, seed)
     kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(pieces) * len(contenders), 0
-    for number, split in enumerate(pieces):
+    for number, (split, _) in enumerate(pieces):
         chosen = _targets(targets, split)
         for c, contender in enumerate(contenders):
             what = contender.name if len(pieces) == 1 else f"{contender.name}, split {number + 1}"
             if progress is not None:
                 progress(done, total, what)
-            name = fingerprint(split, chosen, contender)
+            name = kept.piece(split, chosen, contender)
             tuned = kept.get(name)
             if tuned is None:
                 tuned = tune(contender, split, chosen)
@@ -92,8 +103,8 @@ def compare(
                 progress(done, total, what)
     comparison = Comparison(
         results,
-        [split.test.n_events for split in pieces],
-        sequences=[[int(number) for number in split.test.ids] for split in pieces],
+        [split.test.n_events for split, _ in pieces],
+        sequences=[numbers for _, numbers in pieces],
         n_bootstrap=n_bootstrap,
         seed=seed,
     )
@@ -101,28 +112,56 @@ def compare(
     return comparison
 
 
+def _refuse_sources(contenders: Sequence[Contender], parts: dict[str, Any]) -> None:
+    """Say which contender cannot be fitted to what was given, before any is."""
+    for name, part in parts.items():
+        for contender in contenders:
+            if isinstance(part, EventSource) and not getattr(contender, "takes_sources", False):
+                raise SettingError(
+                    f"{contender.name} needs all events in memory, and {name} is a {type(part).__name__}; "
+                    f"read it with read_events, or leave {contender.name} out of models="
+                )
+
+
 def _splits(
     train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
-) -> list[Split]:
+) -> list[tuple[Split, IntArray]]:
+    """The parts to work on, each with the numbers of its test sequences, by which they are known again."""
     if (dev is None) != (test is None):
         raise SettingError("give train, dev and test, or train alone to have it split")
     if dev is not None:
         if splits != 1:
             raise SettingError("splits= is for one data set; train, dev and test are already split")
-        parts = [_numbered(read_events(part)) for part in (train, dev, test)]
+        parts = [_read(part) for part in (train, dev, test)]
         labels = sorted({label for part in parts for label in part.labels})
-        return [_checked(Split(*(part.recode(labels) for part in parts)))]
+        split = _checked(Split(*(_recoded(part, labels) for part in parts)))
+        return [(split, np.arange(_n_sequences(split.test)))]
     if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
         raise SettingError(f"splits must be a whole number from 1 on, not {splits!r}")
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
-    events = _numbered(read_events(train))
-    return [_checked(Split(*events.split(fractions, seed + s))) for s in range(splits)]
+    data, found = _read(train), []
+    for s in range(splits):
+        numbers = split_numbers(_n_sequences(data), fractions, seed + s)
+        split = Split(*(_selected(data, part) for part in numbers))
+        found.append((_checked(split), numbers[2]))
+    return found
 
 
-def _numbered(events: EventSequences) -> EventSequences:
-    """Sequences with their numbers for names, to know them again in another split."""
-    return EventSequences(events.codes, events.offsets, events.labels)
+def _read(part: Any) -> Data:
+    return part if isinstance(part, EventSource) else read_events(part)
+
+
+def _n_sequences(part: Data) -> int:
+    return part.n_sequences if isinstance(part, EventSource) else len(part)
+
+
+def _recoded(part: Data, labels: Sequence[str]) -> Data:
+    return RecodedSource(part, labels) if isinstance(part, EventSource) else part.recode(labels)
+
+
+def _selected(part: Data, numbers: IntArray) -> Data:
+    return SelectedSource(part, numbers) if isinstance(part, EventSource) else part[numbers]
 
 
 def _checked(split: Split) -> Split:
@@ -133,7 +172,7 @@ def _checked(split: Split) -> Split:
 
 
 def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
-    labels: EventSequences = split.train
+    labels = split.train
     if targets is None:
         return tuple(x for x, n in zip(labels.labels, labels.label_counts.tolist(), strict=True) if n)
     if isinstance(targets, str):

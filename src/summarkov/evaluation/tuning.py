@@ -9,24 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines import Contender, Predictor
+from summarkov.baselines import Contender, PiecewisePredictor, Predictor
+from summarkov.baselines.contender import Data
 from summarkov.errors import SettingError
-from summarkov.evaluation.measures import FloatArray, Measures, log_likelihood, measure, top_k
-from summarkov.events import EventSequences
-
-#: Accuracy of the next event is left out where the probabilities of all labels would not fit in memory.
-_MOST_CELLS = 10**8
-#: A probability may be so far outside 0 to 1.
-_ROUNDING = 1e-9
+from summarkov.evaluation.measures import FloatArray, Measures
+from summarkov.evaluation.measuring import log_likelihoods, report
 
 
 @dataclass(frozen=True)
 class Split:
     """Train, dev and test over one vocabulary."""
 
-    train: EventSequences
-    dev: EventSequences
-    test: EventSequences
+    train: Data
+    dev: Data
+    test: Data
 
 
 @dataclass(frozen=True)
@@ -55,23 +51,21 @@ class Tuned:
 
     name: str
     chosen: tuple[Chosen, ...]
+    by_sequence: FloatArray  # log-likelihood of each test sequence, mean over the targets
     seconds: float
     top_1: float | None
     top_3: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return {**vars(self), "chosen": [each.to_dict() for each in self.chosen]}
+        chosen = [each.to_dict() for each in self.chosen]
+        return {**vars(self), "chosen": chosen, "by_sequence": self.by_sequence.tolist()}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Tuned:
         """Read what :meth:`to_dict` returned."""
-        return cls(**{**given, "chosen": tuple(Chosen.from_dict(each) for each in given["chosen"])})
-
-    @property
-    def by_sequence(self) -> FloatArray:
-        """Log-likelihood of each test sequence, mean over the targets."""
-        return np.asarray(np.mean([each.measures.by_sequence for each in self.chosen], axis=0))
+        chosen = tuple(Chosen.from_dict(each) for each in given["chosen"])
+        return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
 
     @property
     def log_likelihood(self) -> float:
@@ -79,37 +73,46 @@ class Tuned:
         return float(np.mean([each.measures.log_likelihood for each in self.chosen]))
 
 
+@dataclass(frozen=True)
+class _Best:
+    """What is best on dev for one target, so far."""
+
+    dev: float
+    settings: dict[str, Any]
+    n_influencers: int | None
+    predictor: Predictor
+
+
 def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     """Choose a contender's settings for each target by log-likelihood on dev; ties go to the first.
 
-    Test is predicted only with settings that are the best on dev so far, and has no say in the choice.
-    Accuracy of the next event is told where every label that occurs in train is a target.
+    Test is predicted once, with what is best on dev, and has no say in the choice. Accuracy of the next event
+    is told where every label that occurs in train is a target.
     """
     start = time.perf_counter()
-    best: dict[str, tuple[float, dict[str, Any], FloatArray, int | None]] = {}
-    on_dev = {target: split.dev.codes == split.dev.code(target) for target in targets}
-    for settings, predictor in contender.candidates(split.train, targets):
-        for target in targets:
-            dev = log_likelihood(_asked(contender, predictor, split.dev, target), on_dev[target])
-            if target not in best or dev > best[target][0]:
+    best: dict[str, _Best] = {}
+    train: Any = split.train  # a contender is given no source unless it takes them
+    for settings, predictor in contender.candidates(train, targets):
+        on_dev = log_likelihoods(split.dev, contender.name, dict.fromkeys(targets, predictor))
+        for target, dev in on_dev.items():
+            if target not in best or dev > best[target].dev:
                 influencers = predictor.influencers(target)
-                p = _asked(contender, predictor, split.test, target)
-                best[target] = (dev, plain(settings), p, None if influencers is None else len(influencers))
+                n = None if influencers is None else len(influencers)
+                kept = predictor.only(target) if isinstance(predictor, PiecewisePredictor) else predictor
+                best[target] = _Best(dev, plain(settings), n, kept)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
+    in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
+    chosen_ones = {target: one.predictor for target, one in best.items()}
+    found = report(split.test, contender.name, chosen_ones, accuracy=in_train <= set(best))
     chosen = tuple(
-        Chosen(target, settings, dev, n_influencers, measure(split.test, target, p))
-        for target, (dev, settings, p, n_influencers) in best.items()
+        Chosen(target, one.settings, one.dev, one.n_influencers, found.sums[target].measures)
+        for target, one in best.items()
     )
+    n = max(split.test.n_events, 1)
+    top_1, top_3 = (None, None) if found.hits is None else (right / n for right in found.hits)
     seconds = time.perf_counter() - start
-    accuracy: tuple[float, float] | tuple[None, None] = (None, None)
-    labels = sorted(best)
-    in_train = np.array(split.train.labels)[split.train.label_counts > 0].tolist()
-    if set(labels) >= set(in_train) and split.test.n_events * len(labels) <= _MOST_CELLS:
-        p = np.column_stack([best[label][2] for label in labels])
-        test = split.test.recode(labels, unknown="ignore")
-        accuracy = (top_k(test, p, 1), top_k(test, p, 3))
-    return Tuned(contender.name, chosen, seconds, *accuracy)
+    return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3)
 
 
 def plain(value: Any) -> Any:
@@ -129,16 +132,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     return repr(value)
-
-
-def _asked(contender: Contender, predictor: Predictor, events: EventSequences, target: str) -> FloatArray:
-    """The probabilities, refused if they are none."""
-    p = np.asarray(predictor.probability(events, target), dtype=np.float64)
-    if p.shape != (events.n_events,):
-        raise SettingError(
-            f"{contender.name} must give {target!r} one probability a position, {events.n_events} of them, "
-            f"not an array of shape {p.shape}"
-        )
-    if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
-        raise SettingError(f"{contender.name} gives {target!r} a probability that is not between 0 and 1")
-    return np.clip(p, 0.0, 1.0)

@@ -19,6 +19,7 @@ from summarkov.events.prepare import (
     pooled,
     refuse_known,
     renamed,
+    split_numbers,
     with_end,
     without_repeats,
 )
@@ -318,12 +319,7 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
         [5, 5]
         """
-        shares = np.asarray(fractions, dtype=float)
-        if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise DataError(f"fractions must be positive and sum to 1, not {tuple(fractions)}")
-        order = np.random.default_rng(seed).permutation(len(self))
-        cuts = np.rint(np.cumsum(shares)[:-1] * len(self)).astype(int)
-        parts = tuple(self[np.sort(part)] for part in np.split(order, cuts))
+        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed))
         if common_labels:
             in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
             common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]

@@ -75,6 +75,10 @@ class Spill:
         places[order] = np.arange(len(order))
         return places
 
+    def numbers(self) -> range | IntArray:
+        """The number of every sequence, empty ones included, in that order."""
+        return self.places() if self.has_firsts else range(self.n_sequences)
+
     def blocks(self, n_events: int) -> Iterator[Block]:
         """Read all sequences, so many events at a time; one empty block if there are none."""
         names = _Names(self.folder / "names") if self.has_names else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from summarkov.baselines import Contender
 from summarkov.errors import DataError
-from summarkov.evaluation.checkpoint import Checkpoint, fingerprint
+from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.readers import read_events
 from summarkov.reproduce.published import published
@@ -53,7 +53,7 @@ class Tables:
         if at not in self._done:
             split = self.splits[name]
             targets = targets_of(name, split)
-            piece = fingerprint(split, targets, contender)
+            piece = self._kept.piece(split, targets, contender)
             tuned = self._kept.get(piece)
             if tuned is None:
                 tuned = tune(contender, split, targets)

@@ -6,6 +6,7 @@ import contextlib
 import pickle
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,11 @@ class SparkSource(EventSource):
         return answer
 
     def places(self) -> Places:
-        """The place of each sequence by its first row; 8 bytes a sequence come to the driver."""
+        """The place of each sequence by its first row; 8 bytes a sequence come to the driver, once."""
+        return self._places
+
+    @cached_property
+    def _places(self) -> Places:
         from pyspark.sql import functions as f
 
         with explained(self._session):

@@ -1,0 +1,240 @@
+"""Predictors asked about events, in memory or wherever they are, in one pass for all targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from summarkov.baselines import PiecewisePredictor, Predictor
+from summarkov.baselines.contender import Data
+from summarkov.engines import EventSource, most_memory
+from summarkov.engines.pieces import carried
+from summarkov.engines.views import in_order
+from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
+from summarkov.errors import SettingError
+from summarkov.evaluation.measures import BoolArray, FloatArray, SequenceSums, Sums, hits, logs
+from summarkov.events import EventSequences
+from summarkov.kernels import Index
+from summarkov.readers.spill import Block
+from summarkov.scores.sums import ExactSum
+
+#: A probability may be so far outside 0 to 1.
+_ROUNDING = 1e-9
+#: Accuracy of the next event is left out where a predictor must be asked about all events at once, and the
+#: probabilities of all labels would not fit into memory.
+_MOST_CELLS = 10**8
+
+
+# ---------------------------------------------------------------------- what is asked
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A predictor that is asked about all events at once, which must then be one piece."""
+
+    predictor: Predictor
+    events: EventSequences
+
+    def memory(self) -> tuple[int, int | None]:
+        """Nothing: no sequence is cut."""
+        return 0, None
+
+    def at(self, index: Index, target: str) -> FloatArray:
+        """Probability of the target at every position."""
+        return self.predictor.probability(self.events, target)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A target, and who is asked for its probability."""
+
+    target: str
+    predictor: PiecewisePredictor | Whole
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was told of one target on one block."""
+
+    number: int  # of the question
+    p: FloatArray
+    occurred: BoolArray
+    by_sequence: FloatArray  # log-likelihoods of the sequences that ended
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What is asked of one contender."""
+
+    contender: str
+    each: tuple[Question, ...]
+
+    @property
+    def piecewise(self) -> bool:
+        """Whether events may be cut."""
+        return not any(isinstance(question.predictor, Whole) for question in self.each)
+
+    def blocks(self, part: Part, cells: int = 0) -> Iterator[tuple[Block, Iterator[Told]]]:
+        """Every block of a part with what is told of each target; ``cells``: numbers to keep an event."""
+        memory = most_memory(question.predictor.memory() for question in self.each)
+        carries = [0.0] * len(self.each)
+        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells)
+        for block, index in carried(blocks, len(part.labels), memory):
+            yield block, self._told(block, index, part.labels, carries)
+
+    def _told(
+        self, block: Block, index: Index, labels: Sequence[str], carries: list[float]
+    ) -> Iterator[Told]:
+        sums = SequenceSums(block)
+        for number, question in enumerate(self.each):
+            occurred = np.asarray(block.codes == labels.index(question.target))
+            p = self._asked(question, index)
+            ended, carries[number] = sums.of(logs(p, occurred), carries[number])
+            yield Told(number, p, occurred, ended)
+
+    def _asked(self, question: Question, index: Index) -> FloatArray:
+        """The probabilities, refused if they are none."""
+        n, target = len(index.codes), question.target
+        p = np.asarray(question.predictor.at(index, target), dtype=np.float64)
+        if p.shape != (n,):
+            raise SettingError(
+                f"{self.contender} must give {target!r} one probability a position, {n} of them, not an "
+                f"array of shape {p.shape}"
+            )
+        if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():
+            raise SettingError(f"{self.contender} gives {target!r} a probability that is not between 0 and 1")
+        return np.clip(p, 0.0, 1.0)
+
+
+# ---------------------------------------------------------------------- to choose by
+
+
+def log_likelihoods(data: Data, contender: str, asked: Mapping[str, Predictor]) -> dict[str, float]:
+    """The log-likelihood of each target, summed over all positions."""
+    questions = _questions(data, contender, asked)
+    sums = _run(data, LikelihoodWork(questions), questions)
+    return {question.target: float(each) for question, each in zip(questions.each, sums, strict=True)}
+
+
+@dataclass(frozen=True)
+class LikelihoodWork:
+    """The log-likelihood of every target on every part."""
+
+    questions: Questions
+
+    def run(self, part: Part) -> list[ExactSum]:
+        """Block by block."""
+        sums = [ExactSum()] * len(self.questions.each)
+        for _, told in self.questions.blocks(part):
+            for one in told:
+                sums[one.number] += ExactSum.of(one.by_sequence)
+        return sums
+
+    def total(self, answers: Sequence[list[ExactSum]]) -> list[ExactSum]:
+        """Add up several parts."""
+        return [sum(same, ExactSum()) for same in zip(*answers, strict=True)]
+
+
+# ---------------------------------------------------------------------- to report
+
+
+@dataclass(frozen=True)
+class Found:
+    """All measures on some of the events; the sums of several parts add up."""
+
+    sums: tuple[Sums, ...]  # a question each
+    hits: tuple[int, int]  # events whose label was the most probable, or among the three most probable
+    by_sequence: tuple[tuple[int, FloatArray], ...]  # a part each, mean over the targets
+
+
+@dataclass(frozen=True)
+class Report:
+    """All measures on all of the events."""
+
+    sums: dict[str, Sums]  # by target
+    by_sequence: FloatArray  # mean over the targets
+    hits: tuple[int, int] | None  # None: not looked at
+
+
+def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accuracy: bool) -> Report:
+    """Measure predictions, and the accuracy of the next event too if that is wanted and fits into memory."""
+    questions = _questions(data, contender, asked)
+    accuracy &= questions.piecewise or data.n_events * len(asked) <= _MOST_CELLS
+    found = _run(data, ReportWork(questions, accuracy), questions)
+    numbers = data.numbers() if isinstance(data, EventSource) else [range(len(data))]
+    return Report(
+        {question.target: sums for question, sums in zip(questions.each, found.sums, strict=True)},
+        in_order(dict(found.by_sequence), numbers, np.float64),
+        found.hits if accuracy else None,
+    )
+
+
+@dataclass(frozen=True)
+class ReportWork:
+    """All measures of all targets on every part."""
+
+    questions: Questions
+    accuracy: bool
+
+    def run(self, part: Part) -> Found:
+        """Block by block."""
+        n = len(self.questions.each)
+        column = {target: at for at, target in enumerate(sorted(q.target for q in self.questions.each))}
+        column_of = np.array([column.get(label, -1) for label in part.labels])
+        sums, by_sequence = [Sums()] * n, []
+        best = best_three = 0
+        for block, told in self.questions.blocks(part, n if self.accuracy else 0):
+            together = np.empty((len(block.codes), n if self.accuracy else 0))
+            mean = np.zeros(0)
+            for one in told:
+                sums[one.number] += Sums.of(one.p, one.occurred, one.by_sequence)
+                mean = one.by_sequence if one.number == 0 else mean + one.by_sequence
+                if self.accuracy:
+                    together[:, column[self.questions.each[one.number].target]] = one.p
+            by_sequence.append(mean / n)
+            if self.accuracy:
+                best += hits(column_of[block.codes], together, 1)
+                best_three += hits(column_of[block.codes], together, 3)
+        return Found(tuple(sums), (best, best_three), ((part.number, np.concatenate(by_sequence)),))
+
+    def total(self, answers: Sequence[Found]) -> Found:
+        """Add up several parts."""
+        sums = zip(*(answer.sums for answer in answers), strict=True)
+        right = zip(*(answer.hits for answer in answers), strict=True)
+        best, best_three = map(sum, right)
+        return Found(
+            tuple(sum(same, Sums()) for same in sums),
+            (best, best_three),
+            tuple(part for answer in answers for part in answer.by_sequence),
+        )
+
+
+# ---------------------------------------------------------------------- where events are
+
+
+def _questions(data: Data, contender: str, asked: Mapping[str, Predictor]) -> Questions:
+    """The questions, those to one predictor in a row, so that what it works out for them is at hand."""
+    turn: dict[int, int] = {}
+    for predictor in asked.values():
+        turn.setdefault(id(predictor), len(turn))
+    questions = []
+    for target, predictor in sorted(asked.items(), key=lambda pair: turn[id(pair[1])]):
+        if isinstance(predictor, PiecewisePredictor):
+            questions.append(Question(target, predictor))
+        elif isinstance(data, EventSequences):
+            questions.append(Question(target, Whole(predictor, data)))
+        else:
+            raise SettingError(
+                f"{contender} says that it takes sources, but what it yields cannot be asked piece by piece; "
+                "see PiecewisePredictor"
+            )
+    return Questions(contender, tuple(questions))
+
+
+def _run(data: Data, work: Work[Answer], questions: Questions) -> Answer:
+    """Do some work on all events, in memory or where they are."""
+    if isinstance(data, EventSource):
+        return data.run(work)
+    return work.run(in_memory(data, cut=questions.piecewise))
