@@ -75,14 +75,22 @@ class Replicable(CountSource, Protocol):
         """The same data under each of many weights; see :func:`summarkov.engines.units_of` for blocks."""
 
 
+def refuse_weights(source: object, sample_weight: Any) -> None:
+    """Say that a source cannot be weighed, if it is asked to be."""
+    if sample_weight is not None:
+        raise SettingError(
+            f"sample_weight needs events in memory, and this is a {type(source).__name__}; give events that "
+            "were read with read_events"
+        )
+
+
 def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:
     """Turn what ``fit`` was given into a source: one already, events, or whatever ``read_events`` takes."""
     from summarkov.engines.local import LocalSource
     from summarkov.readers import read_events
 
     if isinstance(data, CountSource):
-        if sample_weight is not None:
-            raise SettingError("sample_weight needs events in memory; this source has weights of its own")
+        refuse_weights(data, sample_weight)
         return data
     events = read_events(data)
     events.refuse_unknown()

@@ -1,4 +1,4 @@
-"""A source seen in another way: under a larger vocabulary, or only some of its sequences."""
+"""A source seen in another way: under another vocabulary, or only some of its sequences."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy.typing as npt
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
+from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.sequences import UNKNOWN
 from summarkov.readers.spill import Block
 
 IntArray = npt.NDArray[np.int64]
@@ -46,7 +48,24 @@ class View(EventSource):
         return self._source.run(Seen(work, self._view))
 
 
-# ---------------------------------------------------------------------- a larger vocabulary
+# ---------------------------------------------------------------------- another vocabulary
+
+
+def recoded(source: EventSource, labels: Sequence[str], unknown: str = "error") -> EventSource:
+    """A source in the codes of another vocabulary, as :meth:`EventSequences.recode` writes events.
+
+    An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` one of no label.
+    """
+    if tuple(labels) == source.labels:
+        return source
+    known = set(labels)
+    if unknown == "error":
+        for label, n in zip(source.labels, source.label_counts.tolist(), strict=True):
+            if n and label not in known:
+                raise UnknownLabelError(label, labels)
+    elif unknown != "ignore":
+        raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
+    return RecodedSource(source, labels)
 
 
 @dataclass(frozen=True)
@@ -54,7 +73,7 @@ class Recode:
     """Shows a part in the codes of another vocabulary."""
 
     labels: tuple[str, ...]
-    translate: npt.NDArray[np.int32]
+    translate: npt.NDArray[np.int32]  # the last is for events that have no label already
 
     def __call__(self, part: Part) -> Part:
         """The same events."""
@@ -66,15 +85,16 @@ class Recode:
 
 
 class RecodedSource(View):
-    """A source under a vocabulary that holds all of its labels, and others."""
+    """A source under another vocabulary; what is not in it has no label."""
 
     def __init__(self, source: EventSource, labels: Sequence[str]) -> None:
         self._labels = tuple(labels)
         index = {label: code for code, label in enumerate(self._labels)}
-        translate = np.array([index[label] for label in source.labels], np.int32)
+        translate = np.array([*(index.get(label, UNKNOWN) for label in source.labels), UNKNOWN], np.int32)
         super().__init__(source, Recode(self._labels, translate))
-        self._label_counts = np.zeros(len(self._labels), np.int64)
-        self._label_counts[translate] = source.label_counts
+        counts = np.zeros(len(self._labels) + 1, np.int64)
+        np.add.at(counts, translate[:-1], source.label_counts)
+        self._label_counts = counts[:-1]
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -132,7 +152,7 @@ class SurveyWork:
         counts = np.zeros(len(part.labels), np.int64)
         held = []
         for block in part.blocks(1 << 4):
-            counts += np.bincount(block.codes, minlength=len(counts))
+            counts += np.bincount(block.codes[block.codes != UNKNOWN], minlength=len(counts))
             lengths = np.diff(block.offsets)
             held.append(lengths[: len(lengths) - block.goes_on] > 0)
         return counts, ((part.number, np.concatenate(held)),)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from summarkov.baselines import Contender
 from summarkov.baselines.contender import Data
 from summarkov.engines import EventSource
-from summarkov.engines.views import RecodedSource, SelectedSource
+from summarkov.engines.views import SelectedSource, recoded
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
@@ -157,7 +157,7 @@ def _n_sequences(part: Data) -> int:
 
 
 def _recoded(part: Data, labels: Sequence[str]) -> Data:
-    return RecodedSource(part, labels) if isinstance(part, EventSource) else part.recode(labels)
+    return recoded(part, labels) if isinstance(part, EventSource) else part.recode(labels)
 
 
 def _selected(part: Data, numbers: IntArray) -> Data:

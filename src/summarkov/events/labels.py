@@ -45,6 +45,9 @@ def iterate(sequence: object) -> Iterable[object]:
     ['A', 'B']
     """
     if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
+        if hasattr(sequence, "label_counts"):  # a source
+            kind = type(sequence).__name__
+            raise DataError(f"a sequence must be a list of labels, and a {kind} holds many; give one of them")
         raise DataError(f"a sequence must be a list of labels, not {sequence!r}; wrap it in a list")
     if isinstance(sequence, Set):
         raise DataError(f"a sequence must be a list of labels, not {sequence!r}, which has no order")

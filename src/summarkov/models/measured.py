@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource
+from summarkov.engines.source import refuse_weights
+from summarkov.engines.views import recoded
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Part
-from summarkov.errors import SettingError
 from summarkov.kernels import Index
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
-from summarkov.models.streaming import joint_probabilities, translated
+from summarkov.models.streaming import joint_probabilities
 from summarkov.readers import read_events
 from summarkov.scores.sums import ExactSum
 
@@ -68,12 +69,11 @@ class MeasureWork:
     """Measures the predictions of a graph or a bag on every part of a source."""
 
     model: InfluenceGraph | Bag
-    unknown: str
 
     def run(self, part: Part) -> Measured:
         """Block by block."""
         found = Measured()
-        for _, index, p in joint_probabilities(self.model, part, self.unknown):
+        for _, index, p in joint_probabilities(self.model, part):
             found += Measured.of(p, outcomes_of(self.model, index), np.ones(len(p)))
         return found
 
@@ -92,10 +92,8 @@ def outcomes_of(model: InfluenceGraph | Bag, index: Index) -> npt.NDArray[np.int
 def measure(model: InfluenceGraph | Bag, events: Any, unknown: str, sample_weight: Any = None) -> Measured:
     """Measure the predictions of a graph or a bag on events, or on a source of them."""
     if isinstance(events, EventSource):
-        if sample_weight is not None:
-            raise SettingError("sample_weight needs events in memory")
-        translated(model, events.labels, unknown)  # refuses unknown labels before anything is counted
-        return events.run(MeasureWork(model, unknown))
+        refuse_weights(events, sample_weight)
+        return recoded(events, model.labels_, unknown).run(MeasureWork(model))
     data = read_events(events).recode(model.labels_, unknown=unknown)
     weights, scale = fixed_point(sample_weight, len(data))
     each = np.ones(len(data)) if weights is None else weights / scale

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, LocalSource, StateCounts, Target, as_source
+from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
+from summarkov.engines.source import refuse_weights
+from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
@@ -298,8 +300,9 @@ class SummaryModel(Parameters):
     ) -> CountSource:
         """New data in the vocabulary of the model."""
         if isinstance(data, CountSource):
-            if sample_weight is not None:
-                raise SettingError("sample_weight needs events in memory; this source has weights of its own")
+            refuse_weights(data, sample_weight)
+            if isinstance(data, EventSource):
+                return recoded(data, self.labels_, unknown)
             if tuple(data.labels) != self.labels_:
                 raise DataError(
                     "this source has another vocabulary than the model; give it the model's labels_"

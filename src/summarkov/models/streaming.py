@@ -13,6 +13,7 @@ from summarkov.engines import joint_memory
 from summarkov.engines.pieces import carried
 from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
+from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
@@ -106,7 +107,7 @@ def predict_frame(
 
 
 def joint_probabilities(
-    model: Predictor, part: Part, unknown: str
+    model: Predictor, part: Part, unknown: str = "error"
 ) -> Iterator[tuple[Block, Index, FloatArray]]:
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
     translate = translated(model, part.labels, unknown)
@@ -119,12 +120,15 @@ def joint_probabilities(
 
 
 def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDArray[np.int32]:
-    """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored."""
+    """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored.
+
+    One more is for events that have no label already.
+    """
     index = {label: code for code, label in enumerate(model.labels_)}
     for label in labels:
         if unknown == "error" and label not in index:
             raise UnknownLabelError(label, model.labels_)
-    return np.array([index.get(label, -1) for label in labels], np.int32)
+    return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
 
 
 def _members(model: InfluenceGraph | Bag) -> tuple[SummaryModel, ...]:

@@ -1,0 +1,177 @@
+"""Everything that takes events is given a source: it works as in memory, or says what to do instead."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.engines import EventSource
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(30, 12, seed=1)
+#: A model, a graph and a bag, learned in memory.
+MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
+GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
+BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
+WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
+WEIGHTS = [1] * len(EVENTS)
+
+#: What is asked, given events or a source of them.
+WORKS = {
+    "SummaryModel.fit": lambda e: str(MODEL.copy().fit(e).table_),
+    "SummaryModel.partial_fit": lambda e: str(MODEL.copy().fit(EVENTS).partial_fit(e).table_),
+    "SummaryModel.log_likelihood": lambda e: MODEL.log_likelihood(e),
+    "SummaryModel.score": lambda e: MODEL.score(e),
+    "SummaryModel.brier_score": lambda e: MODEL.brier_score(e),
+    "SummaryModel.confidence": lambda e: MODEL.confidence(e, n=3),
+    "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
+    "InfluenceGraph.partial_fit": lambda e: (
+        sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS).partial_fit(e).edges_
+    ),
+    "InfluenceGraph.log_likelihood": lambda e: WHOLE.log_likelihood(e),
+    "InfluenceGraph.score": lambda e: WHOLE.score(e),
+    "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
+    "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
+    "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
+    "Bag.fit": lambda e: [str(model.table_) for model in sm.Bag(sm.BSuMM("purchase"), 2).fit(e).models_],
+    "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),
+    "Bag.score": lambda e: BAG.score(e),
+    "Bag.brier_score": lambda e: BAG.brier_score(e),
+    "sensitivity": lambda e: str(sm.sensitivity(sm.BSuMM("purchase"), e, gamma=(0.1, 1), lookback=(1, 2))),
+    "compare": lambda e: [
+        (line.name, line.log_likelihood, line.interval)
+        for line in sm.compare(e, models=["chain-0", "chain-1"], targets=["purchase"]).lines
+    ],
+}
+
+IN_MEMORY = "this needs the events in memory, and a StreamSource counts them where they are; give events that"
+#: What needs the events themselves, and what it says to a source.
+REFUSES = {
+    "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
+    "SummaryModel.to_html": (lambda e: MODEL.to_html(events=e), IN_MEMORY),
+    "InfluenceGraph.predict_proba": (lambda e: WHOLE.predict_proba(e), IN_MEMORY),
+    "InfluenceGraph.to_html": (lambda e: GRAPH.to_html(events=e), IN_MEMORY),
+    "Bag.predict_proba": (lambda e: BAG.predict_proba(e), IN_MEMORY),
+    "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
+    "read_events": (sm.read_events, IN_MEMORY),
+    "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
+    "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
+    "EventSource.spark": (EventSource.spark, "takes a Spark DataFrame, not StreamSource"),
+    "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
+    "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
+}
+
+#: What else can be asked of events in memory only.
+OPTIONS = {
+    "sample_weight": (
+        [
+            lambda e: MODEL.copy().fit(e, sample_weight=WEIGHTS),
+            lambda e: MODEL.copy().fit(EVENTS).partial_fit(e, sample_weight=WEIGHTS),
+            lambda e: MODEL.score(e, sample_weight=WEIGHTS),
+            lambda e: MODEL.log_likelihood(e, sample_weight=WEIGHTS),
+            lambda e: MODEL.brier_score(e, sample_weight=WEIGHTS),
+            lambda e: MODEL.confidence(e, sample_weight=WEIGHTS),
+            lambda e: sm.InfluenceGraph(sm.BSuMM()).fit(e, sample_weight=WEIGHTS),
+            lambda e: WHOLE.score(e, sample_weight=WEIGHTS),
+            lambda e: GRAPH.confidence(e, sample_weight=WEIGHTS),
+            lambda e: GRAPH.discoveries(e, sample_weight=WEIGHTS),
+            lambda e: sm.Bag(sm.BSuMM("purchase"), 2).fit(e, sample_weight=WEIGHTS),
+            lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
+        ],
+        "sample_weight needs events in memory, and this is a StreamSource; give events that were read with",
+    ),
+    "blocks": (
+        [
+            lambda e: MODEL.confidence(e, n=3, blocks=4),
+            lambda e: GRAPH.confidence(e, n=3, blocks=4),
+            lambda e: GRAPH.discoveries(e, blocks=4),
+        ],
+        "for blocks of events give the events themselves, read with read_events",
+    ),
+}
+
+
+def streamed(path, sequences, labels=None):
+    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
+    return sm.EventSource.json_lines(path, labels=labels, scratch=path.parent, memory=1 << 14)
+
+
+@pytest.fixture
+def source(tmp_path):
+    with streamed(tmp_path / "events.jsonl", EVENTS.to_lists()) as opened:
+        assert opened.labels == EVENTS.labels
+        yield opened
+
+
+@pytest.mark.parametrize("name", WORKS)
+def test_it_works_as_in_memory(source, name):
+    assert WORKS[name](source) == WORKS[name](EVENTS)
+
+
+@pytest.mark.parametrize("name", REFUSES)
+def test_it_says_what_to_do(source, name):
+    ask, words = REFUSES[name]
+    with pytest.raises((DataError, SettingError)) as problem:
+        ask(source)
+    assert words in str(problem.value)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_can_be_asked_of_events_in_memory_only(source, option):
+    asked, words = OPTIONS[option]
+    for ask in asked:
+        with pytest.raises(SettingError) as problem:
+            ask(source)
+        assert words in str(problem.value)
+
+
+def test_nothing_is_left_out_of_the_table():
+    """Every public function and method with an argument for events is in one of the tables."""
+    takes = {"events", "train", "source", "first", "sequences", "dataframe", "history"}
+    found = set()
+    for name in sm.__all__:
+        public = getattr(sm, name)
+        if inspect.isclass(public):
+            public_methods = [
+                m for m in dir(public) if not m.startswith("_") and callable(getattr(public, m))
+            ]
+            kind = "SummaryModel" if hasattr(public, "make_summary") else name
+            for method in public_methods:
+                if takes & set(inspect.signature(getattr(public, method)).parameters):
+                    found.add("explain" if method == "explain" else f"{kind}.{method}")
+        elif callable(public) and takes & set(inspect.signature(public).parameters):
+            found.add(name)
+    assert found == {*WORKS, *REFUSES}
+
+
+# ------------------------------------------------------------------ other labels than the model's
+
+
+@pytest.mark.parametrize("model", [MODEL, WHOLE, BAG], ids=["model", "graph", "bag"])
+def test_a_source_of_fewer_labels(tmp_path, model):
+    """As in memory: labels that do not occur are no matter, and those that are not known are refused."""
+    few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
+    with streamed(tmp_path / "few.jsonl", few) as source:
+        assert set(source.labels) < set(EVENTS.labels)
+        assert model.log_likelihood(source) == model.log_likelihood(few)
+    with streamed(tmp_path / "more.jsonl", few, [*EVENTS.labels, "zebra"]) as source:
+        assert model.score(source) == model.score(few)
+    few[0].insert(1, "zebra")
+    with streamed(tmp_path / "unknown.jsonl", few) as source:
+        with pytest.raises(UnknownLabelError, match="unknown label 'zebra'"):
+            model.log_likelihood(source)
+        with pytest.raises(DataError, match="unknown='skip' is not known"):
+            model.log_likelihood(source, unknown="skip")
+        assert model.log_likelihood(source, unknown="ignore") == model.log_likelihood(few, unknown="ignore")
+        assert np.isfinite(model.brier_score(source, unknown="ignore"))
+
+
+def test_more_events_of_fewer_labels_are_added(tmp_path):
+    few = [sequence[:3] for sequence in EVENTS.to_lists()[:4]]
+    with streamed(tmp_path / "few.jsonl", few) as source:
+        one, other = (MODEL.copy().fit(EVENTS).partial_fit(more) for more in (source, few))
+    assert one.score_ == other.score_
+    assert str(one.table_) == str(other.table_)
