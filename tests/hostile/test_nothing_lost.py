@@ -196,10 +196,21 @@ def many(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
-@pytest.mark.parametrize("engine", ["memory", "stream"])
-def test_ctrl_c_while_writing(many, tmp_path, ending, engine):
-    """The signal comes while the temporary file is there."""
+WRITING = [
+    *(
+        (signal.SIGINT, engine, end)
+        for engine in ("memory", "stream")
+        for end in (".jsonl", ".csv", ".parquet")
+    ),
+    (signal.SIGTERM, "memory", ".csv"),
+    (signal.SIGTERM, "stream", ".parquet"),
+    (signal.SIGHUP, "stream", ".jsonl"),
+]
+
+
+@pytest.mark.parametrize(("number", "engine", "ending"), WRITING)
+def test_signals_while_writing(many, tmp_path, number, engine, ending):
+    """Ctrl-C, ``kill`` and others: the signal comes while the temporary file is there."""
     out, scratch = tmp_path / f"out{ending}", tmp_path / "scratch"
     scratch.mkdir()
     out.write_text(OLD)
@@ -208,13 +219,45 @@ def test_ctrl_c_while_writing(many, tmp_path, ending, engine):
         env={**os.environ, "TMPDIR": str(scratch)},
     )  # fmt: skip
     wait_for(running, lambda: len(files(tmp_path)) > 2)
-    running.send_signal(signal.SIGINT)
+    running.send_signal(number)
     _, said = running.communicate()
-    assert running.returncode == 130
+    assert running.returncode == 128 + number
     assert said == "Error: interrupted\n"
     assert out.read_text() == OLD
     assert files(tmp_path) == sorted([out.name, "scratch"])
     assert files(scratch) == []
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_terminal_that_is_closed_while_writing(many, tmp_path):
+    """There is nobody left to tell, and the bars have nowhere to go."""
+    pty = pytest.importorskip("pty", reason="there are no terminals of this kind here")
+    out = tmp_path / "out.jsonl"
+    out.write_text(OLD)
+    command = ["predict", str(many / "graph.json"), str(many / "events.jsonl"), "-o", str(out)]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "summarkov.cli", *command])
+    while len(files(tmp_path)) < 2:
+        assert os.waitpid(child, os.WNOHANG) == (0, 0)
+        time.sleep(0.005)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 128 + signal.SIGHUP
+    assert out.read_text() == OLD
+    assert files(tmp_path) == [out.name]
+
+
+def test_signals_that_are_ignored_stay_so(tmp_path):
+    """As after ``nohup``."""
+    out = tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "summarkov.cli", "simulate", str(GRAPH), "-n", "20000", "-o", str(out)]
+    running = subprocess.Popen(["nohup", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(running, lambda: files(tmp_path))
+    running.send_signal(signal.SIGHUP)
+    _, said = running.communicate()
+    assert running.returncode == 0, said
+    assert files(tmp_path) == [out.name]
+    assert out.read_text().count("\n") == 20000
 
 
 def test_ctrl_c_and_going_on(many, tmp_path):
@@ -271,6 +314,7 @@ def test_two_processes_that_write_the_same_file(tmp_path):
     assert files(tmp_path) == ["m.json"]
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_two_comparisons_that_keep_their_pieces_in_one_file(tmp_path):
     """Lines of 100 kB, added by two processes, stay whole."""
     path = tmp_path / "out.json.partial"

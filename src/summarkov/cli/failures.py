@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -13,6 +14,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from summarkov.cli.console import errors
+from summarkov.cli.signals import interrupting
 from summarkov.cli.text import clean
 from summarkov.errors import SummarkovError
 
@@ -59,22 +61,34 @@ class Commands(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a label that the terminal has no letters for is no failure
                 stream.reconfigure(errors="replace")
+        with interrupting() as signals:
+            try:
+                code = self._run(*args, **extra)
+            except KeyboardInterrupt:
+                code = INTERRUPTED
+        interrupted = code == INTERRUPTED
+        if code and signals:  # what was done before one came is done
+            interrupted, code = True, 128 + signals[0]
+        if interrupted:
+            report("interrupted")
+        sys.exit(code)
+
+    def _run(self, *args: Any, **extra: Any) -> int:
+        """Run a command, say what went wrong, and return the exit code."""
         try:
             code = super().main(*args, **extra)
             sys.stdout.flush()
         except BrokenPipeError:  # whoever read the output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(WRONG)
+            return WRONG
         except typer.Abort:
-            code = INTERRUPTED
+            return INTERRUPTED
         except Exception as problem:
             if os.environ.get("SUMMARKOV_TRACEBACK"):
                 raise
             report(sentence(problem))
-            sys.exit(WRONG)
-        if code == INTERRUPTED:
-            report("interrupted")
-        sys.exit(code if isinstance(code, int) else 0)
+            return WRONG
+        return code if isinstance(code, int) else 0
 
 
 def report(message: str, *, name: str = "Error") -> None:
@@ -83,7 +97,8 @@ def report(message: str, *, name: str = "Error") -> None:
         message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     style = "bold red" if name == "Error" else "bold"
     console = errors()
-    console.print(Text.assemble((f"{name}: ", style), clean(message)), soft_wrap=not console.is_terminal)
+    with contextlib.suppress(OSError):  # where a terminal was closed nobody reads it
+        console.print(Text.assemble((f"{name}: ", style), clean(message)), soft_wrap=not console.is_terminal)
 
 
 def sentence(problem: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -34,8 +35,11 @@ class Scratch:
         if not parent.is_dir():
             raise SettingError(f"there is no folder {parent} for temporary files; make it first")
         remove_leftovers(parent)
-        self.path, lock = _make(parent)
-        self._finalizer = weakref.finalize(self, _remove, self.path, lock)
+        self.path = parent / f"{PREFIX}{secrets.token_hex(6)}"
+        held: list[int] = []
+        # from before the folder is there, for Ctrl-C may come the moment it is
+        self._finalizer = weakref.finalize(self, _remove, self.path, held)
+        _make(self.path, held)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
@@ -55,39 +59,38 @@ class Scratch:
 def remove_leftovers(parent: Path) -> None:
     """Remove the folders of processes that were killed."""
     for path in parent.glob(f"{PREFIX}*"):
-        lock = _lock(path)
-        if lock is not None:
-            _remove(path, lock)
+        held: list[int] = []
+        _lock(path, held)
+        if held:
+            _remove(path, held)
 
 
-def _make(parent: Path) -> tuple[Path, int | None]:
+def _make(path: Path, held: list[int]) -> None:
     """Make a folder and lock it."""
-    while True:
-        path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        lock = _lock(path)
-        if path.exists():  # else another process took it for a leftover before it was locked
-            return path, lock
-        if lock is not None:
-            os.close(lock)
+    while not path.exists():  # another process may take it for a leftover before it is locked
+        while held:
+            os.close(held.pop())
+        path.mkdir(mode=0o700)
+        _lock(path, held, wait=True)
 
 
-def _lock(path: Path) -> int | None:
-    """Lock a folder; None if somebody else has, or if there are no locks here."""
+def _lock(path: Path, held: list[int], *, wait: bool = False) -> None:
+    """Lock a folder and put the lock among those held, unless somebody else has it, or there are no locks."""
     if fcntl is None:
-        return None
+        return
     try:
         opened = os.open(path, os.O_RDONLY)
     except OSError:  # gone meanwhile, or somebody else's
-        return None
+        return
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         os.close(opened)
-        return None
-    return opened
+    else:
+        held.append(opened)
 
 
-def _remove(path: Path, lock: int | None) -> None:
+def _remove(path: Path, held: list[int]) -> None:
     shutil.rmtree(path, ignore_errors=True)
-    if lock is not None:
-        os.close(lock)
+    while held:
+        os.close(held.pop())

@@ -28,27 +28,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     final = Path(path)
     _remove_leftovers(final)
-    with naming_the_disk(final):
-        temporary, lock = _make(final)
-    try:
+    temporary = final.with_name(f"{_beginning(final)}{secrets.token_hex(6)}.tmp")
+    lock = None
+    try:  # from before the file is there, for Ctrl-C may come the moment it is
         with naming_the_disk(final):
+            lock = _make(temporary)
             yield temporary
             _to_disk(temporary)
             os.replace(temporary, final)
     finally:
         temporary.unlink(missing_ok=True)
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
 
 
-def _make(final: Path) -> tuple[Path, int]:
+def _make(temporary: Path) -> int:
     """Make a file and lock it."""
     while True:
-        temporary = final.with_name(f"{_beginning(final)}{secrets.token_hex(6)}.tmp")
         lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         if temporary.exists():  # else another process took it for a leftover before it was locked
-            return temporary, lock
+            return lock
         os.close(lock)
 
 

@@ -1,0 +1,39 @@
+"""Being asked to end, by whomever: the same as Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+#: What ``kill`` and service managers send, and what comes when the terminal is closed (not on Windows).
+_NAMES = ("SIGTERM", "SIGHUP")
+
+
+@contextmanager
+def interrupting() -> Iterator[list[int]]:
+    """While this lasts such a signal interrupts as Ctrl-C does, so that whatever cleans up then does so now.
+
+    Gives the list that the signal is put into when it comes. Only the first interrupts: the next, of which a
+    closed terminal sends several, would hit the cleaning up or change how the process ends. A signal that is
+    ignored already, as after ``nohup``, stays so.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if not came:
+            came.append(number)
+            raise KeyboardInterrupt
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():  # the only one that may ask for signals
+        for each in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
+            if signal.getsignal(each) is signal.SIG_DFL:
+                before[each] = signal.signal(each, interrupt)
+    try:
+        yield came
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, signal.SIG_IGN if came else handler)
