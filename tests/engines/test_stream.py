@@ -236,6 +236,8 @@ def test_other_formats(memory, tmp_path, scratch):
     write_parts(table, tmp_path / "csv", [3, 77], csv.write_csv, "csv")
     tabs = csv.WriteOptions(delimiter="\t")
     csv.write_csv(table.slice(0, 0), tmp_path / "csv" / "part-9.tsv", tabs)
+    first = tmp_path / "csv" / "part-000.csv"  # as Excel writes it
+    first.write_bytes(b"\xef\xbb\xbfsep=,\r\n" + first.read_bytes())
     parquet.write_table(pa.table({"events": events.to_lists()}), tmp_path / "lists" / "log.parquet")
     lines = [json.dumps(sequence) for sequence in events.to_lists()]
     (tmp_path / "lines" / "a.jsonl").write_text("\n".join(lines[:7]))
@@ -352,6 +354,8 @@ def test_bad_files(tmp_path, scratch):
     refuse("row 3 .*not UTF-8", tmp_path / "log.csv", sm.EventSource.csv)
     (tmp_path / "log.csv").write_text("case,event\nx,A\nx,\n")
     refuse("'event' .* the first is row 2 ", tmp_path / "log.csv", sm.EventSource.csv)
+    (tmp_path / "log.csv").write_text("\ufeffsep=;\r\ncase;event\r\nx;A\r\nx;B;C\r\n")
+    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv", sm.EventSource.csv)
     (tmp_path / "log.jsonl").write_text('["A"]\n["A", null]\n')
     refuse("line 2: an event has no label", tmp_path / "log.jsonl", sm.EventSource.json_lines)
     with pytest.raises(SettingError, match="there is no folder"):

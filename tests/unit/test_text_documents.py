@@ -59,6 +59,7 @@ def test_dates_put_documents_in_order(tmp_path: Path) -> None:
         ("x.csv", "id,body\na,T\n", "line 2: there is no 'text'"),
         ("x.csv", 'id,text\n"a\nb",T\nc\n', "line 4: 1 cells where the header has 2"),
         ("x.csv", 'id,text\na,"T', "line 2: the row cannot be read"),
+        ("x.csv", "sep=;\nid;text\na;T\nb\n", "line 4: 1 cells where the header has 2"),
         ("x.csv", "", "is empty; expected documents in it"),
         ("x.pdf", "?", "the format of .* cannot be told"),
     ],

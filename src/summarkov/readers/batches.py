@@ -122,7 +122,7 @@ class Files:
             quoted_strings_can_be_null=False,
         )
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)
+        options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=header.skipped)
         total = max(1, os.path.getsize(path))
         try:
             with (
@@ -137,7 +137,7 @@ class Files:
             if not scan.finish():
                 refuse_open_quotes(path, delimiter)
         except pa.ArrowException as error:
-            raise DataError(reason(path, delimiter, str(error))) from error
+            raise DataError(reason(path, header, str(error))) from error
 
     @property
     def _named(self) -> Columns:

@@ -33,11 +33,12 @@ BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class Header:
-    """The names of the columns, those that are chosen, and what separates cells."""
+    """The names of the columns, those that are chosen, what separates cells, and lines to skip before it."""
 
     names: list[str]
     chosen: Columns
     delimiter: str
+    skipped: int
 
 
 def read_csv(
@@ -61,17 +62,43 @@ def read_csv(
 
 
 def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
-    """Read the first line that is not empty, and no further; choose columns, and the separator for them."""
-    lines = (decode(line, path, number) for number, line in enumerate(file, start=1))
-    first = next((line for line in lines if line.strip("\r\n")), None)
-    if first is None:
-        raise DataError(f"{path} holds no lines; expected a header line with the names of the columns")
+    """Read the first line that is not empty, and no further; choose columns, and the separator for them.
+
+    If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
+    """
+    numbered = ((number, decode(line, path, number)) for number, line in enumerate(file, start=1))
+    lines = ((number, line) for number, line in numbered if line.strip("\r\n"))
+    number, first = next(lines, (0, ""))
+    stated = stated_separator(first, path) if number == 1 else None
+    if stated:
+        separators = (stated,)
+        number, first = next(lines, (0, ""))
+    if not first:
+        what = "nothing after its first line" if stated else "no lines"
+        raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
     try:
         delimiter = _separator(first, path, asked, separators)
-        names = next(csv.reader(chain([first], lines), delimiter=delimiter))
+        names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
     except csv.Error as error:
-        raise DataError(f"{path}, line 1: the header cannot be read: {error}") from error
-    return Header(names, choose_columns(names, asked, path), delimiter)
+        raise DataError(f"{path}, line {number}: the header cannot be read: {error}") from error
+    return Header(names, choose_columns(names, asked, path), delimiter, 1 if stated else 0)
+
+
+def stated_separator(line: str, path: str) -> str | None:
+    r"""What separates cells if the first line of a file says so, as Excel writes and reads it.
+
+    >>> stated_separator("sep=;\r\n", "log.csv"), stated_separator("case,event\n", "log.csv")
+    (';', None)
+    """
+    said = re.fullmatch(r'sep=(.)|"sep=(.)"', line.rstrip("\r\n"), re.IGNORECASE)
+    if not said:
+        return None
+    separator = said[1] or said[2]
+    if not re.fullmatch(r"[\t !#-~]", separator):
+        raise DataError(
+            f"{path}, line 1: {separator!r} cannot separate cells; write the file with commas or semicolons"
+        )
+    return separator
 
 
 def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
@@ -101,7 +128,7 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
     parse = {"delimiter": header.delimiter, "newlines_in_values": quotes}
 
     def read(*, threads: bool) -> pa.Table:
-        options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK)
+        options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK, skip_rows=header.skipped)
         with pa.OSFile(path) if as_it_is else open_text(path) as source:
             return arrow_csv.read_csv(
                 source,
@@ -123,17 +150,17 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
             read(threads=False)  # only so Arrow knows the number of the row
         except pa.ArrowException as again:
             message = str(again)
-        raise DataError(reason(path, header.delimiter, message)) from error
+        raise DataError(reason(path, header, message)) from error
 
 
-def reason(path: str, delimiter: str, message: str) -> str:
+def reason(path: str, header: Header, message: str) -> str:
     """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
     if ragged:
         row, expected, found = ragged.groups()
         return (
-            f"{path}, row {row} (the header is row 1): {found} cells where the header has {expected}; "
-            f"mend the row, or check that {delimiter!r} separates cells"
+            f"{path}, row {int(row) - header.skipped} (the header is row 1): {found} cells where the header "
+            f"has {expected}; mend the row, or check that {header.delimiter!r} separates cells"
         )
     if "straddl" in message:
         return (
@@ -143,6 +170,7 @@ def reason(path: str, delimiter: str, message: str) -> str:
     no_text = re.search(r"Row #(\d+): .*invalid UTF8", message)
     if no_text:
         return (
-            f"{path}, row {no_text[1]} (the header is row 1): the text is not UTF-8; save the file as UTF-8"
+            f"{path}, row {int(no_text[1]) - header.skipped} (the header is row 1): the text is not UTF-8; "
+            "save the file as UTF-8"
         )
     return f"{path} cannot be read as a table: {' '.join(message.split())}"

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from summarkov.errors import DataError, nearest
+from summarkov.readers.csv_files import stated_separator
 from summarkov.readers.files import text_lines
 
 _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "text"}
@@ -215,11 +217,15 @@ def _json_lines(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
 
 def _rows(path: Path, names: _Names, delimiter: str) -> Iterator[tuple[Document, str]]:
     lines = (f"{line}\n" for _, line in text_lines(str(path), expected="documents"))
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    first = next(lines)
+    stated = stated_separator(first, str(path))
+    reader = csv.reader(chain([first], lines), delimiter=stated or delimiter, strict=True)
     header: list[str] | None = None
-    begin = 1  # the line that a row begins in; a quoted cell may hold line breaks
     try:
         with _cells_of_any_size():
+            if stated:
+                next(reader)
+            begin = reader.line_num + 1  # the line that a row begins in; a quoted cell may hold line breaks
             for cells in reader:
                 where = f"{path}, line {begin}"
                 begin = reader.line_num + 1
