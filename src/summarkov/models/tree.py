@@ -4,156 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import credible_intervals
-from summarkov.confidence.beta import matched_intervals
 from summarkov.engines import Target
 from summarkov.errors import SettingError
-from summarkov.explain import Influence, influence_in_tree
+from summarkov.explain import Influence
 from summarkov.models.fitted import Fitted
-from summarkov.models.labels import candidate_codes, codes_of, label_list
+from summarkov.models.fitted_rules import FittedRules, prior_split, tested_codes
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import share
-from summarkov.scores import Scorer, Tree, shrunken
+from summarkov.scores import Scorer
 from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
-from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
-from summarkov.summaries import HistoryTests, KeyArray, Occurs, Summary, TreeSummary
+from summarkov.search.tree import TreeProblem, grow_tree, result_of
+from summarkov.summaries import HistoryTests, Summary, TreeSummary
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 #: With more labels than this, their order is looked at only if asked for.
 MOST_IN_PAIRS = 25
-
-
-@dataclass(frozen=True)
-class FittedRules(Fitted):
-    """Counts at the leaves of a tree of tests; those of inner nodes are their sums."""
-
-    @property
-    def rules(self) -> TreeSummary:
-        """The tree that was learned."""
-        assert isinstance(self.summary, TreeSummary)
-        return self.summary
-
-    @cached_property
-    def tree(self) -> Tree:
-        """All nodes, depth first."""
-        return Tree(self.rules.parent)
-
-    def reach(self, label: str) -> tuple[int, int | None]:
-        """As far back as the tests of the tree that was learned look for a label."""
-        code = self.labels.index(label)
-        tests = [test for test in self.rules.nodes if test is not None and code in test.labels]
-        ends = [test.within if isinstance(test, Occurs) else None for test in tests]
-        return 0, None if None in ends else max((k for k in ends if k is not None), default=0)
-
-    def met(self, label: str) -> npt.NDArray[np.bool_]:
-        """For each leaf, whether a test on the way says that a label occurred, or is the more recent one."""
-        code = self.labels.index(label)
-        about = [
-            [
-                answer == (test.labels[0] == code)
-                for test, answer in self.rules.path(row)
-                if code in test.labels
-            ]
-            for row in self.rules.leaves.tolist()
-        ]
-        return np.array([any(answers) for answers in about])
-
-    @cached_property
-    def at_nodes(self) -> FloatArray:
-        """N(x; s) of all nodes, weighted."""
-        return np.asarray(node_counts(self.rules, self.table.counts) / self.scale)
-
-    @cached_property
-    def plain(self) -> FloatArray:
-        """The estimate of each node, shrunk towards that of its parent."""
-        return shrunken(self.tree, self.at_nodes, self.pseudo)
-
-    @cached_property
-    def splits(self) -> FloatArray | None:
-        """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
-        if not self.settings["average"]:
-            return None
-        tested = tested_codes(self.labels, self.settings["candidates"], self.settings["forbidden"])
-        split = prior_split(self.settings["split"], self.rules.tests, len(tested))
-        return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
-
-    @cached_property
-    def theta(self) -> FloatArray:
-        """The estimate of each leaf, averaged over prunings if asked for; one more row, of the prior."""
-        each = self.plain if self.splits is None else self.tree.mix(self.plain, self.splits)
-        return np.concatenate([each[self.rules.leaves], (self.pseudo / self.pseudo.sum())[None]])
-
-    @property
-    def log_likelihood(self) -> float:
-        """Log-likelihood of the data it was fitted to."""
-        return float((self.counts * np.log(self.theta[:-1])).sum())
-
-    @cached_property
-    def _posterior(self) -> FloatArray:
-        """Parameters of each node's Dirichlet posterior, drawn towards its parent; and of the prior."""
-        weight = self.pseudo.sum()
-        above = np.concatenate([self.pseudo[None], weight * self.plain[self.rules.parent[1:]]])
-        return np.concatenate([self.at_nodes + above, self.pseudo[None]])
-
-    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Credible intervals ``[row, x, (low, high)]`` for rows of ``theta``."""
-        nodes = np.append(self.rules.leaves, len(self.rules.nodes))[rows]
-        if self.splits is None:
-            return credible_intervals(self._posterior[nodes], np.zeros(len(self.pseudo)), level)
-        a = self._posterior[:-1]
-        total = a.sum(axis=1, keepdims=True)
-        squares = self.tree.mix(a * (a + 1) / (total * (total + 1)), self.splits)[self.rules.leaves]
-        a, total = self.pseudo[None], self.pseudo.sum()
-        squares = np.concatenate([squares, a * (a + 1) / (total * (total + 1))])
-        return matched_intervals(self.theta[rows], squares[rows], level)
-
-    def rows(self, keys: KeyArray) -> IntArray:
-        """The row of ``theta`` for each key: every leaf is there."""
-        return keys[:, 0].astype(np.int64)
-
-    @cached_property
-    def _bounds(self) -> FloatArray:
-        """Credible intervals of all nodes' estimates."""
-        return credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))
-
-    def influence(self, influencer: int, outcome: int) -> tuple[str, float, float, float]:
-        """See :func:`influence_in_tree`."""
-        theta, n = self.plain[:, outcome], self.at_nodes.sum(axis=1)
-        bounds = self._bounds[:, outcome]
-        return influence_in_tree(self.rules, n, theta, bounds, self.asked, influencer)
-
-    @cached_property
-    def asked(self) -> FloatArray:
-        """How likely the test of each node is asked of a history that it is meant for."""
-        if self.splits is None:
-            return np.ones(len(self.rules.nodes))
-        asked = self.splits.copy()
-        for nodes in self.tree.levels[1:]:
-            asked[nodes] *= asked[self.rules.parent[nodes]]
-        return asked
-
-
-def tested_codes(
-    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str]
-) -> tuple[int, ...]:
-    """The codes of the labels that may be tested, sorted."""
-    return candidate_codes(labels, candidates, codes_of(label_list("forbidden", forbidden), labels))
-
-
-def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
-    """The prior probability that a node is split by the test that was found for it."""
-    if isinstance(split, str) and split == "auto":
-        return 0.5 / max(1, tests.size(n_tested))
-    return share("split", split)
 
 
 @dataclass(eq=False, repr=False)

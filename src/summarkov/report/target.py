@@ -12,7 +12,7 @@ from summarkov import kernels
 from summarkov.confidence.support import FEW
 from summarkov.models import SummaryModel
 from summarkov.models.fitted import Fitted
-from summarkov.models.tree import FittedRules
+from summarkov.models.fitted_rules import FittedRules
 from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.report.tree import marked, tree_content
 from summarkov.search import Certificate, Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from summarkov.models.tree import FittedRules
+from summarkov.models.fitted_rules import FittedRules
 from summarkov.report.numbers import all_rounded, whole
 from summarkov.summaries import HistoryTest, MoreRecent, Start
 

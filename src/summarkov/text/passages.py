@@ -13,7 +13,7 @@ from summarkov.events import EventSequences
 from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.models.tree import FittedRules
+from summarkov.models.fitted_rules import FittedRules
 from summarkov.readers import read_events
 from summarkov.text.quoted import Sentence
 
