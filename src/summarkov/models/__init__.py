@@ -5,10 +5,10 @@ from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderCh
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.groups import compare_groups
+from summarkov.models.loading import load
 from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
 from summarkov.models.sensitivities import Stability, StabilityRow, StableEdge, sensitivity
-from summarkov.models.storage import load
 from summarkov.models.streaming import predict_frame
 from summarkov.models.tree import TreeSuMM
 

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Target
-from summarkov.engines.weights import FIXED_POINT
-from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.errors import SettingError
 from summarkov.models.bag import Bag
-from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
-from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
-from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.models.stored_certificates import certificate_document, check_certificate, read_certificate
-from summarkov.models.stored_confidence import confidence_document, read_confidence
+from summarkov.models.stored_certificates import certificate_document
+from summarkov.models.stored_confidence import confidence_document
 from summarkov.models.stored_states import (
     learned_document,
     plain,
-    read_lookbacks,
-    read_table,
     state_document,
 )
-from summarkov.models.stored_trees import check_splits, read_tree, tree_document
-from summarkov.models.tree import TreeSuMM
-from summarkov.search import LookbackProblem, Problem, Step
-from summarkov.search.contexts import ContextProblem
-from summarkov.search.lookbacks import LookbackStep
-from summarkov.search.tree import TreeProblem
-from summarkov.store import Node, check_seal, read_document, write_sealed
-from summarkov.summaries import CustomSummary, Summary, TreeSummary, WindowSummary, registered_summary
+from summarkov.models.stored_trees import tree_document
+from summarkov.store import write_sealed
+from summarkov.summaries import CustomSummary, TreeSummary
 
+#: Of the format.
 VERSION = 1
-_KINDS: dict[str, type[SummaryModel]] = {
-    c.__name__: c
-    for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting, TreeSuMM)
-}
-_NUMBERS = ("lookback", "lookbacks", "counts", "starts")  # lists of numbers; other lists are sets of labels
-#: Settings that are younger than the format; a file without them was written when they had no other value.
-_YOUNGER = ("max_sets",)
+#: Settings that are lists of numbers; other lists are sets of labels.
+NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 
 
@@ -102,7 +84,7 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
         elif isinstance(value, np.number):
             settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
-            settings[name] = [plain(number) for number in value] if name in _NUMBERS else sorted(value)
+            settings[name] = [plain(number) for number in value] if name in NUMBERS else sorted(value)
     return settings
 
 
@@ -127,222 +109,3 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         "trace": [dict(vars(step)) for step in model.trace_],
         **({} if fitted.certificate is None else {"certificate": certificate_document(fitted.certificate)}),
     }
-
-
-# ---------------------------------------------------------------------------------------- load
-
-
-def load(path: str | PathLike[str]) -> Any:
-    """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
-
-    Returns a model (``BSuMM``, ...), an ``InfluenceGraph`` or a ``Bag``.
-    """
-    document = read_document(path)
-    is_bag = isinstance(document.value, dict) and document.value.get("kind") == "Bag"
-    model = _read_bag(document) if is_bag else _read(document)
-    check_seal(document)
-    return model
-
-
-def _read_bag(document: Node) -> Bag:
-    _check_format(document)
-    models = [_read(node) for node in document["models"].list()]
-    one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
-    if not one_of_a_kind or any(isinstance(m, InfluenceGraph) for m in models):
-        document["models"].wrong("models of one kind, of the same target and vocabulary")
-    settings = document["settings"]
-    if settings["n_models"].count() != len(models):
-        settings["n_models"].wrong(f"{len(models)}, the number of models")
-    bag = Bag(models[0].copy(), len(models), settings["seed"].count())
-    bag._models = tuple(models)
-    if document["usage"].value != bag.usage_:
-        document["usage"].wrong("the shares of the models that the labels influence")
-    return bag
-
-
-def _check_format(document: Node) -> None:
-    if not isinstance(document.value, dict) or document.value.get("format") != "summarkov":
-        raise StoreError(f"{document.where}: not a summarkov model; its 'format' is not 'summarkov'")
-    version = document["version"].count()
-    if version != VERSION:
-        raise StoreError(
-            f"{document.where}: written in version {version} of the format, but this program reads version "
-            f"{VERSION}; install a newer summarkov"
-        )
-
-
-def _read(document: Node) -> Any:
-    """A model or a graph."""
-    _check_format(document)
-    kind = document["kind"].one_of((*_KINDS, "InfluenceGraph"))
-    family = _KINDS[document["model"].one_of(tuple(_KINDS))]
-    try:
-        template = family(**_read_settings(document["settings"], family))
-        summary = template.make_summary()
-    except SettingError as problem:
-        raise StoreError(f"{document['settings'].where}: {problem}") from None
-    models = [_read_target(node, template, summary, document) for node in document["targets"].list()]
-    if kind != "InfluenceGraph":
-        if len(models) != 1 or kind != document["model"].value:
-            raise StoreError(f"{document['targets'].where}: a {kind} has one target of its own kind")
-        return models[0]
-    if not models or any(len(model.target_) != 1 for model in models):
-        raise StoreError(f"{document['targets'].where}: a graph has targets of one label each")
-    names = [model.target_[0] for model in models]
-    if names != sorted(set(names)):
-        raise StoreError(f"{document['targets'].where}: the targets of a graph are sorted and not repeated")
-    graph = InfluenceGraph(template, targets=None if tuple(names) == models[0].labels_ else tuple(names))
-    graph._models = dict(zip(names, models, strict=True))
-    if "confidence" in document:  # younger than the format
-        graph._confidence = read_confidence(document["confidence"], graph)
-    return graph
-
-
-def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
-    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
-    settings: dict[str, Any] = {}
-    for name, value in node.items():
-        if name not in known:
-            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
-        if name == "summary":
-            settings[name] = registered_summary(value.text())
-        elif isinstance(value.value, list):
-            items = value.list()
-            settings[name] = tuple(item.value if name in _NUMBERS else item.text() for item in items)
-        elif isinstance(value.value, dict) and name != "lookback":
-            value.wrong("a list of labels")
-        else:
-            settings[name] = value.value
-    for name in sorted(known - set(settings) - set(_YOUNGER)):
-        raise StoreError(f"{node.where}: {name!r} is missing")
-    return settings
-
-
-def _read_target(node: Node, template: SummaryModel, summary: Summary, document: Node) -> SummaryModel:
-    data = document["data"]
-    labels = tuple(label for label, _ in data["labels"].items())
-    if list(labels) != sorted(labels):
-        raise StoreError(f"{data['labels'].where}: the labels are not in sorted order")
-    label_counts = np.array([count.count() for _, count in data["labels"].items()], dtype=np.int64)
-    if not 0 < sum(label_counts.tolist()) <= 2**62:
-        raise StoreError(f"{data['labels'].where}: the counts are all 0, or too large to add")
-    scale = data["scale"].count()
-    if scale not in (1, FIXED_POINT):
-        data["scale"].wrong(f"1 or {FIXED_POINT}")
-    target = Target(_codes(node["target"], labels), len(labels))
-    if not target.codes:
-        node["target"].wrong("at least one label")
-    influencers = _codes(node["influencers"], labels)
-    names = tuple(labels[code] for code in target.codes)
-    model = template.copy(target=names[0] if len(names) == 1 else names)
-    problem = _check_settings(model, summary, labels, target, label_counts.sum() / scale, scale, document)
-    if isinstance(problem, LookbackProblem):
-        problem = replace(problem, summary=read_lookbacks(node, problem, influencers))
-    if isinstance(problem, TreeProblem):
-        problem = read_tree(node["tree"], problem)
-    rows = node["states"].list()
-    table = read_table(node["states"], problem.summary, influencers, labels, target.n_outcomes)
-    score = node["score"]
-    fitted = model.fitted_type(
-        summary=problem.summary,
-        labels=labels,
-        target=target,
-        influencers=influencers,
-        table=table,
-        scale=scale,
-        n_sequences=data["sequences"].count(),
-        label_counts=label_counts,
-        alpha=template.alpha,
-        prior=template.prior,
-        score=-np.inf if score.value is None else score.number(),
-        steps=_read_trace(node["trace"], problem),
-        certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
-        settings=model.get_params(deep=False),
-    )
-    _check_sums(node, rows, fitted)
-    _check_result(node, fitted, problem)
-    if isinstance(problem, TreeProblem):
-        check_splits(node["trace"], problem, table)
-    model._fitted = fitted
-    return model
-
-
-def _read_trace(node: Node, problem: Problem) -> tuple[Step, ...]:
-    if isinstance(problem, TreeProblem):
-        return ()  # the tree tells them, and is checked against them
-    return tuple(_read_step(step, problem) for step in node.list())
-
-
-def _read_step(node: Node, problem: Problem) -> Step:
-    open_ = isinstance(problem, LookbackProblem)
-    action = node["action"].one_of(("add", "remove", "change") if open_ else ("add", "remove"))
-    values = node["label"].one_of(tuple(problem.labels)), node["score"].number(), node["gain"].number()
-    if not isinstance(problem, LookbackProblem):
-        return Step(action, *values)
-    if node["lookback"].value not in problem.lookbacks:
-        node["lookback"].wrong(f"one of {', '.join(map(str, problem.lookbacks))}")
-    return LookbackStep(action, *values, lookback=node["lookback"].value)
-
-
-def _check_settings(
-    model: SummaryModel,
-    summary: Summary,
-    labels: tuple[str, ...],
-    target: Target,
-    n_events: float,
-    scale: int,
-    document: Node,
-) -> Problem:
-    """The search that the model was found by; settings with which none could start are refused."""
-    try:
-        if isinstance(summary, WindowSummary):
-            summary.window(labels)
-        problem = model.make_problem(labels, target, summary, n_events, scale)
-        model.make_search(problem)
-    except (SettingError, DataError) as wrong:
-        raise StoreError(f"{document['settings'].where}: {wrong}") from None
-    return problem
-
-
-def _codes(node: Node, labels: tuple[str, ...]) -> tuple[int, ...]:
-    index = {label: code for code, label in enumerate(labels)}
-    codes = []
-    for item in node.list():
-        if item.text() not in index:
-            item.wrong("one of the labels of 'data'")
-        codes.append(index[item.text()])
-    if codes != sorted(set(codes)):
-        node.wrong("labels in sorted order, each once")
-    return tuple(codes)
-
-
-def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
-    """What can be worked out from the counts must agree with them."""
-    of_target = fitted.table.counts.sum(axis=0)
-    expected = fitted.label_counts[list(fitted.target.codes)]
-    if (of_target[: len(expected)] != expected).any() or of_target.sum() != fitted.label_counts.sum():
-        raise StoreError(f"{node['states'].where}: the counts do not add up to those of the labels in 'data'")
-    for row, theta in zip(rows, fitted.theta, strict=False):
-        given = [p.number() for p in row["probabilities"].list(len(theta))]
-        if not np.allclose(given, theta, rtol=1e-9, atol=1e-12):
-            row["probabilities"].wrong(f"{[round(float(p), 6) for p in theta]}, which is what the counts say")
-
-
-def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
-    """The influencers must be some that the search may find, and have the score that it gave them."""
-    found = set(fitted.influencers)
-    if not set(problem.required) <= found <= {*problem.required, *problem.optional}:
-        node["influencers"].wrong("the required influencers, and none but candidates")
-    if len(found) - len(problem.required) > problem.room:
-        node["influencers"].wrong(f"at most {problem.max_influencers} influencers")
-    if isinstance(problem, ContextProblem) and fitted.influencers != problem.influencers_of(fitted.table):
-        node["influencers"].wrong("the labels of the contexts")
-    if isinstance(problem, TreeProblem) and fitted.influencers != problem.tree.influencers:
-        node["influencers"].wrong("the labels that the tree tests")
-    if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
-        node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
-    if fitted.certificate is not None:
-        check_certificate(node["certificate"], fitted, problem)
-    score = problem.score(fitted.table, fitted.influencers)
-    if math.isfinite(score) and not math.isclose(fitted.score, score, rel_tol=1e-9):
-        node["score"].wrong(f"{score:.6f}, which is what the counts say")

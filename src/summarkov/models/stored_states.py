@@ -78,14 +78,17 @@ def plain(state: Hashable) -> Any:
 
 
 def read_table(
-    node: Node, summary: Summary, influencers: tuple[int, ...], labels: tuple[str, ...], n_outcomes: int
+    node: Node, summary: Summary, influencers: Sequence[str], index: dict[str, int], n_outcomes: int
 ) -> StateCounts:
-    """The states and their counts, checked to be possible and in canonical order."""
+    """The states and their counts, checked to be possible and in canonical order.
+
+    ``index`` has the code of every label.
+    """
     rows = node.list()
     counts = np.array(
         [[n.count() for n in row["counts"].list(n_outcomes)] for row in rows], dtype=np.int64
     ).reshape(len(rows), n_outcomes)
-    keys = _read_keys(rows, summary, influencers, labels)
+    keys = _read_keys(rows, summary, influencers, index)
     if isinstance(summary, ContextSummary):
         counts = _own_counts(node, rows, keys, counts)
     if isinstance(summary, TreeSummary):
@@ -96,15 +99,13 @@ def read_table(
 
 
 def _read_keys(
-    rows: list[Node], summary: Summary, influencers: tuple[int, ...], labels: tuple[str, ...]
+    rows: list[Node], summary: Summary, influencers: Sequence[str], index: dict[str, int]
 ) -> KeyArray:
-    names = [labels[z] for z in influencers]
-    index = {label: code for code, label in enumerate(labels)}
     found: list[Any] = []
     for row in rows:
         node = row["state"]
         if isinstance(summary, WindowSummary):
-            found.append(_window_key(node, summary, names))
+            found.append(_window_key(node, summary, influencers))
         elif isinstance(summary, ChainSummary):
             found.append(_chain_key(node, summary, index))
         elif isinstance(summary, TreeSummary):

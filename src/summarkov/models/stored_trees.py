@@ -33,7 +33,7 @@ def tree_document(fitted: Fitted) -> dict[str, Any]:
 
 def read_tree(node: Node, problem: TreeProblem) -> TreeProblem:
     """The problem with the tree that was stored, every test of which is one that it may hold."""
-    index = {label: code for code, label in enumerate(problem.labels) if code in set(problem.optional)}
+    index = {problem.labels[code]: code for code in problem.optional}
     nodes: list[HistoryTest | None] = []
     leaves: list[Node] = []
     waiting = [(node, 0)]
