@@ -74,16 +74,9 @@ def _is_text(node):
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-#: Spark sends functions and answers between its driver and workers as pickles, and so do these two, within
-#: one job: what they read was written by the same code a moment ago, and never is a file of anybody's.
-WITHIN_SPARK = {"engines/spark/source.py", "engines/spark/workers.py"}
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_no_code_from_data(path):
-    within_spark = path.relative_to(Path(sm.__file__).parent).as_posix() in WITHIN_SPARK
-    allowed = ["imports pickle"] if within_spark else []
-    assert list(complaints(path.read_text(encoding="utf-8"))) == allowed
+    assert list(complaints(path.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize(

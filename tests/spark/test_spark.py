@@ -211,6 +211,23 @@ def test_workers_of_this_machine_are_this_python(spark, monkeypatch):
     assert "PYSPARK_PYTHON" not in os.environ
 
 
+def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
+    class Backend:
+        """Tells which kernels a part is counted with."""
+
+        def run(self, part):
+            assert sum(len(block.codes) for block in part.read(1 << 20)) >= 0  # all must be looked at
+            return (sm.backend(),)
+
+        def total(self, answers):
+            return tuple(sorted({name for answer in answers for name in answer}))
+
+    monkeypatch.setitem(spark.sparkContext.environment, "SUMMARKOV_KERNELS", "numpy")
+    with sm.EventSource.spark(spark.createDataFrame(rows()), partitions=2) as source:
+        assert source.run(Backend()) == ("numpy",)
+        assert same_counts(source, sm.read_events(rows()))
+
+
 def test_pyspark_is_needed(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(MissingLibraryError, match=r"needs pyspark \(and Java\); install summarkov\[spark\]"):

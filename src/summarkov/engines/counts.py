@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
+from summarkov.engines.messages import travels
 from summarkov.engines.target import Target
 from summarkov.summaries import KeyArray
 
@@ -18,6 +19,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
+@travels
 @dataclass(frozen=True)
 class StateCounts:
     """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys.
@@ -63,6 +65,7 @@ class StateCounts:
         return StateCounts(keys[first], np.add.reduceat(self.counts[..., order, :], first, axis=-2))
 
 
+@travels
 @dataclass(frozen=True)
 class CandidateCounts:
     """N(x; s) and, for each candidate z, N(x; s, level of z).
@@ -101,6 +104,7 @@ class CandidateCounts:
         return CandidateCounts(keys, counts, present)
 
 
+@travels
 @dataclass(frozen=True)
 class RecencyCounts:
     """What tests would tell apart at some leaves of a tree, see :func:`kernels.count_tests`."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines.messages import travels
 from summarkov.readers.spill import Block
 from summarkov.scores.sums import ExactSum
 
@@ -38,6 +39,7 @@ class Measures:
         return cls(**{**given, "reliability": np.array(given["reliability"])})
 
 
+@travels
 @dataclass(frozen=True)
 class Sums:
     """One target's probabilities against what happened in some of the events.

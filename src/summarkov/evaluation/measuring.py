@@ -10,6 +10,7 @@ import numpy as np
 from summarkov.baselines import PiecewisePredictor, Predictor
 from summarkov.baselines.contender import Data
 from summarkov.engines import EventSource, most_memory
+from summarkov.engines.messages import travels
 from summarkov.engines.pieces import carried
 from summarkov.engines.views import in_order
 from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
@@ -140,6 +141,7 @@ class LikelihoodWork:
 # ---------------------------------------------------------------------- to report
 
 
+@travels
 @dataclass(frozen=True)
 class Found:
     """All measures on some of the events; the sums of several parts add up."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource
+from summarkov.engines.messages import travels
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.views import recoded
 from summarkov.engines.weights import fixed_point
@@ -24,6 +25,7 @@ from summarkov.scores.sums import ExactSum
 FloatArray = npt.NDArray[np.float64]
 
 
+@travels
 @dataclass(frozen=True)
 class Measured:
     """Sums over events: of weights, of w log p of what happened, and of w times the squared error.

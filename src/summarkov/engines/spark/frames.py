@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines.spark.order_text import FromText, TextKinds
+from summarkov.engines.spark.rows import Sorted
 from summarkov.engines.spark.session import mapped
-from summarkov.engines.spark.workers import FromText, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.readers.arrays import missing
 from summarkov.readers.columns import Columns, choose_columns

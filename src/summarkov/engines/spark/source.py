@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import pickle
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -13,19 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.event_source import WORKER_MEMORY, EventSource
+from summarkov.engines.messages import unpack_error
 from summarkov.engines.resampled import Places
+from summarkov.engines.spark.answers import ANSWERS, Adding, OnPartition, added
+from summarkov.engines.spark.chunks import CHUNKS, ToChunks, numbers
 from summarkov.engines.spark.frames import Frame
+from summarkov.engines.spark.rows import MapSorted
 from summarkov.engines.spark.session import check_frame, explained, mapped, parallelism
-from summarkov.engines.spark.workers import (
-    ANSWERS,
-    CHUNKS,
-    Adding,
-    MapSorted,
-    OnPartition,
-    ToChunks,
-    added,
-    numbers,
-)
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.labels import vocabulary_of
@@ -118,7 +111,7 @@ class SparkSource(EventSource):
             (row,) = self._chunks.select(*sums).collect()
         codes, firsts, ties, error = row
         if error is not None:
-            raise pickle.loads(bytes(error))
+            raise unpack_error(bytes(error))
         self._check((codes or 0) // 4)
         return (firsts or 0) // 8, ties or 0
 

@@ -1,0 +1,124 @@
+"""On the workers: sorted rows to chunks of codes, which are cached, and chunks to blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov import __version__
+from summarkov.engines.messages import pack_error
+from summarkov.engines.spark.rows import Sorted
+from summarkov.errors import SettingError, SummarkovError
+from summarkov.readers.spill import Block
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+#: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
+CHUNK = 1 << 11
+#: This bit of a code says that the sequence ends with it.
+_END = np.int32(-(2**31))
+
+#: The cached table: codes (int32), the first row of each sequence that ends among these (int64), ties in the
+#: order column, and what went wrong.
+CHUNKS = "codes binary, firsts binary, ties bigint, error binary"
+
+
+@dataclass(frozen=True)
+class ToChunks:
+    """Makes the cached table."""
+
+    rows: Sorted
+    version: str = __version__
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Turn sorted rows into chunks."""
+        import pyarrow as pa
+
+        try:
+            if self.version != __version__:
+                raise SettingError(
+                    f"the workers have summarkov {__version__} and the driver {self.version}; install one"
+                )
+            first = 2**63 - 1  # row of the sequence that goes on
+            for stretch, ends in self.rows.stretches(batches):
+                codes = stretch.codes.copy()
+                codes[ends - 1] |= _END
+                firsts = np.minimum.reduceat(stretch.rows, stretch.starts)
+                if stretch.continues:
+                    firsts[0] = min(firsts[0], first)
+                first, firsts = int(firsts[-1]), firsts[: len(ends)]
+                cuts = np.append(np.arange(0, len(codes), CHUNK), len(codes))
+                n = len(cuts) - 1
+                yield pa.record_batch(
+                    {
+                        "codes": _binary(codes, cuts),
+                        "firsts": _binary(firsts, np.append(0, np.full(n, len(firsts)))),
+                        "ties": pa.array([stretch.ties] + [0] * (n - 1), pa.int64()),
+                        "error": pa.nulls(n, pa.binary()),
+                    }
+                )
+        except SummarkovError as error:
+            failed = {"codes": [b""], "firsts": [b""], "error": [pack_error(error)]}
+            columns = {name: pa.array(value, pa.binary()) for name, value in failed.items()}
+            order = ["codes", "firsts", "ties", "error"]
+            yield pa.record_batch({**columns, "ties": pa.array([0], pa.int64())}).select(order)
+
+
+def _binary(values: npt.NDArray[Any], cuts: IntArray) -> pa.Array:
+    """Numbers as binary values, cut at some places."""
+    import pyarrow as pa
+
+    values = np.ascontiguousarray(values)
+    offsets = (cuts * values.itemsize).astype(np.int32)
+    return pa.Array.from_buffers(
+        pa.binary(), len(cuts) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(values)]
+    )
+
+
+def numbers(column: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """All numbers in some binary values, one after the other."""
+    if not len(column):
+        return np.empty(0, kind)
+    offsets = np.frombuffer(column.buffers()[1], np.int32, len(column) + 1, 4 * column.offset)
+    data = column.buffers()[2]
+    if data is None or offsets[0] == offsets[-1]:
+        return np.empty(0, kind)
+    n = (int(offsets[-1]) - int(offsets[0])) // np.dtype(kind).itemsize
+    return np.frombuffer(data, kind, n, int(offsets[0]))
+
+
+class Chunks:
+    """The chunks of one partition as blocks; they can be read once."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self._batches = batches
+        self.n_events = 0
+
+    def blocks(self, most: int) -> Iterator[Block]:
+        """Blocks of at most so many events; one empty block if there are none."""
+        for codes in in_pieces((numbers(batch.column("codes"), np.int32) for batch in self._batches), most):
+            self.n_events += len(codes)
+            yield Block.of(codes & ~_END, np.flatnonzero(codes < 0) + 1)
+
+
+def in_pieces(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
+    """The same numbers in arrays of ``most`` each, but the last; at least one array."""
+    held: list[CodeArray] = []
+    n, nothing = 0, True
+    for array in arrays:
+        held.append(array)
+        n += len(array)
+        if n >= most:
+            joined, whole = np.concatenate(held), n - n % most
+            yield from (joined[start : start + most] for start in range(0, whole, most))
+            held, n, nothing = [joined[whole:]], n - whole, False
+    if n or nothing:
+        yield np.concatenate([np.empty(0, np.int32), *held])

@@ -1,0 +1,52 @@
+"""On the workers: text in the order column, read as numbers to sort by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class TextKinds:
+    """Finds out what the text of an order column can be read as, batch by batch."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A row a batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
+        import pyarrow as pa
+
+        from summarkov.readers.ordering import read_text, text_kinds, unreadable_row
+
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            text = pa.chunked_array([batch.column("order")]).cast(pa.string())
+            kinds = enumerate(text_kinds())
+            bits = sum(1 << bit for bit, kind in kinds if read_text(text, kind) is not None)
+            example = text[unreadable_row(text)].as_py()
+            yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
+
+
+@dataclass(frozen=True)
+class FromText:
+    """Turns the text of an order column into numbers to sort by."""
+
+    kind: int  # number in text_kinds()
+    order: str
+    source: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows with numbers."""
+        import pyarrow as pa
+
+        from summarkov.readers.ordering import read_text, sort_keys, text_kinds
+
+        for batch in batches:
+            text = pa.chunked_array([batch.column("order")]).cast(pa.string())
+            column = read_text(text, text_kinds()[self.kind])
+            keys = pa.array(sort_keys(column, self.order, self.source))
+            at = batch.schema.get_field_index("order")
+            yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

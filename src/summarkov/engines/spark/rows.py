@@ -1,0 +1,126 @@
+"""On the workers: sorted rows, read as stretches of codes, and turned into other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines.work import Part
+from summarkov.readers.arrays import numpy_of
+from summarkov.readers.encoding import encode
+from summarkov.readers.grouping import run_starts
+from summarkov.readers.spill import Block
+from summarkov.readers.stream import Vocabulary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows one after the other, as codes, with the runs of rows of one case.
+
+    ``continues`` says that the first run goes on with the last one of the stretch before.
+    """
+
+    codes: CodeArray
+    starts: IntArray
+    names: list[str]  # one a run
+    rows: IntArray  # where each event stood in the dataframe
+    ties: int
+    continues: bool
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Reads sorted rows: columns "case", "event", "row", and "order" if rows have one."""
+
+    case: str  # what the columns are called by the user
+    event: str
+    source: str
+    labels: tuple[str, ...]
+
+    def stretches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Stretch, IntArray]]:
+        """Stretches of rows, each with the places in it where sequences end."""
+        before: Stretch | None = None
+        for stretch in self._read(batches):
+            if before is not None:
+                yield before, _ends(before, closed=not stretch.continues)
+            before = stretch
+        if before is not None:
+            yield before, _ends(before, closed=True)
+
+    def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Stretch]:
+        import pyarrow as pa
+
+        vocabulary = Vocabulary(self.labels)
+        last_case, last_order = None, None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            table = pa.table(batch)
+            case = encode(table.column("case"), self.case, self.source)
+            event = encode(table.column("event"), self.event, self.source)
+            starts = run_starts(case.codes)
+            names = [case.texts[code] for code in case.codes[starts].tolist()]
+            continues, ties = names[0] == last_case, 0
+            if "order" in table.column_names:
+                order = table.column("order").combine_chunks()
+                ties = _ties(order, starts) + (continues and order[0] == last_order)
+                last_order = order[-1]
+            rows = numpy_of(table.column("row"))
+            yield Stretch(vocabulary.recode(event), starts, names, rows, ties, continues)
+            last_case = names[-1]
+
+
+def _ties(order: pa.Array, starts: IntArray) -> int:
+    """How many rows have the order of the row before, in the same run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    same = numpy_of(pa.chunked_array([pc.equal(order[1:], order[:-1]).cast(pa.uint8())]))
+    same[starts[1:] - 1] = 0
+    return int(same.sum())
+
+
+def _ends(stretch: Stretch, *, closed: bool) -> IntArray:
+    return np.append(stretch.starts[1:], len(stretch.codes)) if closed else stretch.starts[1:]
+
+
+@dataclass(frozen=True)
+class MapSorted:
+    """Turns sorted rows into others, sequence by sequence."""
+
+    rows: Sorted
+    function: Callable[[Part], Iterator[dict[str, Any]]]
+    memory: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Whatever columns the function makes of one partition."""
+        import pyarrow as pa
+
+        def read(most: int) -> Iterator[Block]:
+            for stretch, ends in self.rows.stretches(batches):
+                yield from _named_blocks(stretch, ends, most)
+
+        for columns in self.function(Part(read, self.rows.labels, self.memory)):
+            yield pa.record_batch(columns)
+
+
+def _named_blocks(stretch: Stretch, ends: IntArray, most: int) -> Iterator[Block]:
+    """A stretch as blocks of at most so many events."""
+    import pyarrow as pa
+
+    names = pa.array(stretch.names, pa.string())
+    for start in range(0, len(stretch.codes), most):
+        codes = stretch.codes[start : start + most]
+        first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
+        block = Block.of(codes, ends[first:last] - start)
+        yield replace(block, names=names[first : last + block.goes_on])
