@@ -212,3 +212,20 @@ def test_some_sequences_under_a_larger_vocabulary(tmp_path_factory, sequences, d
         contender = ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 1)})
         some, others = (tune(contender, Split(s, s, s), ["a", "b"]).to_dict() for s in (view, expected))
         assert {**some, "seconds": 0} == {**others, "seconds": 0}
+
+
+def test_empty_sequences_among_the_chosen_are_not_drawn(sources):
+    chosen = [0, 2, 3, 4, 7, 9]  # two of them are empty
+    expected = sm.read_events(PARTS[0])[np.array(chosen)]
+    request = StatesRequest(OrdinalSummary(2), (0,), Target((1,), 3))
+    draws = Bootstrap(5, seed=1)
+    one, other = (
+        s.replicated(draws).count([request])[0]
+        for s in (SelectedSource(sources[0], chosen), LocalSource(expected))
+    )
+    assert_same(one, other)
+    bags = [
+        sm.Bag(sm.TreeSuMM("a", max_depth=1), 3).fit(s)
+        for s in (SelectedSource(sources[0], chosen), expected)
+    ]
+    assert bags[0].usage_ == bags[1].usage_

@@ -93,7 +93,9 @@ class Weighed:
         """Requests of trees, replicate by replicate: no two have the same tree for long."""
         each = []
         for b in replicates.tolist():
-            weights = np.ascontiguousarray(self.weights[self._unit_of_sequence, b])
+            weights = np.zeros(len(self.index.offsets) - 1, np.int64)
+            if len(self.weights):  # else all sequences are empty
+                weights[:] = self.weights[self._unit_of_sequence, b]
             each.append(Shard(self.index, self.labels, weights).count(request))
         tables = zip(*(counts._tables for counts in each if isinstance(counts, RecencyCounts)), strict=True)
         return RecencyCounts(*(np.stack(same, axis=-1) for same in tables))
