@@ -1,9 +1,9 @@
 """Mutants of the core: every small change of the code that counts, scores and searches must fail a test.
 
-Each mutant changes one thing: a comparison, an operator, a number, a constant, a condition. It is tried in a
-process forked from one in which the libraries are loaded already, on a copy of the package, with the tests
-that are about the module; it is killed if one of them fails, or if they take ten times as long as usual.
-First they run with a tenth of their examples, and what survives that with all of them.
+Each mutant changes one thing: a comparison, an operator, a number, a constant, a condition. Its functions are
+put in the place of the module's own in a process forked from one that has collected the tests of the module
+already, and it is killed if one of them fails, or if they take twice as long as usual. First they run
+with a tenth of their examples, and what survives that with all of them.
 
     python tools/mutants.py [--of N] [MODULE ...]
 
@@ -17,29 +17,37 @@ import argparse
 import ast
 import contextlib
 import copy
+import importlib
+import itertools
+import json
 import os
 import random
-import shutil
+import resource
 import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 EDGES = [
     f"tests/hostile/test_numbers.py::test_{name}"
     for name in (
+        "beyond_the_ends",
+        "the_penalty_of_infinitely_many_states_is_infinite_and_nothing_at_gamma_0",
+        "log_rising_where_the_series_begins",
+        "log_rising",
         "estimates_are_the_fractions",
         "likelihood_at_the_edges",
         "evidence_at_the_edges",
-        "log_rising",
-        "the_penalty_of_infinitely_many_states_is_infinite_and_nothing_at_gamma_0",
-        "beyond_the_ends",
     )
 ]
-SCORES = ["tests/unit/test_scores.py", *EDGES, "tests/properties/test_scores.py"]
+SCORES = ["tests/unit/test_scores.py", "tests/properties/test_scores.py", *EDGES]
 COUNTS = ["tests/engines/test_counts.py", "tests/engines/test_cuts.py"]
 REPLICATES = ["tests/engines/test_replicates.py", "tests/engines/test_weights.py"]
 SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
@@ -47,14 +55,23 @@ SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstra
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
     "scores/estimates.py": SCORES,
-    "scores/gamma.py": SCORES[:-1],
-    "scores/scorer.py": [*SCORES, "tests/unit/test_settings.py"],
-    "scores/shrunken.py": [*SCORES[:1], "tests/unit/test_tree_model.py", "tests/properties/test_rules.py"],
+    "scores/gamma.py": EDGES[2:],
+    "scores/scorer.py": ["tests/unit/test_settings.py", *SCORES],
+    "scores/shrunken.py": [
+        "tests/unit/test_scores.py::test_gains_of_splits",
+        "tests/properties/test_rules.py",
+        "tests/unit/test_tree_model.py",
+    ],
     "scores/trees.py": ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"],
     "search/greedy.py": [*SEARCHES, "tests/properties/test_graphs.py", "tests/unit/test_graph.py"],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
     "engines/counts.py": [*COUNTS, *REPLICATES, "tests/engines/test_recency.py", *SEARCHES],
 }
+
+# A failure is enough: there is no need to look for the smallest one.
+settings.register_profile(
+    "mutants", derandomize=True, deadline=None, phases=(Phase.explicit, Phase.generate), database=None
+)
 
 COMPARISONS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -95,12 +112,14 @@ def mutants(source: str) -> list[tuple[int, str, str]]:
     """All mutants of a module: line, what was changed, and the whole source."""
     tree = ast.parse(source)
     skipped = set()
-    for node in ast.walk(tree):  # types and messages do nothing that a test could see
+    for node in ast.walk(tree):  # types, messages and assertions do nothing that a test could see
         if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None:
             skipped |= {id(inner) for inner in ast.walk(node.annotation)}
         if isinstance(node, ast.FunctionDef) and node.returns is not None:
             skipped |= {id(inner) for inner in ast.walk(node.returns)}
-        if isinstance(node, ast.JoinedStr | ast.Assert):
+        if isinstance(node, ast.JoinedStr | ast.Assert) or (
+            isinstance(node, ast.keyword) and node.arg == "strict"
+        ):
             skipped |= {id(inner) for inner in ast.walk(node)}
         if (
             isinstance(node, ast.Assign)
@@ -129,26 +148,99 @@ def _put(parent: ast.AST, name: str, at: int | None, node: ast.AST) -> None:
         getattr(parent, name)[at] = node
 
 
-def passes(package: Path, tests: list[str], examples: float, limit: float) -> bool:
-    """Whether the tests pass on a copy of the package, in a process of their own, with so many examples."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-            os.dup2(nowhere.fileno(), 2)
-        with contextlib.suppress(BaseException):
-            import pytest
+def put_in_place(module: ModuleType, source: str) -> None:
+    """Let a module, which others may have imported names from, do what another source says."""
+    changed = ModuleType(module.__name__)
+    sys.modules[module.__name__] = changed  # where dataclasses look for it
+    exec(compile(source, str(module.__file__), "exec"), changed.__dict__)
+    sys.modules[module.__name__] = module
+    for name, new in vars(changed).items():
+        old = vars(module).get(name)
+        if isinstance(new, int | float | tuple):
+            for other in list(sys.modules.values()):
+                if getattr(other, "__name__", "").startswith("summarkov") and vars(other).get(name) is old:
+                    setattr(other, name, new)
+        elif isinstance(new, type) and new.__module__ == module.__name__:
+            for each in {*vars(new), *vars(old)}:
+                _replace(vars(old).get(each), vars(new).get(each))
+        else:
+            _replace(old, new)
 
-            signal.alarm(int(limit) + 1)
-            sys.path[:0] = [str(package), str(ROOT), str(ROOT / "tests")]
-            os.environ["PYTHONPATH"] = f"{package}:{ROOT}"
-            os.environ["SUMMARKOV_EXPLORE"] = str(examples)
-            options = ["-x", "-q", "--assert=plain", "-o", "addopts=--import-mode=importlib"]
-            options += ["-p", "no:cacheprovider", "-k", "not [native"]
-            code = int(pytest.main([*options, *tests]))
-        os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+def _replace(old: Any, new: Any) -> None:
+    """Let a function, of whatever kind, do what another does."""
+    for inner in ("__func__", "__wrapped__", "func", "fget"):
+        if hasattr(old, inner) and hasattr(new, inner):
+            return _replace(getattr(old, inner), getattr(new, inner))
+    if isinstance(old, FunctionType) and isinstance(new, FunctionType):
+        old.__code__, old.__defaults__, old.__kwdefaults__ = (
+            new.__code__,
+            new.__defaults__,
+            new.__kwdefaults__,
+        )
+    return None
+
+
+class Trial:
+    """Runs the tests that pytest has collected once without, and once with each mutant."""
+
+    def __init__(self, module: str, sources: list[str]) -> None:
+        self.name, self.sources = module, sources
+        self.survivors: list[int] | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In place of pytest's own loop."""
+        module = importlib.import_module("summarkov." + self.name.removesuffix(".py").replace("/", "."))
+        usual = self._took(session, None, None)
+        if usual is not None:
+            self.survivors = []
+            for number, source in enumerate(self.sources):
+                if self._took(session, module, source, 2 * usual + 2) is not None:
+                    self.survivors.append(number)
+        return True
+
+    def _took(
+        self, session: pytest.Session, module: ModuleType | None, source: str | None, limit: float = 3600.0
+    ) -> float | None:
+        """Seconds of processor time that the tests take; None if one fails, or if they take too long."""
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException):
+                resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
+                signal.alarm(20 * int(limit))  # for one that waits for ever
+                if module is not None and source is not None:
+                    put_in_place(module, source)
+                for item, following in itertools.zip_longest(session.items, session.items[1:]):
+                    item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                    if session.testsfailed:
+                        break
+                else:
+                    os._exit(0)
+            os._exit(1)
+        _, status, used = os.wait4(child, 0)
+        return used.ru_utime + used.ru_stime if os.waitstatus_to_exitcode(status) == 0 else None
+
+
+def survivors(module: str, sources: list[str], examples: float) -> list[int] | None:
+    """The mutants that no test kills, or None if tests fail without any."""
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException), open(os.devnull, "w") as nowhere:
+                os.dup2(nowhere.fileno(), 1)
+                os.dup2(nowhere.fileno(), 2)
+                os.environ["SUMMARKOV_EXPLORE"] = str(examples)
+                options = ["-x", "-q", "--assert=plain", "-o", "addopts=--import-mode=importlib"]
+                options += ["-p", "no:cacheprovider", "-k", "not [native", f"--basetemp={folder}/tests"]
+                options += ["--hypothesis-profile=mutants"]
+                trial = Trial(module, sources)
+                pytest.main([*options, *TESTS[module]], plugins=[trial])
+                Path(folder, "survivors").write_text(json.dumps(trial.survivors))
+            os._exit(0)
+        os.waitpid(child, 0)
+        found: list[int] | None = json.loads(Path(folder, "survivors").read_text())
+        return found
 
 
 def main() -> None:
@@ -158,41 +250,22 @@ def main() -> None:
     parser.add_argument("--of", type=int, default=None, help="mutants of each module, drawn; default all")
     given = parser.parse_args()
     os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "tests")]
     os.environ["SUMMARKOV_KERNELS"] = "numpy"  # which are mutated
-    import hypothesis  # noqa: F401  # loaded once, for all
-    import numpy  # noqa: F401
-    import pyarrow.csv
-    import pyarrow.parquet  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.stats  # noqa: F401
-    import typer.testing  # noqa: F401
-
-    with tempfile.TemporaryDirectory() as folder:
-        package = Path(folder)
-        shutil.copytree(ROOT / "src" / "summarkov", package / "summarkov")
-        tried = survived = 0
-        for module in given.modules:
-            path, tests = package / "summarkov" / module, TESTS[module]
-            source = path.read_text()
-            usual = {}
-            for examples in (0.1, 1.0):
-                start = time.monotonic()
-                if not passes(package, tests, examples, 3600):
-                    sys.exit(f"{module}: its tests fail without any mutant")
-                usual[examples] = time.monotonic() - start
-            every = mutants(source)
-            chosen = every if given.of is None else random.Random(1).sample(every, min(given.of, len(every)))
-            left = []
-            for line, what, mutant in sorted(chosen):
-                path.write_text(mutant)
-                if all(passes(package, tests, examples, 10 * took) for examples, took in usual.items()):
-                    left.append(f"  {line}: {what}")
-            path.write_text(source)
-            tried, survived = tried + len(chosen), survived + len(left)
-            share = f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(every)} in all)"
-            print(f"{module}: {share}", *left, sep="\n")
-            sys.stdout.flush()
-        print(f"together: {tried - survived} of {tried} killed, {(tried - survived) / tried:.1%}")
+    tried = survived = 0
+    for module in given.modules:
+        every = sorted(mutants((ROOT / "src" / "summarkov" / module).read_text()))
+        chosen = every if given.of is None else random.Random(1).sample(every, min(given.of, len(every)))
+        left = chosen
+        for examples in (0.1, 1.0):
+            numbers = survivors(module, [source for _, _, source in left], examples) if left else []
+            if numbers is None:
+                sys.exit(f"{module}: its tests fail without any mutant")
+            left = [left[number] for number in numbers]
+        tried, survived = tried + len(chosen), survived + len(left)
+        share = f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(every)} in all)"
+        print(f"{module}: {share}", *(f"  {line}: {what}" for line, what, _ in left), sep="\n", flush=True)
+    print(f"together: {tried - survived} of {tried} killed, {(tried - survived) / tried:.1%}")
 
 
 if __name__ == "__main__":

@@ -123,6 +123,15 @@ def test_log_rising(a, n):
     assert float(log_rising(a, n)) == pytest.approx(exact, rel=2e-14, abs=1e-14)
 
 
+@pytest.mark.parametrize("a", [20.0, 20.5, 21.0, 25.0, 30.0])
+@pytest.mark.parametrize("n", [0.5, 1.0, 2.0, 3.0])
+def test_log_rising_where_the_series_begins(a, n):
+    """It has the fewest digits there, and still all but the last bit or two."""
+    with localcontext(prec=60):
+        exact = float(exact_log_gamma(Decimal(a) + Decimal(n)) - exact_log_gamma(Decimal(a)))
+    assert float(log_rising(a, n)) == pytest.approx(exact, rel=1e-15, abs=0)
+
+
 @pytest.mark.parametrize("q", [0.025, 0.5, 0.975])
 @pytest.mark.parametrize("a", [1e-12, 0.1, 1.0, 7.0, 1999.0, 2000.0, 1e9, 1e12])
 @pytest.mark.parametrize("b", [0.1, 1.0, 500.0, 1e9, 4e12])
@@ -168,9 +177,10 @@ def test_every_criterion_at_the_ends_of_alpha(criterion, alpha):
     check_numbers(sm.BSuMM("B", lookback=2, alpha=alpha, criterion=criterion).fit(EVENTS))
 
 
-OUTSIDE = [("alpha", v, "small; it may be 1e-15 at least") for v in (5e-324, 1e-320, 1e-300, 1e-16)]
-OUTSIDE += [("alpha", v, "large; it may be 1e+15 at most") for v in (1e16, 1e300, 1e308, 1.7e308)]
-OUTSIDE += [(name, v, "large; it may be 1e+15 at most") for name in ("gamma", "xi") for v in (1e16, 1e308)]
+JUST_BELOW, JUST_ABOVE = math.nextafter(1e-15, 0), math.nextafter(1e15, math.inf)
+SMALL, LARGE = (5e-324, 1e-320, 1e-300, 1e-16, JUST_BELOW), (JUST_ABOVE, 1e16, 1e300, 1e308, 1.7e308)
+OUTSIDE = [("alpha", v, "small; it may be 1e-15 at least") for v in SMALL]
+OUTSIDE += [(name, v, "large; it may be 1e+15 at most") for name in ("alpha", "gamma", "xi") for v in LARGE]
 
 
 @pytest.mark.parametrize(("name", "value", "words"), OUTSIDE)
@@ -281,7 +291,7 @@ def test_a_billion_counts(weights, alpha):
     assert model.fitted.table.counts.tolist() == table
     for row, theta in zip(table, model.fitted.theta, strict=False):
         exact = (Fraction(alpha) + row[0]) / (2 * Fraction(alpha) + sum(row))
-        assert theta[0] == pytest.approx(float(exact), rel=1e-15)
+        assert theta[0] == pytest.approx(float(exact), rel=1e-15, abs=0)
     exact = exact_likelihood(table, [alpha, alpha])
     assert model.log_likelihood_ == pytest.approx(exact, rel=1e-12, abs=2.0**-52 * sum(map(sum, table)))
     check_numbers(model, SEQUENCES)

@@ -8,7 +8,15 @@ from scipy.special import comb, gammaln
 from scipy.stats import betabinom, dirichlet_multinomial
 
 from summarkov.errors import SettingError
-from summarkov.scores import SCORES, Scorer, log_likelihood, probabilities, pseudo_counts
+from summarkov.scores import (
+    SCORES,
+    Scorer,
+    log_likelihood,
+    probabilities,
+    pseudo_counts,
+    split_gains,
+    unexplained,
+)
 
 TABLES = [
     np.array([[8, 2], [1, 9]]),
@@ -127,3 +135,20 @@ def test_unknown_scores(kind):
 def test_unknown_prior():
     with pytest.raises(SettingError, match="prior must be 'uniform' or 'base-rate', not 'jeffreys'"):
         pseudo_counts([1, 2], 1.0, "jeffreys")
+
+
+def largest(*counts):
+    """The log-likelihood at the shares themselves."""
+    return sum(n * math.log(n / sum(counts)) for n in counts if n > 0)
+
+
+def test_gains_of_splits():
+    """Counts are below 1 where sequences weigh little; a part that is empty gains nothing."""
+    yes, whole = np.array([[0.25, 0.5], [0.0, 0.75], [0.0, 0.0], [1.0, 0.75]]), np.array([1.0, 0.75])
+    parts = [((0.25, 0.5), (0.75, 0.25)), ((0.75,), (1.0,)), ((), (1.0, 0.75)), ((1.0, 0.75), ())]
+    expected = [largest(*a) + largest(*b) - largest(1.0, 0.75) for a, b in parts]
+    assert split_gains(yes, whole) == pytest.approx(np.array(expected), rel=1e-12)
+    assert expected[2:] == [0.0, 0.0]
+    assert unexplained(yes) == pytest.approx(
+        np.array([-largest(*row) for row in yes.tolist()]), rel=1e-12, abs=0
+    )

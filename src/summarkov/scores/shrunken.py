@@ -40,19 +40,17 @@ def split_gains(yes: FloatArray, whole: FloatArray) -> FloatArray:
     >>> split_gains(np.array([[3.0, 1.0], [2.0, 2.0]]), np.array([4.0, 4.0])).round(4)
     array([1.0465, 0.    ])
     """
-    no = whole[..., None, :] - yes
-    n_yes, n_no = _sum(yes), _sum(no)
-    gain = _fit(yes, n_yes) + _fit(no, n_no) - _fit(whole, _sum(whole))[..., None]
-    return np.where((n_yes > 0) & (n_no > 0), np.maximum(gain, 0.0), 0.0)
+    gain = _fit(yes) + _fit(whole[..., None, :] - yes) - _fit(whole)[..., None]
+    return np.maximum(gain, 0.0)  # which rounding could leave below 0
 
 
 def unexplained(counts: FloatArray) -> FloatArray:
     """The most that any splits could gain: less the largest log-likelihood of ``counts[..., x]``."""
-    return np.asarray(-_fit(counts, _sum(counts)))
+    return np.asarray(-_fit(counts))
 
 
-def _fit(counts: FloatArray, n: FloatArray) -> FloatArray:
-    return np.asarray(_sum(_x_log_x(counts)) - _x_log_x(n))
+def _fit(counts: FloatArray) -> FloatArray:
+    return np.asarray(_sum(_x_log_x(counts)) - _x_log_x(_sum(counts)))
 
 
 def _sum(x: FloatArray) -> FloatArray:
