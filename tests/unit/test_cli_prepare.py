@@ -146,7 +146,23 @@ def test_refused(here, arguments, message):
     assert sorted(here.iterdir()) == before
 
 
-def test_streams_are_not_prepared(here):
-    for option in (["--end"], ["--collapse"], ["--min-count", "2"], ["--map", "map.json"]):
-        error = run("learn", "events.jsonl", "--engine", "stream", *option, code=2)
-        assert error.startswith("Error: events are prepared in memory (--session-gap, --map, --min-count")
+@pytest.mark.parametrize(
+    "options", [["--end"], ["--collapse"], ["--min-count", "6"], ["--map", "map.json", "--end", "--collapse"]]
+)
+def test_streams_are_prepared_as_in_memory(here, options):
+    """Learned from, and predicted by a model that knows which labels are rare."""
+    models, tables = [], []
+    for engine in ("memory", "stream"):
+        how = ["--engine", engine, "--memory", "100K", *options]
+        run("learn", "events.jsonl", *how, "-o", f"{engine}.json")
+        run("predict", f"{engine}.json", "events.jsonl", *how, "-o", f"{engine}.csv")
+        models.append(Path(f"{engine}.json").read_text())
+        tables.append(Path(f"{engine}.csv").read_text())
+    assert models[0] == models[1]
+    assert tables[0] == tables[1]
+    assert ("(end)" in tables[0], "(rare)" in tables[0]) == ("--end" in options, "--min-count" in options)
+
+
+def test_sessions_need_memory(here):
+    error = run("learn", "events.jsonl", "--engine", "stream", "--session-gap", "2", code=2)
+    assert error.startswith("Error: --session-gap needs the events in memory: read them with --engine memory")

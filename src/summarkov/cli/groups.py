@@ -63,7 +63,7 @@ def groups(
     template = make_template(model, {name: value for name, value in given.items() if value is not None})
     from summarkov.models import compare_groups
 
-    events = reading.read_several([first, second], first=False)
+    events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
         found = compare_groups(
             template,

@@ -20,7 +20,7 @@ from summarkov.cli.text import label, new_table, number, page_width, percent, pl
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
-    from summarkov.engines.stream import StreamSource
+    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
 
 #: Rows to show where they are not saved.
@@ -91,9 +91,10 @@ def predict(
     if opening.streams(file):
         if output is None:
             raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
-        with opening.stream(file, names=True) as source, saving(output):
+        with opening.stream(file, names=True) as opened, saving(output):
             from summarkov.cli.writing import write_rows
 
+            source = reading.prepare(opened, fitted.labels_)
             write_rows(streamed_predictions(fitted, source, unknown), output)
             _print_saved(fitted, source.n_events, output, json)
         return
@@ -148,7 +149,7 @@ def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[d
             advance(done, events.n_events)
 
 
-def streamed_predictions(fitted: Any, source: StreamSource, unknown: str) -> Iterator[dict[str, Any]]:
+def streamed_predictions(fitted: Any, source: EventSource, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows of streamed events, some at a time."""
     from summarkov.models.streaming import predict_part
 

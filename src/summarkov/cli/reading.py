@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -17,7 +17,11 @@ from summarkov.cli.console import working
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+
+#: Events in memory, or a source of them: both are prepared by the same methods.
+Events = TypeVar("Events", "EventSequences", "EventSource")
 
 READING = "Reading the events"
 PREPARING = "Preparing the events"
@@ -101,16 +105,15 @@ class Reading:
             raise SettingError("--in-order and --order-column exclude each other")
         return False if self.in_order else self.order_column
 
-    @property
-    def prepares(self) -> bool:
-        """Whether events do not stay as they are read."""
-        return any((self.session_gap, self.map, self.min_count is not None, self.collapse, self.end))
-
     def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
         """Read and prepare events; for a model, the labels that it knows tell which are rare."""
+        return self.prepare(self.events(path), known)
+
+    def prepare(self, events: Events, known: Collection[str] | None = None) -> Events:
+        """Prepare events that were read, or those of a source."""
         from summarkov.events.prepare import RARE
 
-        events = self._read(path)
+        events = self._mapped(events)
         if self.min_count is not None:
             if known is not None and RARE not in known:
                 raise SettingError(
@@ -119,11 +122,11 @@ class Reading:
             events = events.pool_rare(self.min_count) if known is None else _pooled(events, known)
         return self._finish(events)
 
-    def read_several(self, paths: Sequence[Path], *, first: bool) -> list[EventSequences]:
-        """Read and prepare files; labels are rare in the ``first`` of them, or else in all together."""
+    def prepare_several(self, parts: Sequence[Events], *, first: bool) -> list[Events]:
+        """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
         from summarkov.events.prepare import RARE, refuse_known
 
-        parts = [self._read(path) for path in paths]
+        parts = [self._mapped(part) for part in parts]
         if self.min_count is not None:
             counts = Counter[str]()
             for part in parts[:1] if first else parts:
@@ -133,16 +136,18 @@ class Reading:
             parts = [_pooled(part, kept) for part in parts]
         return [self._finish(part) for part in parts]
 
-    def _read(self, path: Path) -> EventSequences:
+    def events(self, path: Path) -> EventSequences:
+        """Read events as they are, but for sessions."""
         from summarkov.readers import read_events
 
-        mapping = None if self.map is None else read_map(self.map)
         columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order}
         with working(f"Reading {path}"):
-            events = read_events(path, **columns, format=self.format, session_gap=self.session_gap)
-        return events if mapping is None else events.map_labels(mapping)
+            return read_events(path, **columns, format=self.format, session_gap=self.session_gap)
 
-    def _finish(self, events: EventSequences) -> EventSequences:
+    def _mapped(self, events: Events) -> Events:
+        return events if self.map is None else events.map_labels(read_map(self.map))
+
+    def _finish(self, events: Events) -> Events:
         if self.collapse:
             events = events.collapse_repeats()
         return events.add_end() if self.end else events
@@ -200,7 +205,7 @@ def read_map(path: Path) -> dict[str, str]:
     return mapping
 
 
-def _pooled(events: EventSequences, kept: Collection[str]) -> EventSequences:
+def _pooled(events: Events, kept: Collection[str]) -> Events:
     from summarkov.events.prepare import RARE
 
     kept = frozenset(kept)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,6 @@ from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
-    from summarkov.engines.stream import StreamSource
     from summarkov.events import EventSequences
 
 Engine = Annotated[
@@ -79,10 +78,10 @@ class Opening:
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""
         streams = self._streams(path)
-        if streams and self.reading.prepares:
+        if streams and self.reading.session_gap:
             raise SettingError(
-                "events are prepared in memory (--session-gap, --map, --min-count, --collapse, --end): read "
-                "them with --engine memory, or prepare the files first with summarkov convert"
+                "--session-gap needs the events in memory: read them with --engine memory, or cut the files "
+                "into sessions first with summarkov convert"
             )
         return streams
 
@@ -97,24 +96,28 @@ class Opening:
     @contextmanager
     def open(self, path: Path) -> Iterator[EventSequences | EventSource]:
         """The events, in memory or streamed."""
+        with self._as_read(path) as events:
+            yield self.reading.prepare(events)
+
+    @contextmanager
+    def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences | EventSource]]:
+        """The events of several files; labels are rare, if that is asked, in the first of them."""
+        with ExitStack() as opened:
+            parts = [opened.enter_context(self._as_read(path)) for path in paths]
+            yield self.reading.prepare_several(parts, first=True)
+
+    @contextmanager
+    def _as_read(self, path: Path) -> Iterator[Any]:
+        """The events, in memory or streamed, not yet prepared."""
         if not self.streams(path):
-            yield self.reading.read(path)
+            yield self.reading.events(path)
             return
         with self.stream(path) as source:
             yield source
 
     @contextmanager
-    def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences | EventSource]]:
-        """The events of several files; labels are rare, if that is asked, in the first of them."""
-        if not any(self.streams(path) for path in paths):
-            yield self.reading.read_several(paths, first=True)
-            return
-        with ExitStack() as opened:
-            yield [opened.enter_context(self.open(path)) for path in paths]
-
-    @contextmanager
-    def stream(self, path: Path, *, names: bool = False) -> Iterator[StreamSource]:
-        """The events, streamed; ``names``: with those of their sequences."""
+    def stream(self, path: Path, *, names: bool = False) -> Iterator[EventSource]:
+        """The events, streamed and not yet prepared; ``names``: with those of their sequences."""
         from summarkov.engines.stream import open_stream
 
         reading = self.reading

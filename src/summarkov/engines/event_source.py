@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,8 +15,9 @@ from summarkov.engines.local import TABLE_BYTES, most_targets
 from summarkov.engines.requests import Request, join
 from summarkov.engines.resampled import Places, ResampledSource
 from summarkov.engines.resampling import Draws
-from summarkov.engines.work import Answer, CountWork, Work
-from summarkov.errors import SettingError
+from summarkov.engines.work import Answer, CountWork, Part, Work
+from summarkov.errors import DataError, SettingError
+from summarkov.events.prepare import END, RARE, mapped, pooled, refuse_known
 
 if TYPE_CHECKING:
     from summarkov.engines.spark import SparkSource
@@ -105,6 +106,10 @@ class EventSource(ABC):
             )
         return ResampledSource(self, draws, places)
 
+    def part(self) -> Part:
+        """All of the data, if it is in one part."""
+        raise DataError("the events of this source are in several parts; stream them from files instead")
+
     def close(self) -> None:  # noqa: B027  # not every source holds something
         """Let go of what the source holds, such as temporary files."""
 
@@ -113,6 +118,34 @@ class EventSource(ABC):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    # ------------------------------------------------------------------ prepare
+
+    def map_labels(self, mapping: Mapping[str, str] | Callable[[str], str]) -> EventSource:
+        """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
+        return self._relabelled(mapped(self.labels, mapping))
+
+    def pool_rare(self, min_count: int, *, into: str = RARE) -> EventSource:
+        """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
+        return self._relabelled(pooled(self.labels, self.label_counts, min_count, into))
+
+    def collapse_repeats(self) -> EventSource:
+        """Keep only the first of equal labels in a row; see :meth:`map_labels`. This takes a pass."""
+        from summarkov.engines.prepared import Collapse, PreparedSource
+
+        return PreparedSource(self, Collapse())
+
+    def add_end(self, label: str = END) -> EventSource:
+        """End every sequence with one more event; see :meth:`map_labels`."""
+        from summarkov.engines.prepared import End, PreparedSource
+
+        refuse_known(label, self.labels, "label")
+        return PreparedSource(self, End.of(self.labels, label))
+
+    def _relabelled(self, becomes: Sequence[str]) -> EventSource:
+        from summarkov.engines.prepared import PreparedSource, Rename
+
+        return PreparedSource(self, Rename.of(self.labels, becomes))
 
     # ------------------------------------------------------------------ where events are
 

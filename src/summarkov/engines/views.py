@@ -47,6 +47,10 @@ class View(EventSource):
         """Do some work on every part as it is seen."""
         return self._source.run(Seen(work, self._view))
 
+    def part(self) -> Part:
+        """All of the data as it is seen, if it is in one part."""
+        return self._view(self._source.part())
+
 
 # ---------------------------------------------------------------------- another vocabulary
 

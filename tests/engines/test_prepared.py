@@ -1,0 +1,75 @@
+"""Sources prepared while they are read: what preparing the events in memory gives, however they are cut."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from summarkov.engines.stream import open_stream
+from summarkov.errors import SettingError
+
+STEPS = {
+    "map": lambda events: events.map_labels(lambda label: "b" if label == "c" else label),
+    "pool": lambda events: events.pool_rare(3),
+    "collapse": lambda events: events.collapse_repeats(),
+    "end": lambda events: events.add_end("(end)" if "(end)" not in events.labels else "(END)"),
+}
+
+
+def sequences(source, most):
+    """Names and labels, put together from blocks of at most so many events (of the source as it was read)."""
+    found, going = [], False
+    for block in source.part().read(most):
+        assert len(block.names) == len(block.offsets) - 1
+        for number, name in enumerate(block.names.to_pylist()):
+            codes = block.codes[block.offsets[number] : block.offsets[number + 1]]
+            labels = [source.labels[code] for code in codes.tolist()]
+            if number == 0 and going:
+                assert labels
+                assert found[-1][0] == name
+                found[-1][1].extend(labels)
+            else:
+                found.append((name, labels))
+        going = block.goes_on
+    assert not going
+    return found
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("aabc"), max_size=9), min_size=1, max_size=6),
+    st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=3, unique=True),
+)
+def test_what_memory_gives(tmp_path_factory, backend, lists, steps):
+    path = tmp_path_factory.mktemp("prepared") / "events.jsonl"
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in lists))
+    events = sm.read_events(path)
+    if "pool" in steps and not events.labels:
+        return  # nothing to pool
+    with open_stream("jsonl", path, {}, None, 1 << 20, None, path.parent, None, names=True) as source:
+        for step in steps:
+            source, events = STEPS[step](source), STEPS[step](events)
+        assert (source.labels, source.n_sequences) == (events.labels, len(events))
+        assert source.label_counts.tolist() == events.label_counts.tolist()
+        assert [list(places) for places in source.numbers()] == [list(range(len(events)))]
+        held = int((events.lengths > 0).sum())
+        assert [list(places) for places in source.places()] == [list(range(held))]
+        for most in (1, 2, 3, 100):
+            assert sequences(source, most) == list(zip(events.ids, events.to_lists(), strict=True))
+
+
+def test_models_and_what_is_refused(tmp_path):
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(f"{json.dumps(list(each))}\n" for each in ("aabbc", "", "cab", "ccca") * 6))
+    events = sm.read_events(path)
+    with sm.EventSource.json_lines(path, memory=1) as source:
+        prepared, expected = (each.collapse_repeats().add_end() for each in (source, events))
+        one, other = (sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(each) for each in (prepared, expected))
+        assert one.influencers_ == other.influencers_
+        assert one.log_likelihood(prepared) == other.log_likelihood(expected)
+        assert one.confidence(prepared, n=5, seed=1) == other.confidence(expected, n=5, seed=1)
+        with pytest.raises(SettingError, match="there is a label 'a' already"):
+            source.add_end("a")
+        with pytest.raises(SettingError, match="min_count must be a whole number"):
+            source.pool_rare(-1)
