@@ -14,8 +14,10 @@ TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or pr
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
 
+# A process a core, each with whole files of tests, in their order: the long ones come first.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
+	    --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .

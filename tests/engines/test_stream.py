@@ -130,8 +130,12 @@ def shop(n=60, length=25):
     return web_shop().simulate(n, length, seed=3)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-@pytest.mark.parametrize("shuffled", [False, True], ids=["grouped", "shuffled"])
+# how files are read does not depend on the model: every other one is given rows in order
+@pytest.mark.parametrize(
+    ("model", "shuffled"),
+    [(model, number % 2 == 0) for number, model in enumerate(MODELS)],
+    ids=[type(model).__name__ for model in MODELS],
+)
 def test_models_and_graphs_are_those_in_memory(model, shuffled, tmp_path, scratch):
     events = shop()
     table = long_table(events.to_lists())

@@ -532,14 +532,14 @@ READ = [
     (
         "many labels",
         "log.csv",
-        "case,event\n" + "".join(f"1,{n}\n" for n in range(100_000)),
-        (1, 100_000, 100_000, 0),
+        "case,event\n" + "".join(f"1,{n}\n" for n in range(20_000)),
+        (1, 20_000, 20_000, 0),
     ),
     (
         "many labels",
         "log.spmf",
-        " -1 ".join(str(n) for n in range(100_000)) + " -1 -2\n",
-        (1, 100_000, 100_000, 0),
+        " -1 ".join(str(n) for n in range(20_000)) + " -1 -2\n",
+        (1, 20_000, 20_000, 0),
     ),
     ("long label", "log.csv", f"case,event\n1,{MILLION}\n1,b\n", (1, 2, 2, 0)),
     ("long label", "log.jsonl", json.dumps([MILLION, "b"]), (1, 2, 2, 0)),

@@ -248,11 +248,12 @@ TERMINAL = [
 #: Runs commands one after the other, each on a terminal of its own, and prints what the terminal got.
 ON_TERMINALS = """
 import json, os, pty, sys
+import summarkov.models, summarkov.readers
+from summarkov.cli.main import app
 for command in json.loads(sys.argv[1]):
     child, terminal = pty.fork()
     if child == 0:
         os.environ["TERM"] = "xterm-256color"
-        from summarkov.cli.main import app
         app(command)
     got = b""
     while True:

@@ -141,7 +141,7 @@ def small_disk(tmp_path):
 def test_a_disk_that_is_really_full(small_disk, ending):
     out = small_disk / f"new{ending}"
     out.write_text(OLD)
-    running = summarkov("simulate", GRAPH, "-n", 20000, "--length", 40, "-o", out)
+    running = summarkov("simulate", GRAPH, "-n", 5000, "--length", 40, "-o", out)
     _, said = running.communicate()
     assert running.returncode == 2
     assert said.startswith(f"Error: {out}: cannot be written, the disk {small_disk} is full (")
