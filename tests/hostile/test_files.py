@@ -384,6 +384,13 @@ REFUSED = [
     (
         "what Excel writes",
         "log.csv",
+        "case,event\r1,a\r1,b\r",
+        [],
+        "log.csv, line 1: the header cannot be read: lines end in carriage returns alone; save the file with",
+    ),
+    (
+        "what Excel writes",
+        "log.csv",
         "sep=;\r\n",
         [],
         "log.csv holds nothing after its first line; expected a header line with the names of the columns",

@@ -107,6 +107,80 @@ def test_an_interruption_while_writing(name, ending, folder, monkeypatch):
     assert set(files(folder)) - set(before) <= {f"out{ending}.partial"}
 
 
+# ------------------------------------------------------------------------------- what is read, and odd files
+
+READ = [
+    ["learn", "events.jsonl", "-o", "events.jsonl"],
+    ["learn", "events.jsonl", "-o", "link.jsonl"],
+    ["learn", "*.jsonl", "-o", "events.jsonl"],
+    ["learn", "events.jsonl", "--map", "map.json", "-o", "map.json"],
+    ["learn", "log", "--format", "csv", "-o", "log/a.csv"],
+    ["convert", "events.jsonl", "events.jsonl"],
+    ["convert", "link.jsonl", "events.jsonl"],
+    ["predict", "own.json", "events.jsonl", "-o", "events.jsonl"],
+    ["report", "own.json", "-o", "own.json"],
+    ["confidence", "own.json", "events.jsonl", "-n", "3", "-o", "events.jsonl"],
+    ["compare", "own.json", "-o", "own.json"],
+    ["simulate", "own.csv", "-o", "own.csv"],
+    ["text", "topics", "events.jsonl", "-o", "events.jsonl"],
+]
+
+
+@pytest.mark.parametrize("command", READ, ids=" ".join)
+def test_what_is_read_is_not_written_over(command, folder):
+    Path("link.jsonl").symlink_to("events.jsonl")
+    Path("map.json").write_text('{"a": "b"}')
+    Path("own.csv").write_text(Path("own.json").read_text())
+    Path("log").mkdir()
+    Path("log/a.csv").write_text("case,event\n1,a\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    ended = CliRunner().invoke(app, command)
+    assert ended.exit_code == 2
+    said = f"Error: cannot write {command[-1]}: it is read here, and would be lost; name another file\n"
+    assert ended.stderr == said
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_model_may_lie_beside_the_events_it_is_learned_from(folder):
+    Path("log").mkdir()
+    Path("log/a.jsonl").write_text(Path("events.jsonl").read_text())
+    for _ in range(2):
+        assert CliRunner().invoke(app, ["learn", "log", "-o", "log/graph.json"]).exit_code == 0
+
+
+def test_links_are_followed(folder):
+    """The file they lead to is replaced, whether or not it is there yet; the link stays."""
+    Path("real").mkdir()
+    link = Path("link.json")
+    link.symlink_to("real/model.json")
+    for _ in range(2):
+        assert CliRunner().invoke(app, ["learn", "events.jsonl", "-o", "link.json"]).exit_code == 0
+        assert link.is_symlink()
+        assert files(folder / "real") == ["model.json"]
+
+
+def test_devices_and_pipes_are_not_replaced(folder):
+    os.mkfifo("pipe.json")
+    ended = CliRunner().invoke(app, ["learn", "events.jsonl", "-o", "pipe.json"])
+    assert ended.stderr == "Error: cannot write pipe.json: it is not a regular file; name one\n"
+    with pytest.raises(StoreError, match=r"pipe\.json: cannot be written, it is not a regular file"):
+        sm.load("own.json").save("pipe.json")
+    assert Path("pipe.json").is_fifo()
+
+
+def test_names_that_are_no_text(folder):
+    """A name of a file may be any bytes."""
+    events, model = (os.fsdecode(b"caf\xe9" + end) for end in (b".csv", b".json"))
+    try:
+        Path(events).write_text("case,event\n1,a\n1,b\n")
+    except OSError:
+        pytest.skip("names of files are text here")
+    for how in ("memory", "stream"):
+        ended = CliRunner().invoke(app, ["learn", events, "--engine", how, "-o", model])
+        assert ended.exit_code == 0, ended.stderr
+    assert sm.load(model).labels_ == ("a", "b")
+
+
 # ------------------------------------------------------------------------------- real disks and signals
 
 
@@ -160,6 +234,14 @@ def test_a_scratch_disk_that_is_really_full(small_disk, tmp_path):
     ):
         sm.BSuMM("a").fit(source)
     assert files(small_disk) == []
+
+
+def test_standard_streams_that_are_closed(folder):
+    """No file that is opened later takes their place."""
+    command = f"{sys.executable} -m summarkov.cli learn events.jsonl -o new.json <&- >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command]).returncode == 0
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(sm.read_events("events.jsonl"))
+    assert sm.load("new.json").influencers_ == graph.influencers_
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")

@@ -77,7 +77,7 @@ def compare(
     names = list(NAMES) if model and "all" in model else list(model or DEFAULT)
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
-    check_result_file(output_file)
+    check_result_file(output_file, file, *(parts or ()))
     with (
         Opening(reading, engine, memory, jobs).open_several([file, *(parts or ())]) as data,
         going_on(output_file) as checkpoint,

@@ -62,7 +62,7 @@ def concepts(
     """Recognise given concepts in documents, and make a sequence of concepts of each."""
     from summarkov.text import Concepts
 
-    check_events_output(output)
+    check_events_output(output, files)
     given = _given(list(concept or ()), concepts_file)
     documents = read(files, id_column, text_column, date_column)
     with working("Loading the embedding model"):

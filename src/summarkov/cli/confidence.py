@@ -59,7 +59,7 @@ def confidence(
 
     if rate is not None and output is not None:
         raise SettingError("--rate keeps nothing with the graph; leave out --output")
-    check_output(output)
+    check_output(output, file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(model)
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")

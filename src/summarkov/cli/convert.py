@@ -31,7 +31,7 @@ def convert(
     """Write the events of a file in another format, or prepared."""
     from summarkov.writers.write import writable_format, write_events
 
-    check_output(output)
+    check_output(output, file, reading.map)
     writable_format(str(output))
     events = reading.read(file)
     with working(f"Writing {output}"):

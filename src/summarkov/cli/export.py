@@ -53,7 +53,7 @@ def export(
     if kind not in (*_FIGURES, *_TABLES, *_TEXTS):
         known = ", ".join([*_FIGURES, *_TEXTS, *_TABLES])
         raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
-    check_output(out)
+    check_output(out, model)
     fitted = load_model(model)
     with saving(out):
         if kind in _FIGURES:

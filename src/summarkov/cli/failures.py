@@ -58,6 +58,9 @@ class Commands(TyperGroup):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and end the process."""
         extra["standalone_mode"] = False
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed, as by >&-; the next file must not take its place
+                setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115  # kept
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):  # a label that the terminal has no letters for is no failure
                 stream.reconfigure(errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from summarkov.cli.console import working
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError
 
 
 def load_model(path: Path, *, bags: bool = False) -> Any:
@@ -33,17 +34,39 @@ def is_bag(model: Any) -> bool:
     return isinstance(model, Bag)
 
 
-def check_output(path: Path | None) -> None:
-    """Refuse a path that cannot be written, before any long work and not after it."""
+def check_output(path: Path | None, *inputs: Path | None) -> None:
+    """Refuse a path that cannot be written, or that is read here, before any long work and not after it."""
     if path is None:
         return
     folder = path.parent
     if path.is_dir():
         raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
+    if path.exists():
+        if not path.is_file():
+            raise SettingError(f"cannot write {path}: it is not a regular file; name one")
+        if any(_is_read(path, each) for each in inputs if each is not None):
+            raise SettingError(f"cannot write {path}: it is read here, and would be lost; name another file")
     if not folder.is_dir():
         raise SettingError(f"cannot write {path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
         raise SettingError(f"cannot write {path}: the folder {folder} may not be written to")
+
+
+def _is_read(path: Path, source: Path) -> bool:
+    """Whether a file is one that a path, a folder or a pattern means."""
+    if source.is_dir():  # where only files of events are read
+        return path.resolve().is_relative_to(source.resolve()) and _has_events(path)
+    named = [str(source)] if source.exists() else glob.glob(str(source), recursive=True)
+    return any(path.samefile(each) for each in named)
+
+
+def _has_events(path: Path) -> bool:
+    from summarkov.readers.files import format_of
+
+    try:
+        return bool(format_of(str(path), None))
+    except DataError:
+        return False
 
 
 @contextmanager

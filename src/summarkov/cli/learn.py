@@ -103,7 +103,7 @@ def learn(
         raise SettingError("--confidence is about the edges of a graph; give no --target, or several")
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
-    check_output(output)
+    check_output(output, file, reading.map)
     opening = Opening(reading, engine, memory, jobs)
     with opening.open(file) as events:
         fitted = fit(template, events, target or [], joint, jobs)

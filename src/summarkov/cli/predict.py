@@ -85,7 +85,7 @@ def predict(
         raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
         table_format(output)
-        check_output(output)
+        check_output(output, model, file, reading.map)
     fitted = load_model(model, bags=True)
     opening = Opening(reading, engine, memory)
     if opening.streams(file):

@@ -45,7 +45,7 @@ def report(
     It shows the graph, every label's states and the data, and computes what
     a history of your own makes of every label's probability.
     """
-    check_output(output)
+    check_output(output, model, events, passages)
     fitted = load_model(model)
     data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None

@@ -23,11 +23,11 @@ class Result(Protocol):
         """As Markdown."""
 
 
-def check_result_file(path: Path | None) -> None:
+def check_result_file(path: Path | None, *inputs: Path) -> None:
     """Refuse, before the work, a file that the result cannot be saved as."""
     if path is not None and path.suffix.lower() not in (".json", ".md"):
         raise SettingError(f"cannot tell the format of {path}; let its name end in .json or .md")
-    check_output(path)
+    check_output(path, *inputs)
 
 
 def save_result(path: Path, result: Result) -> None:

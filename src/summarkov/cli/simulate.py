@@ -47,7 +47,7 @@ def simulate(
     from summarkov.writers.lines import json_lines
     from summarkov.writers.write import writable_format, write_events
 
-    check_output(output)
+    check_output(output, source)
     if output is not None:
         writable_format(str(output))
     events = draw(read_source(source), sequences, length, seed)

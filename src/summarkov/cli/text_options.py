@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,9 +62,9 @@ Language = Annotated[
 ]
 
 
-def check_events_output(path: Path) -> None:
+def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
     """Refuse a name for the events that cannot be written, or would lose the sentences."""
-    check_output(path)
+    check_output(path, *inputs)
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
         raise SettingError(f"the sentences are kept in JSON lines; let the name of {path} end in .jsonl")
 

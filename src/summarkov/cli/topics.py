@@ -122,9 +122,9 @@ def topics(
 
     if use is not None and model is not None:
         raise SettingError("--use takes topics that are stored already; leave out --model")
-    check_events_output(output)
+    check_events_output(output, files)
     where = beside(output) if model is None else model
-    check_output(where)
+    check_output(where, *files)
     if use is not None:
         fitted = load_topics(use)
         if confidence is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -80,7 +81,10 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
         delimiter = _separator(first, path, asked, separators)
         names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
     except csv.Error as error:
-        raise DataError(f"{path}, line {number}: the header cannot be read: {error}") from error
+        why = str(error)
+        if "new-line character" in why:
+            why = "lines end in carriage returns alone; save the file with line feeds"
+        raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
     return Header(names, choose_columns(names, asked, path), delimiter, 1 if stated else 0)
 
 
@@ -129,7 +133,7 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
 
     def read(*, threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK, skip_rows=header.skipped)
-        with pa.OSFile(path) if as_it_is else open_text(path) as source:
+        with pa.OSFile(os.fsencode(path)) if as_it_is else open_text(path) as source:
             return arrow_csv.read_csv(
                 source,
                 read_options=options,

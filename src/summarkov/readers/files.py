@@ -55,7 +55,12 @@ def open_file(path: str, expected: str = "events") -> BufferedReader:
         raise DataError(f"{path} is a folder; name a file in it") from None
     except OSError as error:
         raise DataError(f"{path} cannot be opened: {error.strerror}") from error
-    if not file.peek(1):
+    try:
+        anything = file.peek(1)
+    except OSError as error:
+        file.close()
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    if not anything:
         file.close()
         raise DataError(f"{path} is empty; expected {expected} in it")
     return file

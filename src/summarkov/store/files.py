@@ -26,12 +26,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     remove its file; the next one that writes to the same path does. Every process holds a lock on its own,
     which goes with the process, so that files of the living are told from those of the dead.
     """
-    final = Path(path)
+    final = Path(os.path.realpath(path))  # what a link leads to, and not the link
+    if final.exists() and not (final.is_file() or final.is_dir()):
+        raise StoreError(f"{path}: cannot be written, it is not a regular file; name one")
     _remove_leftovers(final)
     temporary = final.with_name(f"{_beginning(final)}{secrets.token_hex(6)}.tmp")
     lock = None
     try:  # from before the file is there, for Ctrl-C may come the moment it is
-        with naming_the_disk(final):
+        with naming_the_disk(path):
             lock = _make(temporary)
             yield temporary
             _to_disk(temporary)
