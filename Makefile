@@ -17,7 +17,7 @@ demo: $(VENV)/.report
 # A process a core, each with whole files of tests, in their order: the long ones come first.
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
-	    --numprocesses auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	    --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
