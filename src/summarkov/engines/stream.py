@@ -84,6 +84,11 @@ def open_stream(
     """Read files into a source. With ``names`` it keeps those of the sequences, for predictions."""
     asked = Columns(**columns)
     asked.check()
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError(
+            f"path must be that of a file or a folder, or a pattern such as 'log/*.{format}', not "
+            f"{type(path).__name__}; events in memory are learned from as they are"
+        )
     if not isinstance(memory, int) or isinstance(memory, bool) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     n_threads = threads(n_jobs)
