@@ -423,7 +423,7 @@ REFUSED = [
         "log.jsonl",
         '["a"\n',
         [],
-        "log.jsonl, line 1: not JSON (Expecting ',' delimiter at character 5); ",
+        "log.jsonl, line 1: not JSON (Expecting ',' delimiter, character 5); ",
     ),
     (
         "structure",

@@ -187,7 +187,7 @@ def test_names_that_are_no_text(folder):
 def summarkov(*arguments, **options):
     """Start the command as people do."""
     return subprocess.Popen(
-        [sys.executable, "-m", "summarkov.cli", *map(str, arguments)],
+        [sys.executable, "-m", "summarkov", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -251,7 +251,7 @@ def test_standard_streams_that_are_closed(folder):
 def test_standard_output_to_a_full_disk(command):
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "summarkov.cli", *map(str, command)],
+            [sys.executable, "-m", "summarkov", *map(str, command)],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -319,7 +319,7 @@ def test_a_terminal_that_is_closed_while_writing(many, tmp_path):
     command = ["predict", str(many / "graph.json"), str(many / "events.jsonl"), "-o", str(out)]
     child, terminal = pty.fork()
     if child == 0:
-        os.execv(sys.executable, [sys.executable, "-m", "summarkov.cli", *command])
+        os.execv(sys.executable, [sys.executable, "-m", "summarkov", *command])
     while len(files(tmp_path)) < 2:
         assert os.waitpid(child, os.WNOHANG) == (0, 0)
         time.sleep(0.005)
@@ -332,7 +332,7 @@ def test_a_terminal_that_is_closed_while_writing(many, tmp_path):
 def test_signals_that_are_ignored_stay_so(tmp_path):
     """As after ``nohup``."""
     out = tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "summarkov.cli", "simulate", str(GRAPH), "-n", "20000", "-o", str(out)]
+    command = [sys.executable, "-m", "summarkov", "simulate", str(GRAPH), "-n", "20000", "-o", str(out)]
     running = subprocess.Popen(["nohup", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for(running, lambda: files(tmp_path))
     running.send_signal(signal.SIGHUP)

@@ -117,8 +117,8 @@ def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (".venv/bin/summarkov", "/usr/bin/summarkov", ".venv/bin/summarkov"),
         ("my env/bin/summarkov", None, '"my env/bin/summarkov"'),
         ("/usr/bin/summarkov", "/usr/bin/summarkov", "summarkov"),
-        ("/x/cli/__main__.py", "/usr/bin/summarkov", "summarkov"),
-        ("/x/cli/__main__.py", None, "/a/python -m summarkov.cli"),
+        ("/x/__main__.py", "/usr/bin/summarkov", "summarkov"),
+        ("/x/__main__.py", None, "/a/python -m summarkov"),
     ],
 )
 def test_how_it_can_be_called_again(

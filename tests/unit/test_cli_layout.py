@@ -184,7 +184,7 @@ def test_help_fits(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_terminal_without_block_characters(strange: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
     done = subprocess.run(
-        [sys.executable, "-m", "summarkov.cli", "show", str(strange / "graph.json")],
+        [sys.executable, "-m", "summarkov", "show", str(strange / "graph.json")],
         env=environment,
         capture_output=True,
         check=True,
@@ -198,7 +198,7 @@ def test_a_terminal_without_block_characters(strange: Path) -> None:
 def test_progress_is_shown_on_a_terminal_only(strange: Path, tmp_path: Path) -> None:
     import pty
 
-    command = [sys.executable, "-m", "summarkov.cli", "learn", str(strange / "events.jsonl"), "--json"]
+    command = [sys.executable, "-m", "summarkov", "learn", str(strange / "events.jsonl"), "--json"]
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80"}
     silent = subprocess.run(command, env=environment, capture_output=True, check=True)
     assert silent.stderr == b""

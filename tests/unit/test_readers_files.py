@@ -83,8 +83,8 @@ def test_json_declared_vocabulary(write):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('["a"', "not JSON (Expecting ',' delimiter at character 5); expected a list of labels"),
-        ("a b", "not JSON (Expecting value at character 1); expected a list of labels"),
+        ('["a"', "not JSON (Expecting ',' delimiter, character 5); expected a list of labels"),
+        ("a b", "not JSON (Expecting value, character 1); expected a list of labels"),
         ('"a"', "expected a list of labels, found a single label"),
         ("5", "expected a list of labels, found a single label"),
         ("null", "expected a list of labels, found null"),

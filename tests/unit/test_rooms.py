@@ -15,6 +15,7 @@ PACKAGE = Path(summarkov.__file__).parent
 
 #: The rooms of the design, top floor first. A room may import any room of a lower floor.
 FLOORS = (
+    ("__main__",),
     ("cli",),
     ("report", "plot"),
     ("reproduce", "evaluation", "baselines", "text"),

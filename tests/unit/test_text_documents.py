@@ -50,7 +50,7 @@ def test_dates_put_documents_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.jsonl", '{"id": "a", "text": "T"}\n{"id": 1', "line 2: not JSON .* at character 9"),
+        ("x.jsonl", '{"id": "a", "text": "T"}\n{"id": 1', "line 2: not JSON .*, character 9"),
         ("x.jsonl", '\n["a"]\n', r"line 2: expected an object with 'id' and 'text', found \[\"a\"\]"),
         ("x.jsonl", '{"id": "a", "txt": "T"}', "line 1: there is no 'text'; .*did you mean 'txt'"),
         ("x.jsonl", '{"id": "a", "text": 7}', "line 1, 'text': expected text, found 7"),

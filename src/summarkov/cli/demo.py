@@ -157,7 +157,7 @@ def _program() -> str:
     called = Path(sys.argv[0])
     found = shutil.which("summarkov")
     if called.name != "summarkov":
-        return "summarkov" if found else f"{_quoted(sys.executable)} -m summarkov.cli"
+        return "summarkov" if found else f"{_quoted(sys.executable)} -m summarkov"
     if found is not None and Path(found).resolve() == Path(shutil.which(called) or called).resolve():
         return "summarkov"
     return _quoted(clean(str(called)))

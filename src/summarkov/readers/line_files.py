@@ -59,7 +59,7 @@ def jsonl_sequences(path: str, asked: Columns) -> Iterator[tuple[list[str], str 
             )
             labels = [event if type(event) is str else label_text(event) for event in events]
         except json.JSONDecodeError as error:
-            reason = f"not JSON ({error.msg} at character {error.pos + 1}); expected a list of labels"
+            reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
         except RecursionError:
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None

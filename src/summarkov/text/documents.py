@@ -203,7 +203,7 @@ def _json_lines(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
             record = json.loads(line)
         except json.JSONDecodeError as error:
             raise DataError(
-                f"{where}: not JSON ({error.msg} at character {error.pos + 1}); expected an object with "
+                f"{where}: not JSON ({error.msg}, character {error.pos + 1}); expected an object with "
                 f"{names.id!r} and {names.text!r}"
             ) from None
         except (RecursionError, ValueError):

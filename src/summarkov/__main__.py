@@ -1,4 +1,4 @@
-"""``python -m summarkov.cli``."""
+"""``python -m summarkov``."""
 
 from summarkov.cli.main import main
 
