@@ -65,7 +65,13 @@ TESTS: dict[str, list[str]] = {
     "scores/trees.py": ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"],
     "search/greedy.py": [*SEARCHES, "tests/properties/test_graphs.py", "tests/unit/test_graph.py"],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
-    "engines/counts.py": [*COUNTS, *REPLICATES, "tests/engines/test_recency.py", *SEARCHES],
+    "engines/counts.py": [
+        *COUNTS,
+        *REPLICATES,
+        "tests/engines/test_recency.py",
+        "tests/properties/test_rules.py",
+        *SEARCHES,
+    ],
 }
 
 # A failure is enough: there is no need to look for the smallest one.

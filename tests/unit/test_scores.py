@@ -121,6 +121,15 @@ def test_one_event_has_no_penalty():
     )
 
 
+@pytest.mark.parametrize("kind", ["bic", "extended-bic", "marginal"])
+def test_no_events_at_all_score_nothing(kind):
+    """As a resample has that drew empty sequences only."""
+    assert float(Scorer(kind, xi=0)([[0, 0]], 0, 1, 3, 0.0)) == 0.0
+    tables, n_events = np.array([[[0, 0]], [[3, 1]]]), np.array([0.0, 4.0])
+    alone = float(Scorer(kind, xi=0)(tables[1], 0, 1, 3, 4.0))
+    assert Scorer(kind, xi=0)(tables, 0, 1, 3, n_events).tolist() == [0.0, alone]
+
+
 def test_no_outcome_but_one():
     for kind in SCORES:
         assert float(Scorer(kind, xi=0)([[5], [7]], 1, 2, 3, 12.0)) == pytest.approx(0.0, abs=1e-12)
