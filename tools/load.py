@@ -12,6 +12,7 @@ does an N-th of it. ``make load``.
 from __future__ import annotations
 
 import gc
+import itertools
 import resource
 import sys
 import time
@@ -69,7 +70,7 @@ def main() -> None:
         follower = model.fit(events).follow()
 
         def follow(times: int, follower: Any = follower) -> None:
-            for step, code in enumerate(codes[:times]):
+            for step, code in enumerate(itertools.islice(codes, times)):
                 follower.observe(labels[code])
                 if step % 100 == 0:
                     follower.probabilities()

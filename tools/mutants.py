@@ -63,7 +63,12 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/test_tree_model.py",
     ],
     "scores/trees.py": ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"],
-    "search/greedy.py": [*SEARCHES, "tests/properties/test_graphs.py", "tests/unit/test_graph.py"],
+    "search/greedy.py": [
+        *SEARCHES,
+        "tests/unit/test_exact.py",
+        "tests/properties/test_graphs.py",
+        "tests/unit/test_graph.py",
+    ],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
     "engines/counts.py": [
         *COUNTS,

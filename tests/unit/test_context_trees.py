@@ -80,6 +80,15 @@ def test_a_tree_of_a_textbook():
     assert mixed[:, 0] == pytest.approx([0.6, (0.6 * 1 + 10) / 11, 0.6 / 11], rel=1e-12)
 
 
+def test_a_root_with_one_child():
+    """P_w = (1 - split) P + split P_0 P_w(child), and the posterior of the second part."""
+    tree = Tree(np.array([-1, 0]))
+    assert tree.is_inner.tolist() == [True, False]
+    weighted, splits = tree.weigh(np.log([0.1, 0.4]), np.log([0.5, 1.0]), 0.25)
+    assert np.exp(weighted) == pytest.approx([0.75 * 0.1 + 0.25 * 0.5 * 0.4, 0.4], rel=1e-12)
+    assert splits == pytest.approx([0.05 / 0.125, 0.0], rel=1e-12)
+
+
 def test_a_leaf_can_make_up_for_its_parent():
     tree = Tree(np.array([-1, 0, 1, 1, 0]))
     assert tree.prune(np.array([0, -2, 3, -1, -1])).tolist() == [True, True, True, False, False]
