@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILT = ROOT / "build" / "sanitize"
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1"
 TESTS = (
-    "-knot [numpy and not spark",  # what is not watched, and a virtual machine that cannot run under it
+    "-knot [numpy and not spark",  # what is not watched, and a virtual machine
     "tests/engines",
     "tests/properties",
     "tests/hostile/test_load.py",
