@@ -15,9 +15,11 @@ demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
 
 # A process a core, each with whole files of tests, in their order: the long ones come first.
+PYTEST = pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+test: export OMP_NUM_THREADS = 1
+test: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest \
-	    --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m $(PYTEST)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
@@ -69,7 +71,8 @@ load: $(VENV)/.test
 
 # Lines and branches that the tests reach.
 coverage: $(VENV)/.coverage
-	$(BIN)/python -m coverage run --branch --source=summarkov -m pytest
+	$(BIN)/python -m coverage run -m $(PYTEST)
+	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 clean:
