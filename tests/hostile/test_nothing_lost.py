@@ -238,7 +238,7 @@ def test_a_scratch_disk_that_is_really_full(small_disk, tmp_path):
 
 def test_standard_streams_that_are_closed(folder):
     """No file that is opened later takes their place."""
-    command = f"{sys.executable} -m summarkov.cli learn events.jsonl -o new.json <&- >&- 2>&-"
+    command = f"{sys.executable} -m summarkov learn events.jsonl -o new.json <&- >&- 2>&-"
     assert subprocess.run(["sh", "-c", command]).returncode == 0
     graph = sm.InfluenceGraph(sm.BSuMM()).fit(sm.read_events("events.jsonl"))
     assert sm.load("new.json").influencers_ == graph.influencers_
