@@ -24,7 +24,7 @@ class PreparedSource(View):
 
     def __init__(self, source: EventSource, view: Rename | Collapse | End) -> None:
         super().__init__(source, view)
-        self._labels, self._places = source.labels, source.places
+        self._places = source.places
         if isinstance(view, Rename):
             self._labels = view.labels
             self._label_counts = np.zeros(len(self._labels), np.int64)
@@ -36,25 +36,9 @@ class PreparedSource(View):
             self._labels, self._places = view.labels, source.numbers  # no sequence is empty
             self._label_counts = np.insert(source.label_counts, view.code, source.n_sequences)
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._label_counts
-
-    @property
-    def n_sequences(self) -> int:
-        return self._source.n_sequences
-
     def places(self) -> Places:
         """Those of the source, or of all its sequences."""
         return self._places()
-
-    def numbers(self) -> Places:
-        """Those of the source."""
-        return self._source.numbers()
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,38 @@ class Seen(Generic[Answer]):
 
 
 class View(EventSource):
-    """A source through which another one is seen; that one must stay open, and closing this does nothing."""
+    """A source through which another one is seen; that one must stay open, and closing this does nothing.
+
+    Labels, their counts and sequences are those of the other, but for what a kind of view changes.
+    """
+
+    _labels: tuple[str, ...]
+    _label_counts: IntArray
 
     def __init__(self, source: EventSource, view: Callable[[Part], Part]) -> None:
         self._source, self._view = source, view
         self.memory, self.tied_order = source.memory, source.tied_order
+        self._labels = source.labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self._labels
+
+    @property
+    def label_counts(self) -> IntArray:
+        return self._label_counts
+
+    @property
+    def n_sequences(self) -> int:
+        return self._source.n_sequences
+
+    def places(self) -> Places:
+        """Those of the source."""
+        return self._source.places()
+
+    def numbers(self) -> Places:
+        """Those of the source."""
+        return self._source.numbers()
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part as it is seen."""
@@ -92,33 +119,14 @@ class RecodedSource(View):
     """A source under another vocabulary; what is not in it has no label."""
 
     def __init__(self, source: EventSource, labels: Sequence[str]) -> None:
-        self._labels = tuple(labels)
-        index = {label: code for code, label in enumerate(self._labels)}
+        vocabulary = tuple(labels)
+        index = {label: code for code, label in enumerate(vocabulary)}
         translate = np.array([*(index.get(label, UNKNOWN) for label in source.labels), UNKNOWN], np.int32)
-        super().__init__(source, Recode(self._labels, translate))
+        super().__init__(source, Recode(vocabulary, translate))
+        self._labels = vocabulary
         counts = np.zeros(len(self._labels) + 1, np.int64)
         np.add.at(counts, translate[:-1], source.label_counts)
         self._label_counts = counts[:-1]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._label_counts
-
-    @property
-    def n_sequences(self) -> int:
-        return self._source.n_sequences
-
-    def places(self) -> Places:
-        """Those of the source."""
-        return self._source.places()
-
-    def numbers(self) -> Places:
-        """Those of the source."""
-        return self._source.numbers()
 
 
 # ---------------------------------------------------------------------- some of the sequences
@@ -181,14 +189,6 @@ class SelectedSource(View):
         self._numbers = [rank[some][kept] for some, kept in zip(numbers, keep, strict=True)]
         self._label_counts, held = self.run(SurveyWork())
         self._held = dict(held)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._source.labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._label_counts
 
     @property
     def n_sequences(self) -> int:
