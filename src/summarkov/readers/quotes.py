@@ -88,8 +88,7 @@ class Watched(io.RawIOBase):
 
 
 def refuse_open_quotes(path: str, delimiter: str) -> None:
-    """Read a file with care, and slowly; say where a quote is left open, or what stands after a closed "
-    "one."""
+    """Read a file with care, and slowly; say where a quote is left open, or what follows a closed one."""
     with open_text(path) as file:
         if file.peek(3).startswith(codecs.BOM_UTF8):
             file.read(3)
