@@ -91,16 +91,22 @@ class Files:
         with reading_parquet(path):
             file = parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE)
         with file:
-            done, total = 0, max(1, file.metadata.num_rows)
+            groups = (file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
+            done, total = 0, sum(groups)
             batches = file.iter_batches(n_rows, columns=names)
             while True:
                 with reading_parquet(path):
                     batch = next(batches, None)
                     if batch is None:
-                        return
+                        break
                     batch.validate(full=True)
                 done += batch.num_rows
-                yield batch.select(names), done / total
+                yield batch.select(names), done / max(total, 1)
+            if done != total:  # Arrow ends without a word where a column does
+                raise DataError(
+                    f"{path} cannot be read as Parquet: by its own account it has {total} rows, and {done} "
+                    "can be read; it is damaged, write it again"
+                )
 
     def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
         import pyarrow as pa
