@@ -15,7 +15,7 @@ from summarkov.readers.csv_files import BLOCK, SEPARATORS, header_of, reason
 from summarkov.readers.files import FORMATS, open_file, open_text
 from summarkov.readers.ordering import is_text
 from summarkov.readers.packed import ENDINGS, as_text
-from summarkov.readers.parquet_files import parquet_schema, reading_parquet
+from summarkov.readers.parquet_files import check_rows, parquet_schema, reading_parquet
 from summarkov.readers.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.readers.tables import list_columns
 
@@ -91,8 +91,7 @@ class Files:
         with reading_parquet(path):
             file = parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE)
         with file:
-            groups = (file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups))
-            done, total = 0, sum(groups)
+            done, total = 0, file.metadata.num_rows
             batches = file.iter_batches(n_rows, columns=names)
             while True:
                 with reading_parquet(path):
@@ -102,11 +101,7 @@ class Files:
                     batch.validate(full=True)
                 done += batch.num_rows
                 yield batch.select(names), done / max(total, 1)
-            if done != total:  # Arrow ends without a word where a column does
-                raise DataError(
-                    f"{path} cannot be read as Parquet: by its own account it has {total} rows, and {done} "
-                    "can be read; it is damaged, write it again"
-                )
+            check_rows(path, total, done)
 
     def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
         import pyarrow as pa

@@ -30,9 +30,10 @@ def read_parquet(
         texts = [name for name in chosen.names() if _is_text(schema, name)]
         file.seek(0)
         with reading_parquet(path):
-            table = parquet.ParquetFile(file, read_dictionary=texts).read(columns=chosen.names())
-            table = table.select(chosen.names())
+            content = parquet.ParquetFile(file, read_dictionary=texts)
+            table = content.read(columns=chosen.names()).select(chosen.names())
             table.validate(full=True)  # Arrow itself trusts the codes of texts that it finds in a file
+        check_rows(path, content.metadata.num_rows, table.num_rows)
     return sequences_of(table, chosen, labels, path, gap)
 
 
@@ -53,6 +54,15 @@ def reading_parquet(path: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise DataError(f"{path} cannot be read as Parquet: {one_line(error)[:300]}") from error
+
+
+def check_rows(path: str, expected: int, found: int) -> None:
+    """Refuse a damaged file whose rows end too soon, which Arrow may pass over without a word."""
+    if found != expected:
+        raise DataError(
+            f"{path} cannot be read as Parquet: by its own account it has {expected} rows, and {found} can "
+            "be read; it is damaged, write it again"
+        )
 
 
 def _is_text(schema: pa.Schema, name: str) -> bool:
