@@ -98,51 +98,39 @@ def _search(
 
     ``n_events`` are N in each replicate, None for a source that has no replicates.
     """
-    results: list[list[SearchResult]] = []
-    for some in _together(problems, 1 if n_events is None else len(n_events)):
-        results += _searched(models[some], source, problems[some], n_events, on_done)
+    results: list[list[SearchResult]] = [[] for _ in problems]
+    for together in _together(problems, 1 if n_events is None else len(n_events)):
+        batches: dict[Hashable, list[int]] = {}
+        for at in together:
+            shared = models[at].shared_search(problems[at])
+            batches.setdefault(at if shared is None else (type(models[at]), shared), []).append(at)
+        searches = [
+            models[some[0]].make_searches(
+                Batch(
+                    [problems[at] for at in some],
+                    [problems[some[0]].n_events] if n_events is None else n_events,
+                    n_events is not None,
+                    on_done,
+                )
+            )
+            for some in batches.values()
+        ]
+        for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
+            for at, of_problem in zip(some, found, strict=True):
+                results[at] = of_problem
     return results
 
 
-def _together(problems: Sequence[Problem], n_replicates: int) -> Iterator[slice]:
+def _together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
     """Runs of problems whose tables may be in memory at once; with up to some 4,000 labels that is all."""
     start, held = 0, 0
     for at, problem in enumerate(problems):
         more = problem.bytes_held * n_replicates
         if at > start and held + more > TABLES_BYTES:
-            yield slice(start, at)
+            yield range(start, at)
             start, held = at, 0
         held += more
-    yield slice(start, len(problems))
-
-
-def _searched(
-    models: Sequence[SummaryModel],
-    source: CountSource | Replicates,
-    problems: Sequence[Problem],
-    n_events: Sequence[float] | None,
-    on_done: Callable[[int], None] | None,
-) -> list[list[SearchResult]]:
-    batches: dict[Hashable, list[int]] = {}
-    for at, (model, problem) in enumerate(zip(models, problems, strict=True)):
-        shared = model.shared_search(problem)
-        batches.setdefault(at if shared is None else (type(model), shared), []).append(at)
-    searches = [
-        models[some[0]].make_searches(
-            Batch(
-                [problems[at] for at in some],
-                [problems[some[0]].n_events] if n_events is None else n_events,
-                n_events is not None,
-                on_done,
-            )
-        )
-        for some in batches.values()
-    ]
-    results: list[list[SearchResult]] = [[] for _ in problems]
-    for some, found in zip(batches.values(), run_searches(source, searches), strict=True):
-        for at, of_problem in zip(some, found, strict=True):
-            results[at] = of_problem
-    return results
+    yield range(start, len(problems))
 
 
 def update(models: Sequence[SummaryModel], source: CountSource) -> None:
