@@ -14,6 +14,8 @@ from summarkov.errors import DataError
 
 Fail = Callable[..., str]
 
+UNKNOWN = "unknown label 'Z'; the labels are 'A', 'B', 'C'; --unknown ignore lets such labels pass"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -92,8 +94,8 @@ def fail(folder: Path) -> Fail:
         ("learn events.jsonl -t a", "unknown label 'a'; the labels are 'A', 'B', 'C'"),
         ("show graph.json --target D", "unknown label 'D'; the labels are"),
         ("show one.json --target A", "unknown label 'A'; the labels are 'B'"),
-        ("predict graph.json other.jsonl -o out.csv", "unknown label 'Z'; the labels are 'A', 'B', 'C'"),
-        ("evaluate graph.json other.jsonl", "unknown label 'Z'"),
+        ("predict graph.json other.jsonl -o out.csv", UNKNOWN),
+        ("evaluate graph.json other.jsonl", UNKNOWN),
         ("predict graph.json -a Z", "unknown label 'Z'"),
         # settings
         (

@@ -117,6 +117,7 @@ def test_unknown_labels_in_a_folder(run: Run) -> None:
     result = run("predict", "m.json", "new.jsonl", "--engine", "stream", "-o", "out.csv")
     assert result.exit_code == 2
     assert "unknown label 'dance'" in result.stderr
+    assert "--unknown ignore lets such labels pass" in result.stderr
     assert not Path("out.csv").exists()
     for engine in ("memory", "stream"):
         arguments = ("--engine", engine, "-o", f"{engine}.csv", "--unknown", "ignore")

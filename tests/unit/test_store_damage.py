@@ -334,7 +334,7 @@ def nested(depth):
 TEXTS = [
     ("empty", "", "not valid JSON at line 1, column 1"),
     ("blank", " \n ", "not valid JSON at line 2"),
-    ("prose", "this is no model", "not valid JSON at line 1, column 1"),
+    ("prose", "this is no model", "not JSON; this is no model, is it a file of events?"),
     ("a number", "3", "not a summarkov model"),
     ("a list", "[]", "not a summarkov model"),
     ("null", "null", "not a summarkov model"),

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
-from summarkov.cli.files import load_model
+from summarkov.cli.files import known_labels, load_model
 from summarkov.cli.options import EventsFile, Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.text import label, new_table, page_width, plural, widest
@@ -43,7 +43,9 @@ def evaluate(
     from summarkov.models import InfluenceGraph
 
     fitted = load_model(model)
-    data = reading.read(file, fitted.labels_).recode(fitted.labels_, unknown=unknown)
+    events = reading.read(file, fitted.labels_)
+    with known_labels():
+        data = events.recode(fitted.labels_, unknown=unknown)
     if not data.n_events:
         raise DataError(f"{file} holds no events to evaluate the model on")
     models = list(fitted.models_.values()) if isinstance(fitted, InfluenceGraph) else [fitted]

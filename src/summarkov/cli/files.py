@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from summarkov.cli.console import working
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 
 def load_model(path: Path, *, bags: bool = False) -> Any:
@@ -76,3 +76,14 @@ def saving(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise SettingError(f"cannot write {path}: {problem.strerror or problem}") from problem
+
+
+@contextmanager
+def known_labels() -> Iterator[None]:
+    """Say what can be done about labels of a file that the model does not know."""
+    try:
+        yield
+    except UnknownLabelError as problem:
+        told = str(problem)
+        told += " " if told.endswith("?") else "; "
+        raise DataError(f"{told}--unknown ignore lets such labels pass") from None

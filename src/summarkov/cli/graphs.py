@@ -55,11 +55,12 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         )
     )
     print_settings(console, first)
-    console.print()
     if not by_label:
+        console.print()
         print_contexts(console, graph)
         return
     if shown:
+        console.print()
         print_influences(console, shown, counts, models)
     if len(shown) < len(edges):
         console.print(f"... and {len(edges) - len(shown)} weaker ones, which 'summarkov show' prints too")

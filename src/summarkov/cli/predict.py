@@ -12,7 +12,7 @@ from rich.text import Text
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
-from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.files import check_output, known_labels, load_model, saving
 from summarkov.cli.options import Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
@@ -95,11 +95,13 @@ def predict(
             from summarkov.cli.writing import write_rows
 
             source = reading.prepare(opened, fitted.labels_)
-            write_rows(streamed_predictions(fitted, source, unknown), output)
+            with known_labels():
+                write_rows(streamed_predictions(fitted, source, unknown), output)
             _print_saved(fitted, source.n_events, output, json)
         return
     events = reading.read(file, fitted.labels_)
-    events.recode(fitted.labels_, unknown=unknown)  # refuses unknown labels before anything is written
+    with known_labels():  # before anything is written
+        events.recode(fitted.labels_, unknown=unknown)
     if output is not None:
         _save(fitted, events, unknown, output, json)
     elif json:

@@ -91,6 +91,8 @@ def read_document(path: str | os.PathLike[str]) -> Node:
             raise StoreError(
                 f"{name}: more than one JSON value; this is no model, is it a file of events?"
             ) from None
+        if problem.msg == "Expecting value" and problem.pos == 0 and problem.doc:
+            raise StoreError(f"{name}: not JSON; this is no model, is it a file of events?") from None
         raise StoreError(
             f"{name}: not valid JSON at line {problem.lineno}, column {problem.colno} ({problem.msg}); "
             "was the file cut short?"
