@@ -401,6 +401,18 @@ def test_predict_after_a_history(run: Run, shop: Path) -> None:
     assert row.endswith("page error" + " " * (len(row) - len(row.rstrip())))
 
 
+def test_predict_after_a_history_prints_the_most_likely(run: Run) -> None:
+    labels = [f"{n:02}" for n in range(30)]
+    sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([labels * 3]).save("many.json")
+    document = the_only_document(run("predict", "many.json", "-a", "04", "--json"))
+    assert len(document["next"]) == 30
+    lines = run("predict", "many.json", "-a", "04").stdout.splitlines()
+    rows = [line.split()[0] for line in lines[3:23]]
+    assert rows == [row["label"] for row in document["next"][:20]]
+    assert rows[0] == "05"
+    assert lines[23].startswith("... and 10 labels less likely than these; --json prints all")
+
+
 def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
     why = sm.load(shop / "one.json").explain(["add to cart"])
     document = the_only_document(run("predict", shop / "one.json", "--after", "add to cart", "--json"))

@@ -95,20 +95,19 @@ def _evaluate(model: SummaryModel, source: LocalSource) -> Figures:
 
 def evaluate_next(graph: InfluenceGraph, data: EventSequences) -> Figures:
     """Evaluate the next-event distribution of a graph over all labels."""
+    from summarkov.models.measured import Measured, measure
     from summarkov.writers.chunks import pieces
 
-    log_likelihood = squares = 0.0
+    found, done = Measured(), 0
     counts = data.label_counts.tolist()
-    done, n = 0, sum(counts)
     with progress("Evaluating the next event", data.n_events, "events") as advance:
         for part in pieces(data, len(graph.labels_)):
-            log_likelihood += graph.log_likelihood(part, unknown="ignore")
-            squares += graph.brier_score(part, unknown="ignore") * int((part.codes >= 0).sum())
+            found += measure(graph, part, unknown="ignore")
             done += part.n_events
             advance(done, data.n_events)
     shares = [_overall(model)[0] for model in graph.models_.values()]
     base = [share / sum(shares) for share in shares]
-    return Figures(n, log_likelihood, -log_likelihood / n, _log_loss(counts, base), squares / n)
+    return Figures(sum(counts), found.log_likelihood, -found.score, _log_loss(counts, base), found.brier)
 
 
 def _overall(model: SummaryModel) -> list[float]:

@@ -28,8 +28,9 @@ from summarkov.cli.windows import window_words
 if TYPE_CHECKING:
     from summarkov.explain import Explanation
 
-#: Print at most so many counterfactuals.
+#: Print at most so many counterfactuals, and so many of the labels that may come next.
 _MOST = 12
+_MOST_NEXT = 20
 
 
 def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: str, json: bool) -> None:
@@ -40,7 +41,7 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     one, only = choose(fitted, target)
     fitted = fitted if one is None else one
     if isinstance(fitted, InfluenceGraph):
-        rows = next_events(fitted, history, unknown)
+        rows = next_events(fitted, history, unknown, None if json else _MOST_NEXT)
         if json:
             print_json({"after": list(history), "next": rows})
             return
@@ -59,19 +60,29 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
         print_why(console, why[0])
 
 
-def next_events(graph: Any, history: Sequence[str], unknown: str) -> list[dict[str, Any]]:
-    """Every label of a graph, the most likely first.
+def next_events(
+    graph: Any, history: Sequence[str], unknown: str, most: int | None = None
+) -> list[dict[str, Any]]:
+    """The labels of a graph, the most likely first, all or so many of them.
 
     ``probability`` is normalised where the graph is over all labels; the interval, support and base rate
     are those of the label's own model.
     """
-    found = {x: graph.explain(history, x, unknown=unknown) for x in graph.models_}
-    shares = {x: each.probability for x, each in found.items()}
+    shares = {x: _probability(model, history, unknown) for x, model in graph.models_.items()}
     if len(shares) == len(graph.labels_):
         total = sum(shares.values())
         shares = {x: p / total for x, p in shares.items()}
-    ordered = sorted(found, key=lambda x: (-shares[x], x))
+    ordered = sorted(shares, key=lambda x: (-shares[x], x))[:most]
+    found = {x: graph.explain(history, x, unknown=unknown) for x in ordered}
     return [{**plain(found[x]), "probability": shares[x]} for x in ordered]
+
+
+def _probability(model: Any, history: Sequence[str], unknown: str) -> float:
+    """That of a model's first label after a history, and quicker than with all that explains it."""
+    follower = model.follow(unknown=unknown)
+    for event in history:
+        follower.observe(event)
+    return float(follower.probabilities()[0])
 
 
 def plain(explanation: Any) -> dict[str, Any]:
@@ -177,6 +188,9 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
             Text(words, style="" if row["state"] else "dim"),
         )
     console.print(table)
+    if len(rows) < len(graph.models_):
+        more = plural(len(graph.models_) - len(rows), "label")
+        console.print(Text(f"... and {more} less likely than these; --json prints all", style="dim"))
     if any(row["seen"] != "often" for row in rows):
         console.print(Text(HARDLY, style="dim"))
     console.print()

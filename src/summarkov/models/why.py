@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.confidence import seen
 from summarkov.events.sequences import UNKNOWN
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
+
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class _Histories:
     fitted: Fitted
     rows: list[int]
     keys: list[Any]
+    bounds: FloatArray  # [history, outcome, (low, high)]; worked out together, for they cost most
 
     @classmethod
     def of(cls, fitted: Fitted, histories: Sequence[Sequence[int]]) -> _Histories:
@@ -35,13 +39,13 @@ class _Histories:
             (fitted.table.keys[row] if row < known else found[ids[end]]).tolist()
             for row, end in zip(rows, ends.tolist(), strict=True)
         ]
-        return cls(fitted, rows, keys)
+        return cls(fitted, rows, keys, fitted.intervals(np.array(rows)))
 
     def told(self, which: int, outcome: int, names: Sequence[str]) -> dict[str, Any]:
         """The fields that an explanation and a counterfactual share."""
         fitted, row, key = self.fitted, self.rows[which], self.keys[which]
         support = float(fitted.observed[row].sum() / fitted.scale) if row < len(fitted.observed) else 0.0
-        low, high = fitted.intervals(np.array([row]))[0, outcome]
+        low, high = self.bounds[which, outcome]
         return {
             "state": fitted.summary.state(key, names, fitted.labels),
             "words": fitted.summary.words(key, names, fitted.labels),

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
 
 #: Probabilities to hold at a time.
-_CELLS = 1 << 20
+_CELLS = 1 << 22
 
 
 def pieces(events: EventSequences, columns: int, cells: int = _CELLS) -> Iterator[EventSequences]:
