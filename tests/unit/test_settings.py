@@ -7,6 +7,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLabelError
+from summarkov.scores.scorer import Scorer, check_positive
 
 EVENTS = [["riot", "protest", "arrest"], ["protest", "arrest", "riot", "riot"]] * 5
 ALPHA = "alpha must be a number above 0, not "
@@ -236,3 +237,22 @@ def test_an_unused_label_of_a_refused_fit_leaves_the_old_model():
     with pytest.raises(SettingError):
         model.set_params(alpha=0).fit(EVENTS)
     assert np.array_equal(model.predict_proba(EVENTS), before)
+
+
+def test_the_least_and_the_largest_that_are_taken():
+    for name in ("alpha", "gamma", "xi"):
+        check_positive(name, 1e15)
+        check_positive(name, 1e-15)
+        with pytest.raises(
+            SettingError, match=rf"{name} 2000000000000000\.0 is too large; it may be 1e\+15 at most"
+        ):
+            check_positive(name, 2e15)
+    with pytest.raises(SettingError, match=r"alpha 9e-16 is too small; it may be 1e-15 at least"):
+        check_positive("alpha", 9e-16)
+    check_positive("gamma", 9e-16, zero=True)
+
+
+def test_a_score_has_the_settings_of_a_model_if_none_are_given():
+    model = sm.BSuMM()
+    given = Scorer(model.criterion, model.alpha, model.gamma, model.xi, model.prior)
+    assert given == Scorer() == Scorer("bic", 0.1, 1.0, 1.0, "uniform")
