@@ -48,9 +48,11 @@ calibration: $(VENV)/.core
 text: $(VENV)/.text
 	$(BIN)/python tools/text_evidence.py "$(DATA)/beigebook_text.jsonl"
 
-# Properties with 20 times as many examples, new ones each time.
+# Properties with TIMES as many examples, new ones each time. TESTS are some of them.
+TIMES ?= 20
+TESTS ?= tests
 explore: $(VENV)/.test
-	SUMMARKOV_EXPLORE=20 $(BIN)/python -m pytest tests/properties tests/engines
+	SUMMARKOV_EXPLORE=$(TIMES) $(BIN)/python -m $(PYTEST) -m hypothesis $(TESTS)
 
 # Coverage-guided: hostile bytes for every reader, RUNS of them each. NAMES="csv xes" are some of them.
 RUNS ?= 100000

@@ -11,9 +11,11 @@ SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # The same examples in every run. SUMMARKOV_EXPLORE=20 tries 20 times as many, new ones each time; 0.1 tries
 # a tenth of them, the same ones each time.
-settings.register_profile("fixed", derandomize=True, deadline=None)
-settings.register_profile("explore", deadline=None, print_blob=True)
-settings.load_profile("explore" if float(os.environ.get("SUMMARKOV_EXPLORE") or 1) > 1 else "fixed")
+TIMES = float(os.environ.get("SUMMARKOV_EXPLORE") or 1)
+EXAMPLES = max(1, round(100 * TIMES))  # of tests that do not say how many
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
+settings.register_profile("explore", deadline=None, print_blob=True, max_examples=EXAMPLES)
+settings.load_profile("explore" if TIMES > 1 else "fixed")
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,10 @@
 
 import pytest
 from fuzz import NAMES, check_of, kept
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from strategies import examples
 
 DOORS = [name for name in NAMES if name != "model"]  # damaged models have tests of their own
 
@@ -25,7 +27,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", DOORS)
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_doors(name: str, data: st.DataObject) -> None:
     check = check_of(name)
