@@ -77,7 +77,9 @@ def test_candidates_equal_the_oracle(kind, draw):
     answer = ask(events, request, weights)
     without = StateCounts(answer.keys, answer.counts)
     assert found(without, spec, events.labels) == expected(events, target, spec.state(influencers), weights)
-    assert len(answer.present) == len(candidates)
+    levels = {"binary": 1, "count": spec.cap}.get(spec.kind, len(influencers) + 1)
+    n_outcomes = answer.counts.shape[1]
+    assert answer.present.shape == (len(candidates), len(answer.keys), levels, n_outcomes)
     (tables,) = joined_tables([answer])
     for number, z in enumerate(candidates):
         joined = tuple(sorted((*influencers, z)))
@@ -111,12 +113,28 @@ def test_every_position_has_its_state(question):
     state = spec.state(influencers)
     assert ids.dtype == np.int64
     assert len(ids) == events.n_events
+    if spec.kind != "custom":
+        assert keys.shape[1] == (spec.order if spec.kind == "chain" else len(influencers))
     assert sorted(set(ids.tolist())) == list(range(len(keys)))
     assert [spec.read_key(keys[i].tolist(), events.labels) for i in ids] == [
         state(oracle.history(sequence, position))
         for sequence in events.sequences
         for position in range(len(sequence))
     ]
+
+
+@pytest.mark.parametrize(("width", "most"), [(1, 1), (3, 5), (31, 2), (32, 5), (32, 20), (40, 1), (70, 3)])
+def test_keys_of_shards_are_merged_however_many_there_could_be(width, most):
+    """Also where one number a key would overflow, or NumPy has not so many axes."""
+    rng = np.random.default_rng(width)
+    parts = [np.unique(rng.integers(0, most + 1, (size, width), np.int32), axis=0) for size in (9, 1, 30)]
+    parts.append(parts[0][:4])
+    merged, where = kernels.merge_keys(parts)
+    every = sorted({tuple(key) for part in parts for key in part.tolist()})
+    assert merged.dtype == np.int32
+    assert [tuple(key) for key in merged.tolist()] == every
+    for part, rows in zip(parts, where, strict=True):
+        assert [every[row] for row in rows] == [tuple(key) for key in part.tolist()]
 
 
 @examples(70)
