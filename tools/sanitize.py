@@ -21,7 +21,8 @@ TESTS = (
     "tests/engines",
     "tests/properties",
     "tests/hostile/test_load.py",
-    "--deselect=tests/hostile/test_load.py::test_follow_in_bounded_memory",
+    "--deselect=tests/hostile/test_load.py::test_follow_in_bounded_memory",  # slow, and what is held differs
+    "--deselect=tests/hostile/test_load.py::test_many_fits_without_growth",
 )
 
 

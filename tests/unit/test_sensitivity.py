@@ -244,3 +244,11 @@ def test_what_the_command_line_refuses(run, arguments, sentence):
     result = run(*arguments)
     assert result.exit_code == 2
     assert sentence in " ".join(result.stderr.split())
+
+
+def test_the_command_line_refuses_events_that_follow_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short.txt").write_text("a\nb\n")
+    result = CliRunner().invoke(app, ["sensitivity", "short.txt"])
+    assert result.exit_code == 2
+    assert "no sequence of short.txt is longer than one event" in result.stderr

@@ -9,12 +9,12 @@ from summarkov.cli import learn_options as setting
 from summarkov.cli.console import errors, print_json, print_line, progress, working
 from summarkov.cli.console import output as results
 from summarkov.cli.files import check_output, saving
+from summarkov.cli.nothing import refuse_nothing_to_learn
 from summarkov.cli.options import EventsPath, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.templates import make_template
-from summarkov.cli.text import shorten
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -107,7 +107,7 @@ def learn(
     check_output(output, file, reading.map)
     opening = Opening(reading, engine, memory, jobs)
     with opening.open(file) as events:
-        _refuse_nothing_to_learn(events, file)
+        refuse_nothing_to_learn(events, file)
         fitted = fit(template, events, target or [], joint, jobs)
         if confidence is not None:
             from summarkov.cli.confidence import add_confidence
@@ -121,27 +121,6 @@ def learn(
         _print_document(fitted, output)
     else:
         _print_fitted(fitted, output, tied_order)
-
-
-def _refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
-    """Refuse events of which none could influence another: most likely a wrong column was taken."""
-    from summarkov.engines import EventSource
-
-    if isinstance(events, EventSource):
-        n_filled = sum(map(len, events.places()))
-    else:
-        n_filled = int((events.lengths > 0).sum())
-    if 0 < events.n_events == n_filled:
-        raise DataError(
-            f"no sequence of {file} is longer than one event, so none comes after another; does --case name "
-            "the column that the events of a sequence share?"
-        )
-    present = [x for x, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
-    if len(present) == 1:
-        raise DataError(
-            f"all events of {file} are '{shorten(present[0], 30)}', so nothing tells one from another; does "
-            "--event name the column of the labels?"
-        )
 
 
 def fit(

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
+from summarkov.cli.nothing import refuse_nothing_to_learn
 from summarkov.cli.options import EventsFile, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
@@ -65,6 +66,7 @@ def sensitivity(
     gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
     lookbacks = _values("--lookback", lookback, _lookback, "whole numbers such as 1,5,10, or none")
     events = reading.read(file)
+    refuse_nothing_to_learn(events, file)
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
 
@@ -103,7 +105,8 @@ def _print(console: Console, found: Stability) -> None:
     console.print()
     plain = console.options.ascii_only
     targets = list(dict.fromkeys(row.target for row in found.rows))
-    width = min(_LABEL, max(widest([e.influencer for e in edges]) + 2, widest([str(t) for t in targets])))
+    names = [f"  {name}" for name in ("none", *(edge.influencer for edge in edges))]
+    width = min(_LABEL, widest([*names, *map(str, targets)]))
     table = new_table()
     table.add_column("Label", no_wrap=True, width=width)
     table.add_column("Found in", justify="right", no_wrap=True)
