@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -60,6 +61,16 @@ def test_false_discovery_control(files):
     document = json.loads(run(*command, "--json"))
     found = sm.load(files / "graph.json").discoveries(sm.read_events(files / "events.jsonl"), rate=0.1)
     assert [edge["adjusted"] for edge in document["tested"]] == [edge.adjusted for edge in found.tested]
+
+
+@pytest.mark.parametrize("asked", [("-n", 10, "--seed", 2), ("--rate", 0.1)])
+def test_the_same_of_events_that_are_streamed(files, tmp_path, asked):
+    for number, lines in enumerate(np.array_split((files / "events.jsonl").read_text().splitlines(), 3)):
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(lines))
+    in_memory = run("confidence", files / "graph.json", files / "events.jsonl", *asked, "--json")
+    assert (
+        run("confidence", files / "graph.json", tmp_path, *asked, "--memory", "100K", "--json") == in_memory
+    )
 
 
 @pytest.mark.parametrize(

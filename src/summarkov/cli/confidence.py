@@ -14,8 +14,9 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import check_output, load_model, saving
 from summarkov.cli.graphs import print_graph
-from summarkov.cli.options import Blocks, EventsFile, Jobs, Json, ModelFile
+from summarkov.cli.options import Blocks, EventsPath, Jobs, Json, ModelFile
 from summarkov.cli.reading import PLAIN, Reading, reads_events
+from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import SettingError
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @reads_events
 def confidence(
     model: ModelFile,
-    file: EventsFile,
+    file: EventsPath,
     n: Annotated[int, typer.Option("--graphs", "-n", metavar="N", help="How many graphs to learn.")] = 100,
     blocks: Blocks = None,
     level: Annotated[float, typer.Option(metavar="P", help="Of the intervals of strengths.")] = 0.95,
@@ -43,6 +44,8 @@ def confidence(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
     reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
     jobs: Jobs = None,
     output: Annotated[
         Path | None,
@@ -64,15 +67,17 @@ def confidence(
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
-    events = reading.read(file, graph.labels_)
+    with Opening(reading, engine, memory, jobs).open(file, graph.labels_) as events:
+        if rate is None:
+            add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
+        else:
+            found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
     if rate is not None:
-        found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
         if json:
             print_json({**vars(found), "tested": [vars(edge) for edge in found.tested]})
         else:
             _print_discoveries(results(), found)
         return
-    add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
     if output is not None:
         with saving(output):
             graph.save(output)

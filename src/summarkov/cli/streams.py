@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,10 +94,12 @@ class Opening:
         return self.engine == "stream"
 
     @contextmanager
-    def open(self, path: Path) -> Iterator[EventSequences | EventSource]:
-        """The events, in memory or streamed."""
+    def open(
+        self, path: Path, known: Collection[str] | None = None
+    ) -> Iterator[EventSequences | EventSource]:
+        """The events, in memory or streamed; for a model, the labels that it knows tell which are rare."""
         with self._as_read(path) as events:
-            yield self.reading.prepare(events)
+            yield self.reading.prepare(events, known)
 
     @contextmanager
     def open_several(self, paths: Sequence[Path]) -> Iterator[Sequence[EventSequences | EventSource]]:
