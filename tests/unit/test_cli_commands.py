@@ -494,6 +494,20 @@ def test_evaluate_with_unknown_labels(run: Run, shop: Path) -> None:
     assert {each["n_events"] for each in found["targets"]} == {3}
 
 
+@pytest.mark.parametrize("model", ["graph.json", "some.json", "one.json", "joint.json"])
+def test_evaluate_what_is_streamed(run: Run, shop: Path, model: str) -> None:
+    lines = (shop / "new.jsonl").read_text().splitlines()
+    lines.insert(3, '{"id": "another", "events": ["tweet", "purchase", "tweet"]}')
+    Path("new.jsonl").write_text("\n".join(lines))
+    Path("new").mkdir()
+    for part in range(3):
+        Path("new", f"{part}.jsonl").write_text("\n".join(lines[part * 67 : part * 67 + 67]))
+    in_memory = run("evaluate", shop / model, "new.jsonl", "--unknown", "ignore", "--json")
+    for more in (["new.jsonl", "--engine", "stream", "--memory", "100K"], ["new"]):
+        streamed = run("evaluate", shop / model, *more, "--unknown", "ignore", "--json")
+        assert streamed.stdout == in_memory.stdout
+
+
 # ------------------------------------------------------------------ simulate and describe
 
 

@@ -24,6 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
     Path("events.jsonl").write_text("\n".join(json.dumps(e) for e in events))
     Path("other.jsonl").write_text('["A", "Z"]\n')
+    Path("none.jsonl").write_text('["Y", "Z"]\n')
     Path("empty.jsonl").write_text("[]\n")
     Path("log.csv").write_text("who,what\nx,A\n")
     Path("broken.json").write_text('{"format": "summarkov", "version"')
@@ -96,6 +97,15 @@ def fail(folder: Path) -> Fail:
         ("show one.json --target A", "unknown label 'A'; the labels are 'B'"),
         ("predict graph.json other.jsonl -o out.csv", UNKNOWN),
         ("evaluate graph.json other.jsonl", UNKNOWN),
+        ("evaluate graph.json other.jsonl --engine stream", UNKNOWN),
+        *(
+            (
+                f"evaluate {model} none.jsonl --unknown ignore --engine {engine}",
+                "none.jsonl has no event that",
+            )
+            for model in ("graph.json", "one.json", "joint.json")
+            for engine in ("memory", "stream")
+        ),
         ("predict graph.json -a Z", "unknown label 'Z'"),
         # settings
         (

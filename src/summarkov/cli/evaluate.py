@@ -10,15 +10,19 @@ from rich.text import Text
 
 from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.files import known_labels, load_model
-from summarkov.cli.options import EventsFile, Json, ModelFile, Unknown
+from summarkov.cli.options import EventsPath, Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
+from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, plural, widest
 from summarkov.errors import DataError
 
 if TYPE_CHECKING:
-    from summarkov.engines import LocalSource
+    from summarkov.engines import EventSource, LocalSource
     from summarkov.events import EventSequences
     from summarkov.models import InfluenceGraph, SummaryModel
+
+#: Models that are counted in one pass.
+_AT_ONCE = 64
 
 
 class Figures(NamedTuple):
@@ -34,31 +38,39 @@ class Figures(NamedTuple):
 @reads_events
 def evaluate(
     model: ModelFile,
-    file: EventsFile,
+    file: EventsPath,
     unknown: Unknown = "error",
     reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     from summarkov.models import InfluenceGraph
 
     fitted = load_model(model)
-    events = reading.read(file, fitted.labels_)
-    with known_labels():
-        data = events.recode(fitted.labels_, unknown=unknown)
-    if not data.n_events:
-        raise DataError(f"{file} holds no events to evaluate the model on")
     models = list(fitted.models_.values()) if isinstance(fitted, InfluenceGraph) else [fitted]
-    figures = evaluate_models(models, data)
     next_event = None
-    if isinstance(fitted, InfluenceGraph) and len(models) == len(fitted.labels_):
-        next_event = evaluate_next(fitted, data)
+    with Opening(reading, engine, memory).open(file, fitted.labels_) as events:
+        n_events = events.n_events
+        if not n_events:
+            raise DataError(f"{file} holds no events to evaluate the model on")
+        with known_labels():
+            source = in_labels_of(fitted, events, unknown)
+        if not source.label_counts.any():
+            raise DataError(
+                f"{file} has no event that the model knows the label of; give some like those it learned from"
+            )
+        n_sequences = source.n_sequences
+        figures = evaluate_models(models, source, n_events)
+        if isinstance(fitted, InfluenceGraph) and len(models) == len(fitted.labels_):
+            next_event = evaluate_next(fitted, source)
     targets = [model.target_ for model in models]
     if json:
         print_json(
             {
-                "sequences": len(data),
-                "events": data.n_events,
+                "sequences": n_sequences,
+                "events": n_events,
                 "targets": [
                     {"target": list(x), **each._asdict()} for x, each in zip(targets, figures, strict=True)
                 ],
@@ -66,48 +78,62 @@ def evaluate(
             }
         )
     else:
-        _print_figures(output(), data, targets, figures, next_event)
+        console = output()
+        told = f"{plural(n_sequences, 'sequence')} with {plural(n_events, 'event')}"
+        console.print(Text(told, style="bold"))
+        _print_figures(console, targets, figures, next_event)
 
 
-def evaluate_models(models: list[SummaryModel], data: EventSequences) -> list[Figures]:
-    """Evaluate every model on data in its vocabulary."""
-    from summarkov.engines import LocalSource
+def in_labels_of(
+    fitted: Any, events: EventSequences | EventSource, unknown: str
+) -> LocalSource | EventSource:
+    """Events, in memory or streamed, in the vocabulary of a model."""
+    from summarkov.engines import EventSource, LocalSource
+    from summarkov.engines.views import recoded
 
-    source = LocalSource(data)
+    if isinstance(events, EventSource):
+        return recoded(events, fitted.labels_, unknown)
+    return LocalSource(events.recode(fitted.labels_, unknown=unknown))
+
+
+def evaluate_models(
+    models: list[SummaryModel], source: LocalSource | EventSource, n_events: int
+) -> list[Figures]:
+    """Evaluate every model on events in its vocabulary; ``n_events`` are all, those of no label too."""
+    from summarkov.models.evaluated import evaluate
+
     found = []
     with progress("Evaluating", len(models), "labels") as advance:
-        for done, model in enumerate(models, start=1):
-            found.append(_evaluate(model, source))
-            advance(done, len(models))
+        for start in range(0, len(models), _AT_ONCE):
+            some = models[start : start + _AT_ONCE]
+            for model, each in zip(some, evaluate([one.fitted for one in some], source), strict=True):
+                counts = source.label_counts[list(model.fitted.target.codes)].tolist()
+                if model.fitted.target.has_residual:
+                    counts.append(n_events - sum(counts))
+                likely, base = each.log_likelihood, _log_loss(counts, _overall(model))
+                found.append(Figures(sum(counts), likely, -likely / sum(counts), base, each.brier))
+            advance(len(found), len(models))
     return found
 
 
-def _evaluate(model: SummaryModel, source: LocalSource) -> Figures:
-    counts = source.label_counts[list(model.fitted.target.codes)].tolist()
-    if model.fitted.target.has_residual:
-        counts.append(source.events.n_events - sum(counts))
-    n = sum(counts)
-    log_likelihood = model.log_likelihood(source)
-    return Figures(
-        n, log_likelihood, -log_likelihood / n, _log_loss(counts, _overall(model)), model.brier_score(source)
-    )
-
-
-def evaluate_next(graph: InfluenceGraph, data: EventSequences) -> Figures:
+def evaluate_next(graph: InfluenceGraph, source: LocalSource | EventSource) -> Figures:
     """Evaluate the next-event distribution of a graph over all labels."""
+    from summarkov.engines import LocalSource
     from summarkov.models.measured import Measured, measure
     from summarkov.writers.chunks import pieces
 
     found, done = Measured(), 0
-    counts = data.label_counts.tolist()
-    with progress("Evaluating the next event", data.n_events, "events") as advance:
-        for part in pieces(data, len(graph.labels_)):
+    parts = pieces(source.events, len(graph.labels_)) if isinstance(source, LocalSource) else [source]
+    n_events = int(source.label_counts.sum())
+    with progress("Evaluating the next event", n_events, "events") as advance:
+        for part in parts:
             found += measure(graph, part, unknown="ignore")
             done += part.n_events
-            advance(done, data.n_events)
+            advance(min(done, n_events), n_events)
     shares = [_overall(model)[0] for model in graph.models_.values()]
     base = [share / sum(shares) for share in shares]
-    return Figures(sum(counts), found.log_likelihood, -found.score, _log_loss(counts, base), found.brier)
+    loss = _log_loss(source.label_counts.tolist(), base)
+    return Figures(n_events, found.log_likelihood, -found.score, loss, found.brier)
 
 
 def _overall(model: SummaryModel) -> list[float]:
@@ -124,14 +150,10 @@ def _log_loss(counts: list[int], shares: list[float]) -> float:
 
 def _print_figures(
     console: Console,
-    data: EventSequences,
     targets: list[tuple[str, ...]],
     figures: list[Figures],
     next_event: Figures | None,
 ) -> None:
-    console.print(
-        Text(f"{plural(len(data), 'sequence')} with {plural(data.n_events, 'event')}", style="bold")
-    )
     console.print()
     names = [" + ".join(x) for x in targets]
     width = min(max(12, page_width(console) - 56), max(widest(names), 10))

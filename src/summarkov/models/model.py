@@ -20,6 +20,7 @@ from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
 from summarkov.explain import Explanation, Influence, Pattern, influences_in, mixed_by, pattern_of
 from summarkov.kernels import Index
+from summarkov.models.evaluated import Evaluated, evaluate
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
 from summarkov.models.learning import learn, update
@@ -206,23 +207,18 @@ class SummaryModel(Parameters):
 
     def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events, summed over all positions."""
-        n, theta = self._evaluate(events, unknown, sample_weight)
-        return float((n * np.log(theta)).sum())
+        return self._evaluate(events, unknown, sample_weight).log_likelihood
 
     def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
-        n, theta = self._evaluate(events, "error", sample_weight)
-        return float((n * np.log(theta)).sum() / max(n.sum(), 1e-300))
+        return self._evaluate(events, "error", sample_weight).score
 
     def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
         """Mean squared error of the probabilities; smaller is better.
 
         For one label it is the mean of (p - [it occurred])^2, for several the sum over the outcomes of that.
         """
-        n, theta = self._evaluate(events, unknown, sample_weight)
-        squares = 1 - 2 * theta + (theta**2).sum(axis=1, keepdims=True)
-        total = float((n * squares).sum() / max(n.sum(), 1e-300))
-        return total / 2 if len(self.outcomes_) == 2 else total
+        return self._evaluate(events, unknown, sample_weight).brier
 
     def explain(
         self, history: Iterable[object], *, label: str | None = None, unknown: str = "error"
@@ -311,9 +307,6 @@ class SummaryModel(Parameters):
         threads = self.n_jobs if n_jobs is None else n_jobs
         return LocalSource(self._events(data, unknown), sample_weight=sample_weight, n_jobs=threads)
 
-    def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
-        """N(x; s) in new data, and theta of the same states."""
-        source = self._source(data, unknown, sample_weight)
-        (table,) = source.count([self.fitted.request])
-        assert isinstance(table, StateCounts)
-        return table.counts / source.scale, self.fitted.theta[self.fitted.rows(table.keys)]
+    def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> Evaluated:
+        (found,) = evaluate([self.fitted], self._source(data, unknown, sample_weight))
+        return found
