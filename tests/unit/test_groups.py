@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import summarkov as sm
+from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.models.groups import Shuffled, _certainty
 from summarkov.reproduce.calibration import random_dynamics
@@ -95,6 +97,21 @@ def test_certainty():
     most = np.nanmax([np.where(np.isnan(r), 0, r) for r in scaled], axis=0)
     assert adjusted[0] == np.mean(most >= scaled[0][0] - 1e-12)
     assert adjusted[1:].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_groups_without_any_edge(tmp_path, monkeypatch):
+    steps = []
+    found = sm.compare_groups(
+        sm.BSuMM(), [["A"]] * 3, [["B"], ["A"]], n=20, progress=lambda done, of: steps.append((done, of))
+    )
+    assert (found.sizes, found.edges, found.differing()) == ((3, 2), (), ())
+    assert steps[-1] == (5, 5)
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("A\nB\nA\n")
+    result = CliRunner().invoke(app, ["groups", "a.txt", "b.txt"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("No influence was found, neither in one of the files nor in both")
 
 
 def test_labels_that_only_one_group_has():

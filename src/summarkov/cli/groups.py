@@ -86,6 +86,9 @@ def groups(
 
 
 def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
+    if not found.edges:
+        console.print("No influence was found, neither in one of the files nor in both together.")
+        return
     sure = found.differing()
     console.print(
         Text(
@@ -96,8 +99,7 @@ def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
     )
     console.print()
     shown = found.edges[: most or None]
-    if shown:
-        _print_edges(console, found, shown)
+    _print_edges(console, found, shown)
     if len(shown) < len(found.edges):
         console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
     console.print(

@@ -131,6 +131,10 @@ def compare_groups(
         if progress is not None:
             progress(done + 1, 5)
     sets = _sets(graphs)
+    if not sets:  # nothing to compare: no graph has an edge
+        if progress is not None:
+            progress(5, 5)
+        return GroupComparison(int(n), int(seed), float(level), sizes, ())
     shuffled = LocalSource(both, sample_weight=weights, n_jobs=n_jobs).replicated(Shuffled(cut, n + 1, seed))
     found = _strengths(graphs[0], shuffled, sets)  # [edge, replicate]
     if progress is not None:
