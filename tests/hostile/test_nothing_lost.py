@@ -11,10 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 from fuzz import CORPUS
 from typer.testing import CliRunner
 
 import summarkov as sm
+from summarkov.cli.failures import Commands
 from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.evaluation.checkpoint import Checkpoint
@@ -426,3 +428,53 @@ def test_two_comparisons_that_keep_their_pieces_in_one_file(tmp_path):
     records = [json.loads(line) for line in path.read_text().splitlines() if line]
     assert sorted(record["name"] for record in records) == sorted(f"{c}{i}" for c in "xy" for i in range(60))
     assert all(set(record["result"]["text"]) == {record["name"][0]} for record in records)
+
+
+@pytest.fixture
+def signals():
+    """Handlers as they are at the start of a process, and afterwards as they were."""
+    plain = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in plain.items()}
+    yield plain
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_that_ends_as_another_error(signals, number):
+    """As in the middle of an import, or of code that catches everything."""
+    command = typer.Typer(cls=Commands)
+
+    @command.command()
+    def import_something():
+        try:
+            signal.raise_signal(number)
+        except BaseException:
+            raise ImportError("half of it") from None
+
+    @command.command()
+    def do_nothing():
+        pass
+
+    assert CliRunner().invoke(command, ["do-nothing"]).exit_code == 0
+    assert {each: signal.getsignal(each) for each in signals} == signals
+    result = CliRunner().invoke(command, ["import-something"])
+    assert (result.exit_code, result.stderr) == (128 + number, "Error: interrupted\n")
+    assert all(signal.getsignal(each) == signal.SIG_IGN for each in signals)  # for the rest of the process
+
+
+def test_an_interruption_while_classes_are_made(tmp_path):
+    """Which Python does with ``exec``; a process that met Ctrl-C there it ends by the signal."""
+    code = "from summarkov.cli import describe, main\n"
+    code += "text = 'import signal; signal.raise_signal(signal.SIGINT)'\n"
+    code += "describe.print_description = lambda *_: exec(text)\n"
+    code += "main.main()"
+    (tmp_path / "trial.py").write_text(code)
+    (tmp_path / "log.txt").write_text("a b\n")
+    command = [sys.executable, "-m", "trial", "describe", "log.txt"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "Error: interrupted\n")

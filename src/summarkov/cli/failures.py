@@ -66,7 +66,7 @@ class Commands(TyperGroup):
                 stream.reconfigure(errors="replace")
         with interrupting() as signals:
             try:
-                code = self._run(*args, **extra)
+                code = self._run(signals, *args, **extra)
             except KeyboardInterrupt:
                 code = INTERRUPTED
         interrupted = code == INTERRUPTED
@@ -76,8 +76,8 @@ class Commands(TyperGroup):
             report("interrupted")
         sys.exit(code)
 
-    def _run(self, *args: Any, **extra: Any) -> int:
-        """Run a command, say what went wrong, and return the exit code."""
+    def _run(self, signals: list[int], *args: Any, **extra: Any) -> int:
+        """Run a command, say what went wrong unless a signal came, and return the exit code."""
         try:
             code = super().main(*args, **extra)
             sys.stdout.flush()
@@ -89,7 +89,8 @@ class Commands(TyperGroup):
         except Exception as problem:
             if os.environ.get("SUMMARKOV_TRACEBACK"):
                 raise
-            report(sentence(problem))
+            if not signals:
+                report(sentence(problem))
             return WRONG
         return code if isinstance(code, int) else 0
 

@@ -12,26 +12,34 @@ from types import FrameType
 _NAMES = ("SIGTERM", "SIGHUP")
 
 
+class Interrupted(KeyboardInterrupt):
+    """Of a kind of its own, for Python kills a process that met a plain one in ``exec``, caught or not."""
+
+
 @contextmanager
 def interrupting() -> Iterator[list[int]]:
     """While this lasts such a signal interrupts as Ctrl-C does, so that whatever cleans up then does so now.
 
-    Gives the list that the signal is put into when it comes. Only the first interrupts: the next, of which a
-    closed terminal sends several, would hit the cleaning up or change how the process ends. A signal that is
-    ignored already, as after ``nohup``, stays so.
+    Gives the list that signals are put into when they come, Ctrl-C too: an interruption in the middle of an
+    import may end as any other error. Of the others only the first interrupts: the next, of which a
+    closed terminal sends several, would hit the cleaning up. A signal that is ignored already, as after
+    ``nohup``, stays so.
     """
     came: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        if not came:
-            came.append(number)
-            raise KeyboardInterrupt
+        first = not came
+        came.append(number)
+        if first or number == signal.SIGINT:
+            raise Interrupted
 
     before = {}
     if threading.current_thread() is threading.main_thread():  # the only one that may ask for signals
         for each in (getattr(signal, name) for name in _NAMES if hasattr(signal, name)):
             if signal.getsignal(each) is signal.SIG_DFL:
                 before[each] = signal.signal(each, interrupt)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield came
     finally:
