@@ -32,7 +32,11 @@ def main() -> None:
         print(f"audit: {each['name']} {each['version']} has {hole['id']}, mended in {versions}")
     if holes:
         sys.exit(1)
-    print(f"audit: nothing is known against {len(found)} packages")
+    looked_up = [each for each in found if "skip_reason" not in each]  # an index that knows none skips all
+    if not looked_up:
+        print("audit: skipped, for the index knows none of the packages")
+        return
+    print(f"audit: nothing is known against {len(looked_up)} packages; {len(found) - len(looked_up)} skipped")
 
 
 if __name__ == "__main__":
