@@ -153,7 +153,16 @@ def fail(folder: Path) -> Fail:
             "name a FILE of events, or a history with --after LABEL, and not",
         ),
         ("predict graph.json -a A -o out.csv", "--after prints its result; leave out --output"),
-        ("predict graph.json events.jsonl --unknown drop", "--unknown must be error or ignore, not 'drop'"),
+        *(
+            (f"{command} --unknown drop", "unknown='drop' is not known; use 'error' or 'ignore'")
+            for command in (
+                "predict graph.json events.jsonl",
+                "predict graph.json events.jsonl --engine stream -o out.csv",
+                "predict graph.json -a A",
+                "evaluate graph.json events.jsonl",
+                "evaluate graph.json events.jsonl --engine stream",
+            )
+        ),
         ("simulate one.json", "one.json is not a graph over all labels"),
         ("simulate some.json", "some.json is not a graph over all labels"),
         ("simulate dynamics.json -n -1", "invalid value for '--sequences'"),

@@ -72,8 +72,6 @@ def predict(
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
-    if unknown not in ("error", "ignore"):
-        raise SettingError(f"--unknown must be error or ignore, not {unknown!r}")
     if file is None:
         if output is not None:
             raise SettingError("--after prints its result; leave out --output")

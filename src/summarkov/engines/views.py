@@ -12,7 +12,8 @@ import numpy.typing as npt
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
-from summarkov.errors import DataError, UnknownLabelError
+from summarkov.errors import UnknownLabelError
+from summarkov.events.labels import check_unknown
 from summarkov.events.sequences import UNKNOWN
 from summarkov.readers.spill import Block
 
@@ -87,6 +88,7 @@ def recoded(source: EventSource, labels: Sequence[str], unknown: str = "error") 
 
     An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` one of no label.
     """
+    check_unknown(unknown)
     if tuple(labels) == source.labels:
         return source
     known = set(labels)
@@ -94,8 +96,6 @@ def recoded(source: EventSource, labels: Sequence[str], unknown: str = "error") 
         for label, n in zip(source.labels, source.label_counts.tolist(), strict=True):
             if n and label not in known:
                 raise UnknownLabelError(label, labels)
-    elif unknown != "ignore":
-        raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
     return RecodedSource(source, labels)
 
 

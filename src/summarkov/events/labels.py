@@ -27,6 +27,12 @@ def label_text(value: object) -> str:
     raise DataError(f"a label must be text or a number, not {type(value).__name__}")
 
 
+def check_unknown(unknown: str) -> None:
+    """Refuse what does not say how to treat labels that a vocabulary does not hold."""
+    if unknown not in ("error", "ignore"):
+        raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
+
+
 def vocabulary_of(labels: Iterable[object]) -> list[str]:
     """Return a declared vocabulary as it is stored: as text, sorted, without repeats.
 

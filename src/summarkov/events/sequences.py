@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.describe import Description, describe
-from summarkov.events.labels import iterate, label_text, vocabulary_of
+from summarkov.events.labels import check_unknown, iterate, label_text, vocabulary_of
 from summarkov.events.prepare import (
     END,
     RARE,
@@ -211,6 +211,7 @@ class EventSequences:
         An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
         place in its sequence as an event of no label.
         """
+        check_unknown(unknown)
         labels = tuple(labels)
         if labels == self.labels:
             if unknown == "error":
@@ -222,8 +223,6 @@ class EventSequences:
             lost = np.flatnonzero((translate[:-1] == UNKNOWN) & (self.label_counts > 0))
             if len(lost):
                 raise UnknownLabelError(self.labels[lost[0]], labels)
-        elif unknown != "ignore":
-            raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
         return EventSequences(
             translate[self.codes], self.offsets, labels, self._ids, tied_order=self.tied_order
         )

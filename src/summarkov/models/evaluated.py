@@ -29,7 +29,7 @@ class Evaluated:
     @property
     def score(self) -> float:
         """Mean log-likelihood an event."""
-        return float((self.n * np.log(self.theta)).sum() / max(self.n.sum(), 1e-300))
+        return self.log_likelihood / max(float(self.n.sum()), 1e-300)
 
     @property
     def brier(self) -> float:

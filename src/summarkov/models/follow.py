@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Past
-from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.labels import label_text
+from summarkov.errors import UnknownLabelError
+from summarkov.events.labels import check_unknown, label_text
 from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
@@ -17,8 +17,7 @@ class History:
     """The past of one sequence, as much of it as a summary needs."""
 
     def __init__(self, labels: tuple[str, ...], memory: tuple[int, int | None], unknown: str) -> None:
-        if unknown not in ("error", "ignore"):
-            raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
+        check_unknown(unknown)
         self._labels, self._memory, self._unknown = labels, memory, unknown
         self._codes = {label: code for code, label in enumerate(labels)}
         self.past = Past()

@@ -13,6 +13,7 @@ from summarkov.engines import joint_memory
 from summarkov.engines.pieces import carried
 from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
+from summarkov.events.labels import check_unknown
 from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models.bag import Bag
@@ -124,6 +125,7 @@ def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDA
 
     One more is for events that have no label already.
     """
+    check_unknown(unknown)
     index = {label: code for code, label in enumerate(model.labels_)}
     for label in labels:
         if unknown == "error" and label not in index:
