@@ -34,7 +34,7 @@ native = Pybind11Extension(
     ["src/summarkov/kernels/native/module.cpp"],
     depends=[
         f"src/summarkov/kernels/native/{name}.hpp"
-        for name in ("index", "states", "present", "count", "tests", "batch")
+        for name in ("index", "states", "present", "count", "tests", "batch", "followed")
     ],
     cxx_std=17,
     extra_compile_args=["-O3"],

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.console import print_json
-from summarkov.cli.text import bar, label, new_table, page_width, percent, plural, widest
+from summarkov.cli.text import bar, label, new_table, page_width, widest
+from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
     from summarkov.models import Bag

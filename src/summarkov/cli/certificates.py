@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.text import number, plural, shorten
+from summarkov.cli.text import shorten
+from summarkov.wording import number, plural
 
 if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph, SummaryModel

@@ -18,8 +18,9 @@ from summarkov.cli.options import EventsPath, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.results import check_result_file, going_on, save_result
 from summarkov.cli.streams import Engine, Memory, Opening
-from summarkov.cli.text import label, new_table, page_width, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.errors import SettingError
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.evaluation import Comparison

@@ -11,7 +11,7 @@ from rich.text import Text
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, working
 from summarkov.cli.options import Json
-from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.cli.text_options import (
     DateColumn,
     DocumentFiles,
@@ -27,6 +27,7 @@ from summarkov.cli.text_options import (
     save_events,
 )
 from summarkov.errors import DataError, SettingError
+from summarkov.wording import number, percent, plural
 
 
 def concepts(

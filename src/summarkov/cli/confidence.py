@@ -17,8 +17,9 @@ from summarkov.cli.graphs import print_graph
 from summarkov.cli.options import Blocks, EventsPath, Jobs, Json, ModelFile
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
-from summarkov.cli.text import label, new_table, page_width, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.errors import SettingError
+from summarkov.wording import factor, factor_interval, plural
 
 if TYPE_CHECKING:
     from summarkov.confidence import Discoveries
@@ -33,7 +34,7 @@ def confidence(
     file: EventsPath,
     n: Annotated[int, typer.Option("--graphs", "-n", metavar="N", help="How many graphs to learn.")] = 100,
     blocks: Blocks = None,
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals of strengths.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals of ratios.")] = 0.95,
     rate: Annotated[
         float | None,
         typer.Option(
@@ -115,7 +116,7 @@ def _print_discoveries(console: Console, found: Discoveries) -> None:
         )
     )
     console.print()
-    room = max(10, (page_width(console) - 42) // 2)
+    room = max(8, (page_width(console) - 55) // 2)
     edges = sorted(found.tested, key=lambda edge: edge.adjusted)
     widths = [
         min(room, widest([getattr(e, side) for e in edges] + [side.title()]))
@@ -124,14 +125,14 @@ def _print_discoveries(console: Console, found: Discoveries) -> None:
     table = new_table()
     table.add_column("Influencer", no_wrap=True, width=widths[0])
     table.add_column("Target", no_wrap=True, width=widths[1])
-    for heading in ("G", "Df", "p", "Adjusted", ""):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in ("Factor", "95% interval", "p", "Adjusted", ""):
+        table.add_column(heading, justify="left" if heading in ("Factor", "95% interval") else "right")
     for edge in edges:
         table.add_row(
             label(edge.influencer, widths[0]),
             label(edge.target, widths[1]),
-            f"{edge.statistic:.1f}",
-            str(edge.degrees),
+            factor(edge.ratio),
+            factor_interval(edge.low, edge.high),
             _small(edge.p_value),
             _small(edge.adjusted),
             Text("kept", style="green") if edge.is_kept else "",

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from summarkov.cli.text import clean
+from summarkov.wording import visible
 
 #: ``advance(done, total)``: how far some work has come.
 Advance = Callable[[int, int], None]
@@ -43,7 +43,7 @@ def print_json(document: Any) -> None:
 
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
-    console.print(Text(clean(line), style=style), soft_wrap=True)
+    console.print(Text(visible(line), style=style), soft_wrap=True)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=errors(), transient=True) as shown:
-        task = shown.add_task(clean(what), total=total)
+        task = shown.add_task(visible(what), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
@@ -93,7 +93,7 @@ def working(what: str) -> Iterator[None]:
         return
     columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=errors(), transient=True) as shown:
-        shown.add_task(clean(what), total=None)
+        shown.add_task(visible(what), total=None)
         yield
 
 

@@ -12,7 +12,7 @@ from summarkov.cli.console import print_json, print_line, working
 from summarkov.cli.files import check_output
 from summarkov.cli.options import EventsFile, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
-from summarkov.cli.text import plural
+from summarkov.wording import plural
 
 
 @reads_events

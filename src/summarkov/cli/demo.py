@@ -15,8 +15,8 @@ from rich.text import Text
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import saving
-from summarkov.cli.text import clean
 from summarkov.errors import MissingLibraryError, SettingError
+from summarkov.wording import visible
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
@@ -160,7 +160,7 @@ def _program() -> str:
         return "summarkov" if found else f"{_quoted(sys.executable)} -m summarkov"
     if found is not None and Path(found).resolve() == Path(shutil.which(called) or called).resolve():
         return "summarkov"
-    return _quoted(clean(str(called)))
+    return _quoted(visible(str(called)))
 
 
 def _quoted(word: str) -> str:

@@ -13,17 +13,8 @@ from summarkov.cli.console import output, print_json
 from summarkov.cli.graphs import is_plain
 from summarkov.cli.options import EventsFile, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
-from summarkov.cli.text import (
-    bar,
-    label,
-    new_table,
-    number,
-    page_width,
-    percent,
-    plural,
-    shorten,
-    widest,
-)
+from summarkov.cli.text import bar, label, new_table, page_width, shorten, widest
+from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.events.describe import Description

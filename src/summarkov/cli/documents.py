@@ -113,10 +113,14 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
 
 
 def _edges(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+    """Edges in the order in which they are printed; what is infinite or not known is null."""
     return [
         {
             **{name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()},
-            "ratio": _finite(math.exp(min(edge.strength, 700.0))),
+            "rate_with": _finite(edge.rate_with),
+            "rate_without": _finite(edge.rate_without),
+            "is_thin": edge.is_thin,
+            "is_reversed": edge.is_reversed,
         }
         for edge in edges
     ]

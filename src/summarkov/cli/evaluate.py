@@ -13,8 +13,9 @@ from summarkov.cli.files import known_labels, load_model
 from summarkov.cli.options import EventsPath, Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
-from summarkov.cli.text import label, new_table, page_width, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.errors import DataError
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource, LocalSource

@@ -21,7 +21,8 @@ from summarkov.cli.passages import (
     read_quoted,
     total_words,
 )
-from summarkov.cli.text import clean, page_width
+from summarkov.cli.text import page_width
+from summarkov.wording import visible
 
 
 def explain(
@@ -77,7 +78,7 @@ def explain(
         return
     console = output()
     place = "what comes next" if position is None else f"event {position}"
-    console.print(Text(f"{clean(which)}, {place}", style="bold"), width=page_width(console))
+    console.print(Text(f"{visible(which)}, {place}", style="bold"), width=page_width(console))
     console.print()
     print_one(console, model_of(fitted, target), [why])
     for earlier in found.before:
@@ -86,7 +87,7 @@ def explain(
     print_why(console, found.why, places=False)
     console.print()
     console.print(
-        Text(f"In the same state {clean(target)} occurred", style="bold"), width=page_width(console)
+        Text(f"In the same state {visible(target)} occurred", style="bold"), width=page_width(console)
     )
     console.print(Text(total_words(found.passages)))
     print_passages(console, found.passages)

@@ -15,8 +15,8 @@ from typer.core import TyperGroup
 
 from summarkov.cli.console import errors
 from summarkov.cli.signals import interrupting
-from summarkov.cli.text import clean
 from summarkov.errors import SummarkovError
+from summarkov.wording import visible
 
 #: What typer raises for a wrong command line. (Where the class lives depends on typer's version.)
 _UsageError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -102,7 +102,9 @@ def report(message: str, *, name: str = "Error") -> None:
     style = "bold red" if name == "Error" else "bold"
     console = errors()
     with contextlib.suppress(OSError):  # where a terminal was closed nobody reads it
-        console.print(Text.assemble((f"{name}: ", style), clean(message)), soft_wrap=not console.is_terminal)
+        console.print(
+            Text.assemble((f"{name}: ", style), visible(message)), soft_wrap=not console.is_terminal
+        )
 
 
 def sentence(problem: Exception) -> str:
@@ -113,7 +115,7 @@ def sentence(problem: Exception) -> str:
         return _usage(problem)
     if isinstance(problem, UnicodeEncodeError):
         return (
-            f"a label holds '{clean(problem.object[problem.start : problem.end])}', half of a character, "
+            f"a label holds '{visible(problem.object[problem.start : problem.end])}', half of a character, "
             "which this file cannot hold; mend the data"
         )
     if isinstance(problem, OSError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,20 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.certificates import print_certificates
-from summarkov.cli.text import (
-    bar,
-    clean,
-    factor,
-    label,
-    new_table,
-    number,
-    page_width,
-    percent,
-    plural,
-    shorten,
-    widest,
-)
+from summarkov.cli.text import label, new_table, page_width, shorten, widest
 from summarkov.cli.windows import place_of, settings_words, window_words
+from summarkov.wording import factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.confidence import Confidence
@@ -32,25 +20,22 @@ if TYPE_CHECKING:
 
 _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
-#: What the columns beside labels and bars take: effect, strength, observations, and the space between.
-_BESIDE = 9 + 8 + 15 + 4 * 2
-#: What the interval and the share of graphs that have an edge take instead of a bar.
-_SURE = 14 + 2 + 4
+#: The least that the two names of an edge take, with the sign and the arrow between them.
+_NAMES = 24
 
 
 def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:
-    """Print a graph, target by target; of very many influences only the strongest, if ``most`` is given."""
+    """Print a graph, the surest influences first; of very many only those, if ``most`` is given."""
     models = graph.models_
     first = next(iter(models.values()))
     edges = graph.edges_
-    shown = _strongest(edges, most)
-    n, counts = first.fitted.n_events, label_counts(first)
+    shown = edges[:most]
     by_label = first.fitted.summary.by_label
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
         Text(
             f"{what}{plural(len(graph.labels_), 'label')}, learned from "
-            f"{plural(first.fitted.n_sequences, 'sequence')} with {plural(n, 'event')}",
+            f"{plural(first.fitted.n_sequences, 'sequence')} with {plural(first.fitted.n_events, 'event')}",
             style="bold",
         )
     )
@@ -61,9 +46,9 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         return
     if shown:
         console.print()
-        print_influences(console, shown, counts, models)
+        print_influences(console, shown, models)
     if len(shown) < len(edges):
-        console.print(f"... and {len(edges) - len(shown)} weaker ones, which 'summarkov show' prints too")
+        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
     if graph.confidence_ is not None:
@@ -83,74 +68,109 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 
 
 def print_influences(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> None:
+    """Print influences in their order, those of a label on itself and those of thin evidence apart."""
+    parts = {
+        "": [e for e in edges if not e.is_thin and not e.is_self],
+        "Labels on themselves": [e for e in edges if not e.is_thin and e.is_self],
+        "Thin evidence: fewer than 10 hits, or fewer than 5 sequences": [e for e in edges if e.is_thin],
+    }
+    width = _names_width(console, edges, models)
+    for title, some in parts.items():
+        if some:
+            if title:
+                console.print(Text(f"\n{title}", style="dim"))
+            _print_part(console, some, models, width)
+    for edge in edges:
+        if edge.effect == "mixed":
+            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
+            how = edge.depends or "more beside some of the other influencers, less beside others"
+            console.print(Text(f"~ {names}: {visible(how)}", style=_STYLES["mixed"]))
+
+
+def _columns(console: Console, edges: Sequence[Influence]) -> dict[str, list[str]]:
+    """What stands beside the names, as much of it as fits."""
+    from summarkov.explain.sentences import change, limits, times
+
+    columns = {
+        "Without → with": [change(e) for e in edges],
+        "Factor": [times(e) or e.effect for e in edges],
+        "95% interval": [limits(e) for e in edges],
+        "Seqs": ["" if e.sequences is None else number(e.sequences) for e in edges],
+    }
+    if all(e.sequences is None for e in edges):
+        del columns["Seqs"]
+    if any(e.frequency is not None for e in edges):
+        columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
+    for name in ("Seqs", "95% interval", "Without → with"):  # the first to go where there is no room
+        if _beside(columns) + _NAMES > page_width(console):
+            columns.pop(name, None)
+    return columns
+
+
+def _beside(columns: Mapping[str, Sequence[str]]) -> int:
+    """How many cells the columns beside the names take."""
+    return sum(2 + widest([name, *cells]) for name, cells in columns.items())
+
+
+def _names_width(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> tuple[int, int]:
+    """How wide the influencers and the targets are shown."""
+    room = page_width(console) - _beside(_columns(console, edges)) - 5  # a sign and an arrow
+    first = widest([e.influencer + place_of(models[e.target], e.influencer) for e in edges])
+    second = widest([e.target for e in edges])
+    if first + second <= room:
+        return first, second
+    half = room // 2
+    if first <= half:
+        return first, room - first
+    return (room - second, second) if second <= room - half else (half, room - half)
+
+
+def _print_part(
     console: Console,
     edges: Sequence[Influence],
-    counts: Mapping[str, float],
     models: Mapping[str, SummaryModel],
+    width: tuple[int, int],
 ) -> None:
-    """Print influences under their targets: effect, strength, and on how many observations it rests."""
-    n_events = next(iter(models.values())).fitted.n_events
-    where = {edge: place_of(models[edge.target], edge.influencer) for edge in edges}
-    known = any(edge.frequency is not None for edge in edges)
-    bars = 10 if page_width(console) >= 72 and not known else 0
-    room = max(12, page_width(console) - _BESIDE - (_SURE if known else bars))
-    width = min(
-        room, max(widest([e.influencer + where[e] for e in edges]) + 4, widest([e.target for e in edges]))
-    )
+    columns = _columns(console, edges)
     table = new_table()
-    table.add_column("Label", no_wrap=True, width=width)
-    table.add_column("", no_wrap=True, width=9)
-    table.add_column("Strength", no_wrap=True)
-    table.add_column("Interval" if known else "", no_wrap=True, width=None if known else bars)
-    if known:
-        table.add_column("Sure", justify="right", no_wrap=True)
-    table.add_column("Observations", justify="right", no_wrap=True)
-    strongest = max((abs(e.strength) for e in edges), default=0.0) or 1.0
-    target = None
-    for edge in edges:
-        if edge.target != target:
-            target = edge.target
-            seen = f"{percent(counts[target] / n_events)} of events"
-            table.add_row(label(target, width, "bold"), "", "", "", *[""] * known, Text(seen, style="dim"))
-        style = _STYLES[edge.effect]
-        sure = edge.effect != "unclear"
-        table.add_row(
-            Text.assemble(
-                (f"  {_SIGNS[edge.effect]} ", style),
-                shorten(edge.influencer, width - 4 - len(where[edge])),
-                (where[edge], "dim"),
-            ),
-            Text(edge.effect, style=style),
-            factor(_ratio(edge)) if sure else "",
-            *(
-                [_interval(edge), "" if edge.frequency is None else f"{edge.frequency:.0%}"]
-                if known
-                else [Text(bar(abs(edge.strength) / strongest, bars, plain=is_plain(console)), style=style)]
-            ),
-            number(edge.n_with),
+    table.add_column("Influencer → target", no_wrap=True, width=sum(width) + 5)
+    for name in columns:
+        table.add_column(
+            name, no_wrap=True, justify="left" if name in ("95% interval", "Factor") else "right"
         )
+    for at, edge in enumerate(edges):
+        style = "dim" if edge.is_thin else _STYLES[edge.effect]
+        where = place_of(models[edge.target], edge.influencer)
+        names = Text.assemble(
+            (f"{_SIGNS[edge.effect]} ", style),
+            shorten(edge.influencer, max(4, width[0] - len(where))),
+            (where, "dim"),
+            " → ",
+            shorten(edge.target, width[1]),
+            no_wrap=True,
+        )
+        table.add_row(names, *(Text(cells[at], style=style) for cells in columns.values()))
     console.print(table)
-    for edge in edges:
-        if edge.depends:
-            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
-            console.print(Text(f"~ {names}: {clean(edge.depends)}", style=_STYLES["mixed"]))
 
 
 def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
-    """Say in words what one of the influences means, and what none of them means."""
-    clear = [e for e in edges if e.effect in ("amplifies", "inhibits")]
-    if not clear:
+    """Say in words what the surest of the influences means, and what none of them means."""
+    from summarkov.explain.sentences import sentence
+
+    if not edges or edges[0].effect not in ("amplifies", "inhibits"):
         return
-    # the one that is easiest to believe: strong, and often seen
-    edge = max(clear, key=lambda e: (e.effect == "amplifies", abs(e.strength) * math.sqrt(e.n_with)))
-    console.print()
+    edge = edges[0]
+    influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
+    read = sentence(edge, influencer, target, window_words(models[edge.target], edge.influencer))
     console.print(
         Text(
-            f"Read: with '{shorten(edge.influencer, 30)}' "
-            f"{window_words(models[edge.target], edge.influencer)}, "
-            f"'{shorten(edge.target, 30)}' is {factor(_ratio(edge))[1:]} times as likely as without; "
-            f"observed {plural(edge.n_with, 'time')}. "
-            "Influence here is statistical: no proof of cause.",
+            f"\nRead: {read[0].lower()}{read[1:]} Seqs: sequences in which the target followed. "
+            "The order is by the limit of the interval that is nearer to 1. Influence here is statistical: no "
+            "proof of cause."
         )
     )
 
@@ -180,8 +200,8 @@ def print_confidence(console: Console, sure: Confidence) -> None:
     console.print(
         Text(
             f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
-            f"{sure.n_units:,} {sure.units} drawn with replacement. Interval: {sure.level:.0%}, "
-            "of the strength.",
+            f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
+            "wider than from counts where those graphs spread more.",
         )
     )
     missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
@@ -194,27 +214,9 @@ def print_confidence(console: Console, sure: Confidence) -> None:
         console.print(Text(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim"))
 
 
-def _interval(edge: Influence) -> str:
-    """The interval of a strength, as factors."""
-    if edge.low is None or edge.high is None or math.isnan(edge.low):
-        return ""
-    return f"{factor(math.exp(min(edge.low, 700.0)))} to {factor(math.exp(min(edge.high, 700.0)))}"
-
-
 def is_plain(console: Console) -> bool:
     """Whether the terminal may have no block characters."""
     return console.options.ascii_only
-
-
-def _ratio(edge: Influence) -> float:
-    return math.exp(min(edge.strength, 700.0))
-
-
-def _strongest(edges: Sequence[Influence], most: int | None) -> Sequence[Influence]:
-    if most is None or len(edges) <= most:
-        return edges
-    kept = sorted(range(len(edges)), key=lambda i: -abs(edges[i].strength))[:most]
-    return [edges[i] for i in sorted(kept)]
 
 
 def _print_uninfluenced(console: Console, labels: Sequence[str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,10 +15,13 @@ from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.options import EventsFile, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
-from summarkov.cli.text import factor, label, new_table, page_width, plural, widest
+from summarkov.cli.text import label, new_table, page_width, shorten, widest
+from summarkov.errors import SettingError
+from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.confidence import EdgeDifference, GroupComparison
+    from summarkov.confidence import Difference, GroupComparison
+    from summarkov.explain import Influence
 
 
 @reads_events
@@ -42,22 +46,28 @@ def groups(
         float | None,
         typer.Option(metavar="G", help="Weight of the penalty; larger: fewer influencers. Default 1."),
     ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", metavar="A,B", help="What the groups are called. Default: the files' names."),
+    ] = None,
     n: Annotated[
-        int, typer.Option("--divisions", "-n", metavar="N", help="How many random divisions.")
+        int, typer.Option("--resamples", "-n", metavar="N", help="How many resampled groups.")
     ] = 200,
-    level: Annotated[float, typer.Option(metavar="P", help="Of the intervals of differences.")] = 0.95,
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
     rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="At most so many edges; 0 for all.")
+        int, typer.Option("--rows", min=0, metavar="N", help="At most this many labels and edges; 0 for all.")
     ] = 30,
     reading: Reading = PLAIN,
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Learn the same graph from two files of events, and say which edges differ.
+    """Learn the same graph from two files of events, and say how they differ.
 
-    A difference is sure if hardly any random division of all sequences into two
-    groups of these sizes gives an edge that differs as much.
+    Labels come first: in which share of the sequences each occurs, and its share
+    of all events. Then influences: by how much each changes from one group to the
+    other. A difference is sure if its interval, which allows for all comparisons
+    of its kind, leaves out 1.
     """
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, {name: value for name, value in given.items() if value is not None})
@@ -68,6 +78,7 @@ def groups(
         found = compare_groups(
             template,
             *events,
+            names=_names(names, first, second),
             targets=target or None,
             n=n,
             seed=seed,
@@ -76,71 +87,107 @@ def groups(
             progress=advance,
         )
     if json:
-        edges = [
-            {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in vars(edge).items()}
-            for edge in found.edges
-        ]
-        print_json({**vars(found), "edges": edges})
+        print_json(_plain(asdict(found)))
     else:
         _print_groups(output(), found, rows)
 
 
-def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
-    if not found.edges:
-        console.print("No influence was found, neither in one of the files nor in both together.")
-        return
-    sure = found.differing()
-    console.print(
-        Text(
-            f"{len(sure)} of {plural(len(found.edges), 'edge')} {'differs' if len(sure) == 1 else 'differ'} "
-            f"between {plural(found.sizes[0], 'sequence')} and {plural(found.sizes[1], 'sequence')}",
-            style="bold",
+def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
+    """What the groups are called: as asked for, or as their files are."""
+    if given is None:
+        return (first.stem, second.stem) if first.stem != second.stem else ("first", "second")
+    a, comma, b = given.partition(",")
+    if not comma or not a.strip() or not b.strip() or "," in b:
+        raise SettingError(
+            f"--names takes two names with a comma between them, such as men,women, not {given!r}"
         )
-    )
+    return a.strip(), b.strip()
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; numbers that are infinite or not known are null."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
+    names, sizes = [shorten(name, 20) for name in found.names], found.sizes
+    labels, edges = found.differing_labels(), found.differing()
+    what = [
+        f"{len(some)} of {plural(len(all_), thing)}"
+        for some, all_, thing in ((labels, found.labels, "label"), (edges, found.edges, "influence"))
+    ]
+    sides = [f"{name} ({plural(size, 'sequence')})" for name, size in zip(names, sizes, strict=True)]
+    console.print(Text(f"{what[0]} and {what[1]} differ between {sides[0]} and {sides[1]}", style="bold"))
     console.print()
-    shown = found.edges[: most or None]
-    _print_edges(console, found, shown)
-    if len(shown) < len(found.edges):
-        console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
+    _print_labels(console, found, names, most)
+    if found.edges:
+        console.print()
+        _print_edges(console, found, names, most)
+    else:
+        console.print("\nNo influence was found, neither in one of the files nor in both together.")
     console.print(
         Text(
-            "\nFirst, Second: by what the influencer multiplies the target's probability; in brackets if the "
-            f"group's own graph has not the edge. Second by First: {found.level:.0%} interval. Chance: the "
-            f"share of {found.n} random divisions of all sequences in which some edge differs as much; 0.05 "
-            "or less is called a difference.",
+            f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
+            "allows for all rows of its table; in bold where that leaves out 1. Reach: share of sequences in "
+            "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
+            "the label's probability, other influencers equal; in brackets if the group's own graph does not "
+            "have it.",
             style="dim",
         )
     )
 
 
-def _print_edges(console: Console, found: GroupComparison, shown: tuple[EdgeDifference, ...]) -> None:
-    room = max(10, (page_width(console) - 46) // 2)
-    names = [
-        min(room, max(10, widest([getattr(e, side) for e in shown]))) for side in ("influencer", "target")
-    ]
+def _print_labels(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+    shown = found.labels[: most or None]
+    room = max(10, min(widest([one.label for one in shown]), page_width(console) - 60))
     table = new_table()
-    table.add_column("Influencer", no_wrap=True, width=names[0])
-    table.add_column("Target", no_wrap=True, width=names[1])
-    for heading in ("First", "Second", "Second by First", "Chance"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for edge in shown:
-        style = "bold" if edge.adjusted <= 0.05 else ""
+    table.add_column("Label", no_wrap=True, width=room)
+    for heading in ("Reach", f"{names[1]} by {names[0]}"[:20], "Share", f"{names[1]} by {names[0]}"[:20]):
+        table.add_column(heading, no_wrap=True)
+    for one in shown:
         table.add_row(
-            label(edge.influencer, names[0], style),
-            label(edge.target, names[1], style),
-            _strength(edge.strength_first, edge.in_first),
-            _strength(edge.strength_second, edge.in_second),
-            "" if math.isnan(edge.low) else f"{_factor(edge.low)} to {_factor(edge.high)}",
-            Text(f"{edge.adjusted:.3f}", style=style),
+            label(one.label, room),
+            f"{percent(one.reach_first)} → {percent(one.reach_second)}",
+            _change(one.reach),
+            f"{percent(one.rate_first)} → {percent(one.rate_second)}",
+            _change(one.rate),
         )
     console.print(table)
+    if len(shown) < len(found.labels):
+        console.print(f"... and {len(found.labels) - len(shown)} more; --rows 0 prints all")
 
 
-def _strength(strength: float, is_there: bool) -> str:
-    if math.isnan(strength):
-        return "?"
-    return _factor(strength) if is_there else f"({_factor(strength)})"
+def _print_edges(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+    shown = found.edges[: most or None]
+    cells = [(_ratio(e.first, e.in_first), _ratio(e.second, e.in_second), _change(e.change)) for e in shown]
+    headings = [names[0], names[1], f"{names[1]} by {names[0]}"[:20]]
+    beside = sum(
+        2 + max(widest([heading]), *(len(str(row[at])) for row in cells))
+        for at, heading in enumerate(headings)
+    )
+    room = max(8, (page_width(console) - beside - 3) // 2)
+    table = new_table()
+    table.add_column("Influence", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, no_wrap=True)
+    for edge, row in zip(shown, cells, strict=True):
+        sides = " → ".join(shorten(name, room) for name in (edge.influencer, edge.target))
+        table.add_row(Text(sides, style="bold" if edge.change.adjusted <= 1 - found.level else ""), *row)
+    console.print(table)
+    if len(shown) < len(found.edges):
+        console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
 
 
-def _factor(strength: float) -> str:
-    return factor(math.exp(min(strength, 700.0)))
+def _ratio(edge: Influence, is_there: bool) -> str:
+    told = factor(edge.ratio) or "?"
+    return told if is_there else f"({told})"
+
+
+def _change(found: Difference) -> Text:
+    """The interval of a difference; bold where it leaves out 1."""
+    sure = found.low > 1 or found.high < 1
+    return Text(factor_interval(found.low, found.high), style="bold" if sure else "dim")

@@ -13,8 +13,9 @@ from rich.text import Text
 from summarkov.cli.console import output, print_json, working
 from summarkov.cli.files import load_model
 from summarkov.cli.options import Json, ModelFile
-from summarkov.cli.text import clean, page_width, plural
+from summarkov.cli.text import page_width
 from summarkov.cli.windows import window_words
+from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
     from summarkov.text import Before, Passages, Sentence, TextEvents
@@ -61,12 +62,12 @@ def passages(
     console = output()
     how = ""
     if influencer is not None:
-        how = f", with {clean(influencer)} {window_words(model_of(fitted, target), influencer)}"
+        how = f", with {visible(influencer)} {window_words(model_of(fitted, target), influencer)}"
     elif after:
         one = model_of(fitted, target)
         why = one.explain(after, label=target)
         how = f", after: {state_text(one, why.state, why.words)}"
-    console.print(Text(f"{clean(target)}{how}", style="bold"), width=page_width(console))
+    console.print(Text(f"{visible(target)}{how}", style="bold"), width=page_width(console))
     console.print(Text(total_words(found)))
     print_passages(console, found)
 
@@ -101,10 +102,10 @@ def print_earlier(console: Console, earlier: Before, *, named: bool) -> None:
 
 def print_sentence(console: Console, sentence: Sentence, note: str = "") -> None:
     """A sentence, and above it where it stands."""
-    note = f" ({clean(note)})" if note else ""
-    place = Text(f"{clean(sentence.document)}, sentence {sentence.number}{note}", style="dim")
+    note = f" ({visible(note)})" if note else ""
+    place = Text(f"{visible(sentence.document)}, sentence {sentence.number}{note}", style="dim")
     console.print(place, soft_wrap=True)
-    console.print(Padding(Text(clean(sentence.text)), (0, 0, 0, 2)), width=page_width(console))
+    console.print(Padding(Text(visible(sentence.text)), (0, 0, 0, 2)), width=page_width(console))
 
 
 def passages_document(found: Passages) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from summarkov.cli.files import check_output, known_labels, load_model, saving
 from summarkov.cli.options import Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
-from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.errors import SettingError
+from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource

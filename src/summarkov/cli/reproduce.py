@@ -12,7 +12,8 @@ from rich.text import Text
 from summarkov.cli.console import output, print_json, print_line, progress
 from summarkov.cli.options import Jobs, Json
 from summarkov.cli.results import check_result_file, going_on, save_result
-from summarkov.cli.text import clean, new_table
+from summarkov.cli.text import new_table
+from summarkov.wording import visible
 
 if TYPE_CHECKING:
     from summarkov.reproduce import Report
@@ -69,7 +70,7 @@ def _print_report(console: Console, report: Report) -> None:
         for heading in section.headings:
             table.add_column(heading, overflow="fold")
         for row in section.rows:
-            table.add_row(*(Text(clean(cell)) for cell in row))
+            table.add_row(*(Text(visible(cell)) for cell in row))
         console.print(table)
         for note in section.notes:
             console.print()

@@ -14,8 +14,9 @@ from summarkov.cli.nothing import refuse_nothing_to_learn
 from summarkov.cli.options import EventsFile, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
-from summarkov.cli.text import bar, label, new_table, page_width, plural, shorten, widest
+from summarkov.cli.text import bar, label, new_table, page_width, shorten, widest
 from summarkov.errors import SettingError
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.models import Stability, StabilityRow

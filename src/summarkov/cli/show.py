@@ -10,8 +10,8 @@ import typer
 from summarkov.cli.console import output, print_json
 from summarkov.cli.files import is_bag, load_model
 from summarkov.cli.options import Json, ModelFile
-from summarkov.cli.text import escape, is_visible
 from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.wording import escape, is_visible
 
 if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph

@@ -11,8 +11,8 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import Json
-from summarkov.cli.text import plural
 from summarkov.errors import SettingError
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences

@@ -10,21 +10,11 @@ from rich.text import Text
 
 from summarkov.cli.certificates import print_certificate
 from summarkov.cli.graphs import print_influences, print_reading, print_settings
-from summarkov.cli.text import (
-    clean,
-    interval,
-    label,
-    new_table,
-    number,
-    page_width,
-    percent,
-    plural,
-    shorten,
-    widest,
-)
+from summarkov.cli.text import label, new_table, page_width, shorten, widest
 from summarkov.cli.trees import print_tree
 from summarkov.cli.windows import place_of, window_words
 from summarkov.summaries import TreeSummary
+from summarkov.wording import interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.explain import Pattern
@@ -48,14 +38,10 @@ def print_model(
     _print_heading(console, model, chosen, rates)
     print_settings(console, model)
     console.print()
-    edges = sorted(
-        (e for e in model.influences_ if e.target in chosen),
-        key=lambda e: (e.target, -abs(e.strength), e.influencer),
-    )
+    edges = [e for e in model.influences_ if e.target in chosen]
     if edges:
-        counts = {x: rates[x] * fitted.n_events for x in chosen}
         models = dict.fromkeys(chosen, model)
-        print_influences(console, edges, counts, models)
+        print_influences(console, edges, models)
         print_reading(console, edges, models)
         _print_patterns(console, [pattern for pattern in model.patterns_ if pattern.target in chosen])
         console.print()
@@ -76,7 +62,7 @@ def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
         ends = ("with all", "with none") if each.kind in ("noisy-or", "together") else ("then", "otherwise")
         console.print(
             Text(
-                f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {clean(each.words)}; "
+                f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
                 f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
             )
         )
@@ -120,7 +106,7 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
         cells = [
             [number(row.counts[i]) for i in at],
             [percent(row.probabilities[i]) for i in at],
-            [interval(*row.intervals[i]) for i in at],
+            [interval(*row.intervals[i]) if row.n else "never seen" for i in at],
         ]
         if joint:
             cells.insert(0, [shorten(x, next_width) for x in chosen])
@@ -145,7 +131,7 @@ def _state_heading(model: SummaryModel) -> str:
 def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:
     """A state in words, its labels shortened: the influencers that are there, not those that are not."""
     if isinstance(model.fitted.summary, TreeSummary):
-        return clean(words)  # a rule must be whole
+        return visible(words)  # a rule must be whole
     if not model.fitted.summary.by_level:
         return shorten(words, 3 * width)
     if not model.influencers_:

@@ -13,7 +13,7 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, working
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import Json
-from summarkov.cli.text import label, new_table, number, page_width, percent, plural, widest
+from summarkov.cli.text import label, new_table, page_width, widest
 from summarkov.cli.text_options import (
     DateColumn,
     DocumentFiles,
@@ -29,6 +29,7 @@ from summarkov.cli.text_options import (
     save_events,
 )
 from summarkov.errors import SettingError
+from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.text import TextEvents, TopicModel

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.graphs import is_plain
-from summarkov.cli.text import number, page_width, percent, plural, shorten
+from summarkov.cli.text import page_width, shorten
 from summarkov.summaries import TreeSummary
+from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.models import SummaryModel

@@ -11,19 +11,9 @@ from rich.text import Text
 from summarkov.cli.console import output, print_json
 from summarkov.cli.show import choose
 from summarkov.cli.tables import HARDLY, state_text
-from summarkov.cli.text import (
-    factor,
-    interval,
-    label,
-    new_table,
-    number,
-    page_width,
-    percent,
-    plural,
-    shorten,
-    widest,
-)
+from summarkov.cli.text import label, new_table, page_width, shorten, widest
 from summarkov.cli.windows import window_words
+from summarkov.wording import factor, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.explain import Explanation

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.text import clean
+from summarkov.wording import visible
 
 if TYPE_CHECKING:
     from summarkov.models import SummaryModel
@@ -25,7 +25,7 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     """
     settings = model.get_params(deep=False)
     if "lookbacks" in settings:
-        return "as the tree asks"
+        return "where the tree asks for it"
     if "lookback" not in settings:
         return "before"
     lookback, delay = settings["lookback"], settings.get("delay", 0)
@@ -88,7 +88,7 @@ def _words(value: Any) -> str:
     if isinstance(value, list) and not all(isinstance(item, str) for item in value):
         return " or ".join(_words(item) for item in value)
     if isinstance(value, list):
-        return " + ".join(clean(item) for item in value) or "none"
+        return " + ".join(visible(item) for item in value) or "none"
     if isinstance(value, dict):
-        return " + ".join(f"{clean(name)} {_words(each)}" for name, each in value.items())
-    return f"{value:g}" if isinstance(value, float) else clean(str(value)).lower()
+        return " + ".join(f"{visible(name)} {_words(each)}" for name, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else visible(str(value)).lower()

@@ -1,22 +1,35 @@
-"""How sure: intervals of probabilities, edges that resampled data give again, tests of edges."""
+"""How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
-from summarkov.confidence.dependence import DependenceTest, conditional_test
 from summarkov.confidence.discoveries import Discoveries, Discovery, benjamini_yekutieli
 from summarkov.confidence.edges import Confidence, EdgeConfidence
-from summarkov.confidence.groups import EdgeDifference, GroupComparison
-from summarkov.confidence.intervals import credible_intervals
+from summarkov.confidence.groups import Difference, EdgeDifference, GroupComparison, LabelDifference
+from summarkov.confidence.intervals import exact_intervals
+from summarkov.confidence.rate_ratio import (
+    RateRatio,
+    Strata,
+    directions,
+    rate_ratio,
+    widened,
+    widening,
+)
 from summarkov.confidence.support import seen
 
 __all__ = [
     "Confidence",
-    "DependenceTest",
+    "Difference",
     "Discoveries",
     "Discovery",
     "EdgeConfidence",
     "EdgeDifference",
     "GroupComparison",
+    "LabelDifference",
+    "RateRatio",
+    "Strata",
     "benjamini_yekutieli",
-    "conditional_test",
-    "credible_intervals",
+    "directions",
+    "exact_intervals",
+    "rate_ratio",
     "seen",
+    "widened",
+    "widening",
 ]

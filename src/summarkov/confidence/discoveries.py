@@ -10,14 +10,16 @@ from dataclasses import dataclass
 class Discovery:
     """An edge that one half of the data proposed and the other half tested.
 
-    ``statistic`` and ``degrees`` are those of the test, ``p_value`` how likely at least so much is by chance,
+    ``ratio``, ``low`` and ``high`` are those of the half that tested, see
+    :func:`summarkov.confidence.rate_ratio`, ``p_value`` how likely at least such a difference is by chance,
     ``adjusted`` the least false-discovery rate at which the edge is kept.
     """
 
     influencer: str
     target: str
-    statistic: float
-    degrees: int
+    ratio: float
+    low: float
+    high: float
     p_value: float
     adjusted: float
     is_kept: bool

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EdgeConfidence:
-    """How often an edge was found again, and in which interval its strength lies.
+    """How often an edge was found again, and in which interval its ratio lies.
 
-    ``frequency`` is the share of replicates whose graph has the edge. ``strength`` is that on the data
-    themselves, ``low`` and ``high`` are percentiles of it over the replicates. It is always worked out beside
-    the same influencers, those that the graph gives the target (for an edge that is not ``in_graph``, and
-    this one, where look-backs are learned at the one most replicates found), so that it has one meaning and
-    exists in nearly every replicate. NaN where it never does.
-    Trees and summaries of your own have frequencies only. ``effect`` is "amplifies" or "inhibits" if the
-    whole interval says so, else "unclear".
+    ``frequency`` is the share of replicates whose graph has the edge. ``ratio`` is that of the data
+    themselves, see :class:`summarkov.explain.Influence`, worked out beside the influencers that the graph
+    gives the target (for an edge that is not ``in_graph``, and this one; where look-backs are learned, at the
+    one that most replicates found). ``low`` and ``high`` are its interval: that from counts, or a wider one
+    if the ratios of the replicates spread more than counts let one expect, because sequences differ.
+    ``effect`` has the same meaning as everywhere: what the whole interval says.
+
+    Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
     """
 
     influencer: str
     target: str
     in_graph: bool
     effect: str
-    strength: float
+    ratio: float
     low: float
     high: float
     frequency: float
@@ -55,5 +56,5 @@ class Confidence:
         return tuple(edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
 
     def missing(self, at_least: float = 0.5) -> tuple[EdgeConfidence, ...]:
-        """The edges that the graph has not, and at least such a share of the replicates has."""
+        """The edges that the graph does not have, and at least such a share of the replicates has."""
         return tuple(edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from summarkov.explain import Influence
 
 
 @dataclass(frozen=True)
-class EdgeDifference:
-    """One edge in two groups.
+class Difference:
+    """How many times as large something is in the second group as in the first.
 
-    Strengths are worked out in both beside the same influencers. ``difference`` is that of the second group
-    less that of the first, ``low`` and ``high`` are its percentiles over resampled groups. ``p_value`` is how
-    often groups made at random differ at least so much, ``adjusted`` how often the most different of all
-    their edges does: about a share q of comparisons of groups that are alike has any edge with an adjusted
-    value up to q. NaN where a group does not show the strength.
+    ``low`` and ``high`` are an interval that allows for all comparisons of its kind together, ``p_value`` is
+    how likely at least such a difference is by chance, ``adjusted`` the same times the number of comparisons
+    (Bonferroni). The interval leaves out 1 just where ``adjusted`` is less than one minus its level.
     """
 
-    influencer: str
-    target: str
-    in_first: bool
-    in_second: bool
-    strength_first: float
-    strength_second: float
-    difference: float
+    ratio: float
     low: float
     high: float
     p_value: float
@@ -30,15 +26,51 @@ class EdgeDifference:
 
 
 @dataclass(frozen=True)
-class GroupComparison:
-    """The edges of two groups' graphs and of the one of both together, those that surely differ first."""
+class LabelDifference:
+    """One label in two groups: the share of sequences in which it occurs, and its share of all events."""
 
+    label: str
+    reach_first: float
+    reach_second: float
+    reach: Difference
+    rate_first: float
+    rate_second: float
+    rate: Difference
+
+
+@dataclass(frozen=True)
+class EdgeDifference:
+    """One edge in two groups.
+
+    ``first`` and ``second`` are the influence in each group, beside the same influencers; ``in_first`` and
+    ``in_second`` say whether the graph of that group alone has the edge. ``change`` compares their ratios.
+    """
+
+    influencer: str
+    target: str
+    in_first: bool
+    in_second: bool
+    first: Influence
+    second: Influence
+    change: Difference
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """Labels and edges of two groups, those that surely differ first."""
+
+    names: tuple[str, str]
     n: int
     seed: int
     level: float
     sizes: tuple[int, int]  # sequences
+    labels: tuple[LabelDifference, ...]
     edges: tuple[EdgeDifference, ...]
 
     def differing(self, at: float = 0.05) -> tuple[EdgeDifference, ...]:
         """The edges that differ, at the adjusted level."""
-        return tuple(edge for edge in self.edges if edge.adjusted <= at)
+        return tuple(edge for edge in self.edges if edge.change.adjusted <= at)
+
+    def differing_labels(self, at: float = 0.05) -> tuple[LabelDifference, ...]:
+        """The labels that occur in more of the sequences, or more often, in one group, at that level."""
+        return tuple(one for one in self.labels if min(one.reach.adjusted, one.rate.adjusted) <= at)

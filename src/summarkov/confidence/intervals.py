@@ -1,29 +1,38 @@
-"""Credible intervals for the probabilities of a state."""
+"""Intervals for the probability of an outcome in a state."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.beta import beta_quantile
 from summarkov.errors import SettingError
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def credible_intervals(counts: npt.ArrayLike, pseudo: FloatArray, level: float = 0.95) -> FloatArray:
-    r"""Equal-tailed credible intervals ``[..., x, (low, high)]`` for every :math:`\theta_{x|s}`.
+def exact_intervals(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> FloatArray:
+    r"""Clopper and Pearson's intervals ``[..., (low, high)]`` for a probability, from ``hits`` of ``n``.
 
-    A state's probabilities have a Dirichlet posterior, so each alone has the marginal
-    :math:`\mathrm{Beta}(\alpha_x + N(x;s), \sum_{x'} \alpha_{x'} + N(s) - \alpha_x - N(x;s))`.
+    .. math:: B^{-1}(\tfrac{1 - c}{2};\, k,\, n - k + 1) \quad\text{and}\quad
+              B^{-1}(\tfrac{1 + c}{2};\, k + 1,\, n - k)
 
-    >>> credible_intervals([[8, 2]], np.array([1.0, 1.0])).round(3)
-    array([[[0.482, 0.94 ],
-            [0.06 , 0.518]]])
+    with k the hits, c the ``level`` and B the incomplete beta function. Whatever the probability is, the
+    interval holds it in at least a share c of all data sets. It looks at counts alone, not at the prior. Of
+    nothing seen it is 0 to 1.
+
+    >>> exact_intervals([0, 8], [100, 10]).round(3)
+    array([[0.   , 0.036],
+           [0.444, 0.975]])
+
+    Reference: Clopper and Pearson, Biometrika 26 (1934).
     """
+    from scipy.special import betaincinv
+
     if not 0 < level < 1:
         raise SettingError(f"level must lie between 0 and 1, not {level!r}")
-    n = np.asarray(counts, dtype=float)
-    a = pseudo + n
-    b = a.sum(axis=-1, keepdims=True) - a
-    return beta_quantile([0.5 - level / 2, 0.5 + level / 2], a[..., None], b[..., None])
+    k, total = np.broadcast_arrays(np.asarray(hits, float), np.asarray(n, float))
+    misses = total - k
+    some, missed = k > 0, misses > 0
+    low = betaincinv(np.where(some, k, 1.0), misses + 1, 0.5 - level / 2)
+    high = betaincinv(k + 1, np.where(missed, misses, 1.0), 0.5 + level / 2)
+    return np.stack([np.where(some, low, 0.0), np.where(missed, high, 1.0)], axis=-1)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.beta import beta_quantile
 from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS, FloatArray
 from summarkov.evaluation.tuning import Tuned
@@ -231,13 +230,14 @@ def paired_interval(
 
 
 def _t_quantile(freedom: int) -> float:
-    """The 97.5% quantile of Student's t distribution, from that of Beta(freedom / 2, 1 / 2).
+    """The 97.5% quantile of Student's t distribution.
 
     >>> [round(_t_quantile(n), 3) for n in (1, 10, 10000)]
     [12.706, 2.228, 1.96]
     """
-    x = float(beta_quantile(0.05, freedom / 2, 0.5))
-    return math.sqrt(freedom * (1 / x - 1))
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975))
 
 
 def _finite(value: Any) -> Any:

@@ -1,20 +1,32 @@
 """What a fitted model says, in numbers and in words."""
 
+from summarkov.explain import sentences
+from summarkov.explain.contrasts import (
+    Contrast,
+    contrast,
+    contrast_in_tree,
+    contrasts_in_table,
+    influence_of,
+    presence,
+)
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
-from summarkov.explain.influence import Influence, influences_in
-from summarkov.explain.patterns import Pattern, mixed_by, pattern_of
-from summarkov.explain.rules import influence_in_tree
-from summarkov.explain.strengths import strengths
+from summarkov.explain.influence import Influence, effect_of, ranked
+from summarkov.explain.patterns import Pattern, pattern_of
 
 __all__ = [
     "Active",
+    "Contrast",
     "Counterfactual",
     "Explanation",
     "Influence",
     "Pattern",
-    "influence_in_tree",
-    "influences_in",
-    "mixed_by",
+    "contrast",
+    "contrast_in_tree",
+    "contrasts_in_table",
+    "effect_of",
+    "influence_of",
     "pattern_of",
-    "strengths",
+    "presence",
+    "ranked",
+    "sentences",
 ]

@@ -1,36 +1,37 @@
-"""Does an influencer make its target more or less likely?"""
+"""Does an influencer make its target more or less likely, and how surely?"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from summarkov.confidence import credible_intervals
-from summarkov.engines import StateCounts
-from summarkov.explain.strengths import mean_log_ratio, presence_pairs
-from summarkov.scores import probabilities
-
-FloatArray = npt.NDArray[np.float64]
+#: Fewer hits than this, seen or to be expected, are thin evidence.
+FEW_HITS = 10
+#: So are hits in fewer sequences than this.
+FEW_SEQUENCES = 5
 
 
 @dataclass(frozen=True)
 class Influence:
     r"""How an influencer Z changes the probability of a target label x.
 
-    ``strength`` is the count-weighted mean, over the configurations of the other influencers that were seen
-    with and without Z, of :math:`\log(\theta_{x|\text{with } Z} / \theta_{x|\text{without } Z})`.
-    ``effect`` is "amplifies" where that is positive, "inhibits" where it is negative, "mixed" where
-    configurations differ in sign beyond their 95% intervals, and "unclear" where Z was never seen both
-    present and absent in one.
-    ``n_with`` and ``n_without`` count the positions at which Z was in its window or not. ``frequency``,
-    ``low`` and ``high`` say how sure it is, if ``InfluenceGraph.confidence`` was asked (else None), see
-    :class:`summarkov.confidence.EdgeConfidence`.
+    A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. ``hits_with`` of
+    ``n_with`` and ``hits_without`` of ``n_without`` are counted over all positions. ``sequences`` is the
+    number of sequences in which Z was followed by x within its window, ``sequences_with`` of those in which
+    anything came within it; None where a model file does not know.
 
-    ``depends`` says, of a mixed influence, on which other influencer it depends, such as "amplifies with B,
-    inhibits without"; nothing where no single one decides it.
+    ``ratio`` says how many times as likely x is with Z as without, *other influencers equal*: positions are
+    compared only with those at which the target's other influencers are present or absent alike (Mantel and
+    Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`). ``low`` and ``high`` are its 95% interval.
+    ``interval`` says what that is from: "counts" takes events for independent given their past, as the model
+    does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`).
+
+    ``effect`` is "amplifies" if the interval lies above 1 and "inhibits" if below. It is "mixed" if Z makes x
+    more likely beside some configurations of the others and less likely beside some, both beyond chance; then
+    ``depends`` says on which other influencer that depends, if on a single one. Else it is "unclear".
+
+    ``frequency`` is the share of graphs from resampled data that have the edge, None if it was not asked for.
 
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
     """
@@ -38,53 +39,85 @@ class Influence:
     influencer: str
     target: str
     effect: str
-    strength: float
+    ratio: float
+    low: float
+    high: float
+    hits_with: float
     n_with: float
+    hits_without: float
     n_without: float
+    sequences: int | None = None
+    sequences_with: int | None = None
+    interval: str = "counts"
     frequency: float | None = None
-    low: float | None = None
-    high: float | None = None
     depends: str = ""
 
     @property
-    def ratio(self) -> float:
-        """``exp(strength)``: the factor by which the probability changes, on average."""
-        return math.exp(self.strength)
+    def rate_with(self) -> float:
+        """The share of positions with Z that are hits; NaN where there is none."""
+        return self.hits_with / self.n_with if self.n_with else math.nan
+
+    @property
+    def rate_without(self) -> float:
+        """The share of positions without Z that are hits; NaN where there is none."""
+        return self.hits_without / self.n_without if self.n_without else math.nan
+
+    @property
+    def is_self(self) -> bool:
+        """Whether a label influences itself."""
+        return self.influencer == self.target
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the two rates, which look at nothing else, lie the other way round than the ratio."""
+        if self.effect not in ("amplifies", "inhibits") or not (self.n_with and self.n_without):
+            return False
+        more = self.rate_with - self.rate_without
+        return more < 0 if self.effect == "amplifies" else more > 0
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether few hits or few sequences stand behind it.
+
+        Fewer than ten hits with Z, and fewer than ten to be expected there from the rate without; or fewer
+        than five sequences in which Z was followed by x (for one that does not amplify: in which Z came).
+        """
+        expected = self.n_with * self.rate_without if self.n_without else 0.0
+        behind = self.sequences if self.effect == "amplifies" else self.sequences_with
+        return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
+
+    @property
+    def evidence(self) -> float:
+        """The logarithm of the factor that is sure: of the limit nearer to 1; 0 if neither is."""
+        if self.effect == "amplifies":
+            return math.log(self.low)
+        if self.effect == "inhibits":
+            return -math.log(self.high)
+        return 0.0
 
 
-def influences_in(
-    table: StateCounts, pseudo: FloatArray, scale: int, n_labels: int
-) -> dict[tuple[int, int], tuple[str, float, float, float]]:
-    """Effect, strength, and counts with and without the influencer, by its column and the outcome.
+def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
+    """An effect in a word, from the interval of its ratio.
 
-    Ordinal and count states are collapsed to presence first. The first ``n_labels`` outcomes are labels.
+    >>> effect_of(1.2, 3.0), effect_of(0.0, 0.9), effect_of(0.5, 2.0), effect_of(1.2, 3.0, is_mixed=True)
+    ('amplifies', 'inhibits', 'unclear', 'mixed')
     """
-    if not table.keys.shape[1]:
-        return {}
-    presence = table.regroup((table.keys > 0).astype(np.int32))
-    counts = presence.counts / scale
-    n, theta = counts.sum(axis=1), probabilities(counts, pseudo)
-    bounds = credible_intervals(counts, pseudo)  # once for all influencers: they cost most
-    found = {}
-    for column in range(table.keys.shape[1]):
-        here = presence.keys[:, column] > 0
-        n_with, n_without = float(n[here].sum()), float(n[~here].sum())
-        with_, without = presence_pairs(presence.keys, column)
-        seen = (n[with_] > 0) & (n[without] > 0)
-        with_, without = with_[seen], without[seen]
-        for outcome in range(n_labels):
-            effect, strength = "unclear", 0.0
-            if len(with_):
-                strength = float(mean_log_ratio(n, theta[:, outcome], with_, without))
-                low, high = np.moveaxis(bounds[:, outcome], -1, 0)
-                up, down = (low[with_] > high[without]).any(), (high[with_] < low[without]).any()
-                effect = effect_of(strength, bool(up), bool(down))
-            found[column, outcome] = effect, strength, n_with, n_without
-    return found
-
-
-def effect_of(strength: float, up: bool, down: bool) -> str:
-    """The effect in a word; ``up`` and ``down`` tell signs that are beyond their intervals."""
-    if up and down:
+    if is_mixed:
         return "mixed"
-    return "amplifies" if strength > 0 else "inhibits" if strength < 0 else "unclear"
+    return "amplifies" if low > 1 else "inhibits" if high < 1 else "unclear"
+
+
+def ranked(edges: Iterable[Influence]) -> list[Influence]:
+    """Edges by evidence: the surest first, then labels on themselves, then what is thin."""
+    clear: Sequence[str] = ("amplifies", "inhibits", "mixed", "unclear")
+    return sorted(
+        edges,
+        key=lambda e: (
+            e.is_thin,
+            e.is_self,
+            max(clear.index(e.effect), 1),
+            -e.evidence,
+            e.target,
+            e.influencer,
+        ),
+    )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import credible_intervals, seen
+from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import StateCounts
-from summarkov.explain.strengths import presence_pairs
+from summarkov.explain.contrasts import presence
 from summarkov.scores import probabilities
 
 FloatArray = npt.NDArray[np.float64]
@@ -60,24 +60,24 @@ def pattern_of(
     table: StateCounts, pseudo: FloatArray, scale: int, outcome: int, target: str, names: Sequence[str]
 ) -> Pattern | None:
     """Name the pattern of a table for one outcome, or None where there is no simple name."""
-    presence = table.regroup((table.keys > 0).astype(np.int32))
-    counts = presence.counts / scale
+    collapsed = presence(table)
+    counts = collapsed.counts / scale
     n = counts.sum(axis=1)
     if not 2 <= len(names) <= _MOST or len(n) < 2 ** len(names):
         return None
     if any(seen(each, float(pseudo.sum())) != "often" for each in n.tolist()):
         return None
     theta = probabilities(counts, pseudo)[:, outcome]
-    low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
+    low, high = np.moveaxis(exact_intervals(counts[:, outcome], n), -1, 0)
     likely = _two_levels(theta, low, high)
     if likely is not None:
-        named = _shape(presence.keys[likely].tolist(), names)
+        named = _shape(collapsed.keys[likely].tolist(), names)
         if named is None:
             return None
         share = [float(counts[rows, outcome].sum() / n[rows].sum()) for rows in (likely, ~likely)]
         kind, words = named
         return Pattern(target, kind, tuple(names), words, *share)
-    how = _on_their_own(presence.keys, theta, low, high, n)
+    how = _on_their_own(collapsed.keys, theta, low, high, n)
     if how is None:
         return None
     words = _list(names, "and") + (", each on its own" if how == "noisy-or" else " together more than apart")
@@ -147,32 +147,6 @@ def _on_their_own(
     if max(map(abs, excess)) <= 1.96:
         return "noisy-or"
     return "together" if len(alone) == 2 and excess[0] < -1.96 else None
-
-
-def mixed_by(
-    table: StateCounts, pseudo: FloatArray, scale: int, column: int, outcome: int, names: Sequence[str]
-) -> str:
-    """On which other influencer it depends whether the one in ``column`` amplifies or inhibits.
-
-    One that is there in every pair of states in which it amplifies beyond their intervals, and in none in
-    which it inhibits; or the other way round. Nothing where there is no such label.
-    """
-    presence = table.regroup((table.keys > 0).astype(np.int32))
-    counts = presence.counts / scale
-    with_, without = presence_pairs(presence.keys, column)
-    low, high = np.moveaxis(credible_intervals(counts, pseudo)[:, outcome], -1, 0)
-    up = presence.keys[with_[low[with_] > high[without]]]
-    down = presence.keys[with_[high[with_] < low[without]]]
-    if not len(up) or not len(down):
-        return ""
-    for other, name in enumerate(names):
-        if other == column:
-            continue
-        if up[:, other].all() and not down[:, other].any():
-            return f"amplifies with {name}, inhibits without"
-        if down[:, other].all() and not up[:, other].any():
-            return f"inhibits with {name}, amplifies without"
-    return ""
 
 
 def _list(names: Sequence[str], last: str) -> str:

@@ -41,6 +41,7 @@ __all__ = [
     "backend",
     "chain_states",
     "count_candidates",
+    "count_followed",
     "count_states",
     "count_tests",
     "distinct",
@@ -71,6 +72,7 @@ _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
 count_states = _chosen.count_states
 count_candidates = _chosen.count_candidates
+count_followed = _chosen.count_followed
 _tests = history_tests if _chosen is numpy_kernels else _chosen
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves

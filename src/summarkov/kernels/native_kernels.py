@@ -95,6 +95,12 @@ def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
     return sums
 
 
+def count_followed(index: Index, pairs: Int) -> tuple[Int, Codes]:
+    """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
+    counts, ends = _native.followed(_shard(index), np.ascontiguousarray(pairs))
+    return counts, ends
+
+
 def _shard(index: Index) -> Any:
     """The shard with the positions of every label, made once."""
     if "native" not in index.kept:

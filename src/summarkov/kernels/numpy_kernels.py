@@ -158,6 +158,34 @@ def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
     return sums
 
 
+def count_followed(index: Index, pairs: Int) -> tuple[Int, Codes]:
+    """In how many sequences a label occurred, and in how many another one followed it.
+
+    A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k. Returns
+    ``counts[pair, 2]``: sequences in which z is in the window of some position, and of a position of x; and
+    ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it is among them.
+    """
+    counts, ends = np.zeros((len(pairs), 2), np.int64), np.zeros((len(pairs), 2, 2), np.int32)
+    seen, n = index.occurrences, len(index.offsets) - 1
+    sequence = np.maximum(np.searchsorted(index.offsets, seen.position, side="right") - 1, 0)
+    for row, (z, x, delay, lookback) in enumerate(pairs.tolist()):
+        of_z = np.flatnonzero(seen.code == z)
+        of_x = np.flatnonzero((seen.code == x) & (seen.position >= 0))
+        begin = np.maximum(seen.position[of_z] + delay + 1, 0)
+        reaches = np.minimum(seen.position[of_z] + lookback, seen.stop[of_z] - 1) >= begin
+        found = [sequence[of_z[reaches]]]
+        if len(of_z):
+            at = np.searchsorted(seen.position[of_z], seen.position[of_x] - delay, side="left") - 1
+            last = of_z[np.maximum(at, 0)]
+            near = (at >= 0) & (seen.position[last] >= seen.position[of_x] - lookback)
+            of_x = of_x[near & (sequence[last] == sequence[of_x])]
+            found.append(sequence[of_x])
+        for kind, some in enumerate(found):
+            counts[row, kind] = len(np.unique(some))
+            ends[row, kind] = (some == 0).any(), (some == n - 1).any()
+    return counts, ends
+
+
 # ------------------------------------------------------------------------------ the steps
 
 

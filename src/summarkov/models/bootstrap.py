@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import Confidence, EdgeConfidence
+from summarkov.confidence import (
+    Confidence,
+    EdgeConfidence,
+    Strata,
+    directions,
+    rate_ratio,
+    widened,
+    widening,
+)
 from summarkov.engines import (
     Bootstrap,
     CountSource,
@@ -22,7 +30,7 @@ from summarkov.engines import (
     StatesRequest,
 )
 from summarkov.errors import DataError, SettingError
-from summarkov.explain import strengths
+from summarkov.explain import Influence, contrast, effect_of, presence
 from summarkov.models.families import SearchedModel
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, told
@@ -69,7 +77,7 @@ def bootstrap(
                         found[at, z, x] = found.get((at, z, x), 0) + 1
     edges = list(_listed(models, found, n))
     requests = {(at, z): _request(models[at].fitted, z, lookbacks.get((at, z))) for at, z, _ in edges}
-    drawn = _strengths(models, replicated, edges, requests)
+    drawn = _strata(models, replicated, edges, requests)
     return Confidence(
         n,
         seed,
@@ -77,8 +85,8 @@ def bootstrap(
         replicated[0].units,
         replicated[0].n_units,
         tuple(
-            _edge(models[edge[0]], edge, found.get(edge, 0) / n, *strength, level)
-            for edge, strength in zip(edges, drawn, strict=True)
+            _edge(models[edge[0]], edge, found.get(edge, 0) / n, strata, level)
+            for edge, strata in zip(edges, drawn, strict=True)
         ),
     )
 
@@ -133,26 +141,25 @@ def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> I
             yield from sorted(edges, key=lambda edge: (-found.get(edge, 0), edge[1]))
 
 
-def _strengths(
+def _strata(
     models: Sequence[SummaryModel],
     sources: Sequence[Replicates],
     edges: Sequence[Edge],
     beside: Mapping[tuple[int, int], StatesRequest],
-) -> list[tuple[FloatArray, float]]:
-    """The strength of each edge beside its target's influencers, in all replicates and in the data."""
+) -> list[list[Strata] | None]:
+    """The counts of each edge beside its target's influencers, in the replicates and last in the data."""
     if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
-        return [(np.empty(0), math.nan)] * len(edges)
+        return [None] * len(edges)
     sets = [(at, beside[at, z].influencers) for at, z, _ in edges]
     requests = {(at, beside[at, z].influencers): beside[at, z] for at, z, _ in edges}
-    parts: list[list[FloatArray]] = [[] for _ in edges]
+    parts: list[list[Strata]] = [[] for _ in edges]
     for source in sources:
         answers = dict(zip(requests, source.count(list(requests.values())), strict=True))
         for part, (at, z, x), (_, u) in zip(parts, edges, sets, strict=True):
-            table, fitted = answers[at, u], models[at].fitted
+            table, target = answers[at, u], models[at].fitted.target
             assert isinstance(table, StateCounts)
-            which = (u.index(z), fitted.target.codes.index(x))
-            part.append(strengths(table, source.scale, fitted.alpha, fitted.prior, *which))
-    return [(np.concatenate([each[:-1] for each in part]), float(part[0][-1])) for part in parts]
+            part.append(contrast(presence(table), source.scale, u.index(z), target.codes.index(x)).strata)
+    return list(parts)
 
 
 def _request(fitted: Fitted, z: int, votes: Counter[int | None] | None) -> StatesRequest:
@@ -171,14 +178,29 @@ def _request(fitted: Fitted, z: int, votes: Counter[int | None] | None) -> State
 
 
 def _edge(
-    model: SummaryModel, edge: Edge, frequency: float, drawn: FloatArray, strength: float, level: float
+    model: SummaryModel, edge: Edge, frequency: float, strata: list[Strata] | None, level: float
 ) -> EdgeConfidence:
     _, z, x = edge
     fitted = model.fitted
-    known = drawn[~np.isnan(drawn)]
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (np.nan, np.nan)
-    in_graph, labels = z in fitted.influencers, fitted.labels
-    effect = "amplifies" if low > 0 else "inhibits" if high < 0 else "unclear"
+    names, in_graph = (fitted.labels[z], fitted.labels[x]), z in fitted.influencers
+    if strata is None:
+        known = next((i for i in fitted.influences if (i.influencer, i.target) == names), None)
+        return edge_confidence(*names, known, frequency)
+    data = Strata(*(numbers[-1] for numbers in vars(strata[0]).values()))
+    drawn = np.concatenate([part.ratio()[:-1] for part in strata])
+    found = rate_ratio(data, float(level))
+    low, high = (float(limit) for limit in widened(found, widening(rate_ratio(data), drawn)))
+    more, less = directions(data)
+    effect = effect_of(low, high, is_mixed=bool(more.any() and less.any()))
+    return EdgeConfidence(*names, in_graph, effect, float(found.ratio), low, high, frequency)
+
+
+def edge_confidence(
+    influencer: str, target: str, known: Influence | None, frequency: float
+) -> EdgeConfidence:
+    """An edge of which there is no more than the graph says, and nothing if the graph does not have it."""
+    if known is None:
+        return EdgeConfidence(influencer, target, False, "unclear", math.nan, 0.0, math.inf, frequency)
     return EdgeConfidence(
-        labels[z], labels[x], in_graph, effect, strength, float(low), float(high), frequency
+        influencer, target, True, known.effect, known.ratio, known.low, known.high, frequency
     )

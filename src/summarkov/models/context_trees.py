@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.beta import matched_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines.followed import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import share
@@ -72,11 +72,11 @@ class FittedTree(Fitted):
         """The row of the longest context that each key ends with."""
         return longest(self.table.keys, keys)
 
-    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data; the contexts stay."""
         counts = np.zeros_like(self.table.counts)
         np.add.at(counts, self.rows(table.keys), table.counts)
-        return super().plus(StateCounts(self.table.keys, counts), source)
+        return super().plus(StateCounts(self.table.keys, counts), source, followed)
 
 
 @dataclass(frozen=True)
@@ -95,17 +95,9 @@ class FittedAverage(FittedTree):
         plain = probabilities(self.observed / self.scale, self.pseudo)
         return np.concatenate([self.tree.mix(plain, self.splits), (self.pseudo / self.pseudo.sum())[None]])
 
-    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Intervals of the beta distributions with the mean and the variance of the posterior mixtures."""
-        a = self.pseudo + np.concatenate([self.observed / self.scale, np.zeros((1, self.counts.shape[1]))])
-        total = a.sum(axis=1, keepdims=True)
-        squares = a * (a + 1) / (total * (total + 1))
-        squares[:-1] = self.tree.mix(squares[:-1], self.splits)
-        return matched_intervals(self.theta[rows], squares[rows], level)
-
-    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data, new contexts included."""
-        return Fitted.plus(self, every_context(table), source)
+        return Fitted.plus(self, every_context(table), source, followed)
 
 
 @dataclass(eq=False, repr=False)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from summarkov.explain import Influence
+from summarkov.explain.sentences import rates, times, verdict
+from summarkov.wording import percent, visible
+
 if TYPE_CHECKING:
-    from summarkov.explain import Influence
     from summarkov.models.graph import InfluenceGraph
 
 
@@ -32,25 +36,13 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 
 def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider if stronger."""
-    return 1 + min(abs(edge.strength), 4)
+    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if evidence is thin."""
+    return 1.0 if edge.is_thin else 1 + min(edge.evidence, 4.0)
 
 
-def factor(edge: Influence) -> str:
-    """What is written on an edge: the factor with about two digits; nothing where it is unclear."""
-    if edge.effect == "unclear":
-        return ""
-    ratio = edge.ratio
-    return f"x{ratio:.0f}" if ratio >= 10 else f"x{ratio:.1f}" if ratio >= 1 else f"x{ratio:.2g}"
-
-
-def visible(label: str) -> str:
-    r"""A label without control characters, which no format of text can hold: they are spelt out.
-
-    >>> visible("a\x07b\n")
-    'a\\x07b\\n'
-    """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in label)
+def colour(edge: Influence) -> str:
+    """The colour of an edge's effect; grey where its evidence is thin."""
+    return STROKES["unclear" if edge.is_thin else edge.effect].colour
 
 
 def to_networkx(graph: InfluenceGraph) -> Any:
@@ -62,8 +54,10 @@ def to_networkx(graph: InfluenceGraph) -> Any:
     for label, n in zip(graph.labels_, (fitted.label_counts / fitted.scale).tolist(), strict=True):
         found.add_node(label, n=n)
     for edge in graph.edges_:
-        numbers = {k: v for k, v in vars(edge).items() if isinstance(v, float) or k == "effect"}
-        found.add_edge(edge.influencer, edge.target, **numbers)
+        numbers = {
+            k: v for k, v in vars(edge).items() if isinstance(v, float | int) or k in ("effect", "interval")
+        }
+        found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
     return found
 
 
@@ -77,21 +71,25 @@ def to_dot(graph: InfluenceGraph) -> str:
     ]
     lines += [f"  {_dot(label)};" for label in graph.labels_]
     for edge in graph.edges_:
-        colour, line, head, _ = STROKES[edge.effect]
-        sure = "" if edge.frequency is None else f"{edge.frequency:.0%}"
+        _, line, head, _ = STROKES[edge.effect]
+        sure = "" if edge.frequency is None else percent(edge.frequency)
         lines.append(
             f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-            f'[color="{colour}", fontcolor="{colour}", style={line}, arrowhead={head}, '
-            f'penwidth={width(edge):.2f}, label="{f"{factor(edge)} {sure}".strip()}", '
-            f'tooltip="{" ".join(filter(None, (edge.effect, factor(edge), sure)))}"];'
+            f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
+            f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
+            f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
         )
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _dot(text: str) -> str:
     """Quote a label for DOT."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+    return f'"{_dot_text(text)}"'
+
+
+def _dot_text(text: str) -> str:
+    """What may stand between quotes in DOT."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def to_mermaid(graph: InfluenceGraph) -> str:
@@ -101,10 +99,11 @@ def to_mermaid(graph: InfluenceGraph) -> str:
     lines += [f'  {node[label]}["{_mermaid(label)}"]' for label in graph.labels_]
     styles = []
     for i, edge in enumerate(graph.edges_):
-        colour, _, _, arrow = STROKES[edge.effect]
-        text = f'|"{factor(edge)}"|' if factor(edge) else ""
-        lines.append(f"  {node[edge.influencer]} {arrow}{text} {node[edge.target]}")
-        styles.append(f"  linkStyle {i} stroke:{colour},stroke-width:{width(edge):.1f}px,color:{colour}")
+        text = f'|"{times(edge)}"|' if times(edge) else ""
+        lines.append(f"  {node[edge.influencer]} {STROKES[edge.effect].arrow}{text} {node[edge.target]}")
+        styles.append(
+            f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
+        )
     return "\n".join([*lines, *styles]) + "\n"
 
 
@@ -127,8 +126,18 @@ def to_graphml(graph: InfluenceGraph) -> str:
     return "\n".join(networkx.generate_graphml(named)) + "\n"
 
 
-def edge_columns(edges: Sequence[Influence]) -> dict[str, list[Any]]:
-    """The edges as columns: influencer, target, effect, strength, ratio, counts, confidence where known."""
-    rows = [{**vars(edge), "ratio": edge.ratio} for edge in edges]
-    names = list(rows[0]) if rows else ["influencer", "target", "effect", "strength", "ratio"]
-    return {name: [row[name] for row in rows] for name in names}
+def edge_table(edges: Sequence[Influence]) -> Any:
+    """The edges as a ``pyarrow.Table``, with the same columns and types whatever is known of them."""
+    import pyarrow as pa
+
+    names = [field.name for field in fields(Influence)]
+    rows = [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
+    text = {"influencer", "target", "effect", "interval", "depends"}
+    kinds = {name: pa.string() if name in text else pa.float64() for name in names}
+    kinds |= {"sequences": pa.int64(), "sequences_with": pa.int64()}
+    kinds |= {name: pa.bool_() if name.startswith("is_") else pa.float64() for name in _DERIVED}
+    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
+
+
+#: What edge tables have beside the fields of an influence.
+_DERIVED = ("rate_with", "rate_without", "evidence", "is_thin", "is_self", "is_reversed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import credible_intervals
+from summarkov.confidence import exact_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
+from summarkov.engines.followed import Followed
 from summarkov.engines.weights import refuse_overflow
+from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
@@ -41,6 +43,7 @@ class Fitted:
     steps: tuple[Step, ...]
     certificate: Certificate | None  # of an exact search, as long as nothing is added
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
+    followed: Followed | None = None  # sequences in which influencers occurred and the target followed
 
     @property
     def n_events(self) -> float:
@@ -69,10 +72,29 @@ class Fitted:
         return self.table.counts
 
     def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Credible intervals ``[row, x, (low, high)]`` for rows of ``theta``."""
+        """Exact intervals ``[row, x, (low, high)]`` for rows of ``theta``, from what was counted there."""
         unseen = np.zeros((1, self.counts.shape[1]))
-        return credible_intervals(
-            np.concatenate([self.observed / self.scale, unseen])[rows], self.pseudo, level
+        counts = np.concatenate([self.observed / self.scale, unseen])[rows]
+        return exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+
+    def contrasts(self) -> Iterator[tuple[int, int, Contrast]]:
+        """Column, outcome and contrast of each influencer for each label of the target."""
+        if self.summary.by_level:
+            yield from contrasts_in_table(self.table, self.scale, len(self.target.codes))
+
+    @cached_property
+    def influences(self) -> tuple[Influence, ...]:
+        """How each influencer changes the probability of each label of the target."""
+        names = self.influencer_labels
+        return tuple(
+            influence_of(
+                names[column],
+                self.labels[self.target.codes[outcome]],
+                found,
+                [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
+                None if self.followed is None else self.followed.of(column, outcome),
+            )
+            for column, outcome, found in self.contrasts()
         )
 
     @property
@@ -106,7 +128,7 @@ class Fitted:
         ids, keys = self.summary.encode(index, self.influencers, self.labels)
         return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
 
-    def plus(self, table: StateCounts, source: CountSource) -> Fitted:
+    def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data; the influencers stay."""
         scale = max(self.scale, source.scale)  # 1 or the fixed point, so one divides the other
         old, new = scale // self.scale, scale // source.scale
@@ -120,4 +142,5 @@ class Fitted:
             n_sequences=self.n_sequences + source.n_sequences,
             label_counts=self.label_counts * old + source.label_counts * new,
             certificate=None,
+            followed=None if self.followed is None or followed is None else self.followed + followed,
         )

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import credible_intervals
-from summarkov.confidence.beta import matched_intervals
-from summarkov.explain import influence_in_tree
+from summarkov.explain import Contrast, contrast_in_tree
 from summarkov.models.fitted import Fitted
 from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.parameters import share
@@ -88,49 +86,15 @@ class FittedRules(Fitted):
         """Log-likelihood of the data it was fitted to."""
         return float((self.counts * np.log(self.theta[:-1])).sum())
 
-    @cached_property
-    def _posterior(self) -> FloatArray:
-        """Parameters of each node's Dirichlet posterior, drawn towards its parent; and of the prior."""
-        weight = self.pseudo.sum()
-        above = np.concatenate([self.pseudo[None], weight * self.plain[self.rules.parent[1:]]])
-        return np.concatenate([self.at_nodes + above, self.pseudo[None]])
-
-    def intervals(self, rows: IntArray | slice = slice(None), level: float = 0.95) -> FloatArray:
-        """Credible intervals ``[row, x, (low, high)]`` for rows of ``theta``."""
-        nodes = np.append(self.rules.leaves, len(self.rules.nodes))[rows]
-        if self.splits is None:
-            return credible_intervals(self._posterior[nodes], np.zeros(len(self.pseudo)), level)
-        a = self._posterior[:-1]
-        total = a.sum(axis=1, keepdims=True)
-        squares = self.tree.mix(a * (a + 1) / (total * (total + 1)), self.splits)[self.rules.leaves]
-        a, total = self.pseudo[None], self.pseudo.sum()
-        squares = np.concatenate([squares, a * (a + 1) / (total * (total + 1))])
-        return matched_intervals(self.theta[rows], squares[rows], level)
-
     def rows(self, keys: KeyArray) -> IntArray:
         """The row of ``theta`` for each key: every leaf is there."""
         return keys[:, 0].astype(np.int64)
 
-    @cached_property
-    def _bounds(self) -> FloatArray:
-        """Credible intervals of all nodes' estimates."""
-        return credible_intervals(self._posterior[:-1], np.zeros(len(self.pseudo)))
-
-    def influence(self, influencer: int, outcome: int) -> tuple[str, float, float, float]:
-        """See :func:`influence_in_tree`."""
-        theta, n = self.plain[:, outcome], self.at_nodes.sum(axis=1)
-        bounds = self._bounds[:, outcome]
-        return influence_in_tree(self.rules, n, theta, bounds, self.asked, influencer)
-
-    @cached_property
-    def asked(self) -> FloatArray:
-        """How likely the test of each node is asked of a history that it is meant for."""
-        if self.splits is None:
-            return np.ones(len(self.rules.nodes))
-        asked = self.splits.copy()
-        for nodes in self.tree.levels[1:]:
-            asked[nodes] *= asked[self.rules.parent[nodes]]
-        return asked
+    def contrasts(self) -> Iterator[tuple[int, int, Contrast]]:
+        """Column, outcome and contrast of each influencer: see :func:`contrast_in_tree`."""
+        for column, z in enumerate(self.influencers):
+            for outcome in range(len(self.target.codes)):
+                yield column, outcome, contrast_in_tree(self.rules, self.at_nodes, z, outcome)
 
 
 def tested_codes(

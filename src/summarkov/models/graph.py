@@ -14,7 +14,7 @@ from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
 from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Explanation, Influence
+from summarkov.explain import Explanation, Influence, ranked
 from summarkov.models import exports
 from summarkov.models.labels import codes_of, label_list
 from summarkov.models.learning import learn, told, update
@@ -218,12 +218,14 @@ class InfluenceGraph(Parameters):
 
     @property
     def edges_(self) -> tuple[Influence, ...]:
-        """Every influence, target by target in sorted order, the strongest first."""
+        """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
         return tuple(
-            _with_confidence(edge, sure.get((edge.influencer, edge.target)))
-            for model in self.models_.values()
-            for edge in sorted(model.influences_, key=lambda e: (-abs(e.strength), e.influencer))
+            ranked(
+                _with_confidence(edge, sure.get((edge.influencer, edge.target)))
+                for model in self.models_.values()
+                for edge in model.fitted.influences
+            )
         )
 
     @property
@@ -247,8 +249,8 @@ class InfluenceGraph(Parameters):
         """Return the graph in Graphviz's DOT language.
 
         Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring. They are labelled with ``ratio``, and with the
-        ``frequency`` if it is known, and wider if stronger.
+        diamond, unclear ones dotted with a ring, and thin evidence is grey. They are labelled with ``ratio``,
+        and with the ``frequency`` if it is known, and wider the larger the factor is that is sure.
         """
         return exports.to_dot(self)
 
@@ -268,10 +270,12 @@ class InfluenceGraph(Parameters):
         return graph_html(self)
 
     def edge_table(self) -> Any:
-        """Return the edges as a ``pyarrow.Table``, a row each: ``.to_pandas()`` makes a data frame of it."""
-        import pyarrow
+        """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of ``edges_``.
 
-        return pyarrow.table(exports.edge_columns(self.edges_))
+        ``.to_pandas()`` makes a data frame of it. The columns are the fields of :class:`Influence` and
+        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
+        """
+        return exports.edge_table(self.edges_)
 
     # ------------------------------------------------------------------ use
 
@@ -343,4 +347,11 @@ class InfluenceGraph(Parameters):
 def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
     if sure is None:
         return edge
-    return replace(edge, frequency=sure.frequency, low=sure.low, high=sure.high)
+    return replace(
+        edge,
+        effect=sure.effect,
+        low=sure.low,
+        high=sure.high,
+        interval=edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled",
+        frequency=sure.frequency,
+    )

@@ -1,54 +1,27 @@
-"""The same graph in two groups: which edges differ, and how sure that is."""
+"""The same graph in two groups: which labels and edges differ, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import EdgeDifference, GroupComparison
+from summarkov.confidence import EdgeDifference, GroupComparison, LabelDifference, rate_ratio, widening
+from summarkov.confidence.comparing import (
+    compared_rates,
+    compared_ratios,
+    limits_of_ratios,
+    limits_of_shares,
+)
 from summarkov.engines import Bootstrap, LocalSource, Replicates, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import strengths
+from summarkov.explain import Contrast, Influence, contrast, influence_of, presence
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.readers import read_events
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-
-Edge = tuple[int, int]  # influencer, target
-
-
-@dataclass(frozen=True)
-class Shuffled:
-    """Groups of the same sizes made at random: first n times the first group, then n times the second.
-
-    The first pair is the groups as they are.
-    """
-
-    first: int
-    n_pairs: int
-    seed: int
-
-    @property
-    def n(self) -> int:
-        """Replicates."""
-        return 2 * self.n_pairs
-
-    def weights(self, replicate: int, n_units: int) -> IntArray:
-        """1 for the sequences of the group."""
-        pair, second = replicate % self.n_pairs, replicate >= self.n_pairs
-        members = np.zeros(n_units, np.int64)
-        order = np.arange(n_units)
-        if pair:
-            order = np.random.default_rng([self.seed, pair]).permutation(n_units)
-        members[order[self.first :] if second else order[: self.first]] = 1
-        return members
 
 
 def compare_groups(
@@ -56,6 +29,7 @@ def compare_groups(
     first: Any,
     second: Any,
     *,
+    names: tuple[str, str] = ("first", "second"),
     targets: Iterable[str] | None = None,
     sample_weight: tuple[Any, Any] | None = None,
     n: int = 200,
@@ -64,17 +38,16 @@ def compare_groups(
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> GroupComparison:
-    r"""Learn the same graph from two groups of sequences, and say which edges differ.
+    r"""Learn the same graph from two groups of sequences, and say which labels and edges differ.
 
-    A graph is learned from each group and one from both together. For each edge of any of them the strength
-    is worked out in both groups, beside the same influencers (all that the three graphs give the target). If
-    the groups were alike, any other division of the sequences would do as well: they are divided at random
-    ``n`` times into groups of the same sizes, and a difference counts as sure if hardly any such division
-    gives one as large, measured in its standard deviations, on any edge (Westfall and Young's maximum). That
-    allows for there being many edges.
+    Labels come first: in which share of the sequences each occurs, and its share of all events. Then edges: a
+    graph is learned from each group and one from both together, and for each edge of any of them the ratio
+    (see :class:`Influence`) is worked out in both groups, beside the same influencers (all that the three
+    graphs give the target).
 
-    Which edges are compared is decided once, from the groups as they are, so the p-value of an edge that only
-    one group's graph has is somewhat too small: of 329 edges of groups that were alike 8% had one up to 0.05.
+    Every difference is a ratio, second group by first, with an interval that allows for all comparisons of
+    its kind; it differs surely if 1 lies outside. The intervals of edges are from counts, or wider if ``n``
+    resampled groups spread more, because sequences differ.
 
     Parameters
     ----------
@@ -82,32 +55,35 @@ def compare_groups(
         The template: a BSuMM, OSuMM or CSuMM without a target.
     first, second
         Events of the groups, as ``fit`` takes them; sequences belong to one group each.
+    names : two texts
+        What the groups are called.
     targets : labels, optional
-        Compare the influencers of these labels only.
+        Compare these labels and their influencers only.
     sample_weight : two lists of numbers, optional
-        A weight for every sequence, of the first group and of the second. It stays with its sequence when the
-        sequences are divided at random.
+        A weight for every sequence, of the first group and of the second.
     n : int
-        How many random divisions, and how many resampled pairs of groups for the intervals.
+        How many resampled groups.
     seed, level, n_jobs, progress
         As for :meth:`InfluenceGraph.confidence`.
 
     Returns
     -------
     GroupComparison
-        With ``edges`` and ``differing()``.
+        With ``labels``, ``edges``, ``differing_labels()`` and ``differing()``.
 
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
     >>> found = compare_groups(BSuMM(lookback=1), before, after, targets=["B"], n=50)
     >>> [(edge.influencer, edge.in_first, edge.in_second) for edge in found.differing()]
-    [('A', True, False), ('C', False, True), ('B', False, False)]
+    [('A', True, False), ('C', False, True)]
     """
     for name, value, least in (("n", n, 2), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
             raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise SettingError(f"level must be a number between 0 and 1, not {level!r}")
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise SettingError(f"names must be two texts, one for each group, not {names!r}")
     if not isinstance(model, SummaryModel) or not model.make_summary().by_level:
         raise SettingError("groups are compared by edges; give a template such as BSuMM(lookback=5)")
     if isinstance(getattr(model, "lookback", None), str | tuple):
@@ -120,49 +96,55 @@ def compare_groups(
     if any(len(events) < 2 for events in groups):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
     both = _together(*groups)
-    sizes = len(groups[0]), len(groups[1])
-    cut = sizes[0]
-    graphs = []
+    cut = len(groups[0])
     parts = slice(0, cut), slice(cut, None)
+    sources, graphs = [], []
     for done, part in enumerate((*parts, slice(None))):
         weight = None if weights is None else weights[part]
-        graph = InfluenceGraph(model, targets=targets, n_jobs=n_jobs)
-        graphs.append(graph.fit(both[part], sample_weight=weight))
+        sources.append(LocalSource(both[part], sample_weight=weight, n_jobs=n_jobs))
+        graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
         if progress is not None:
             progress(done + 1, 5)
-    sets = _sets(graphs)
-    if not sets:  # nothing to compare: no graph has an edge
-        if progress is not None:
-            progress(5, 5)
-        return GroupComparison(int(n), int(seed), float(level), sizes, ())
-    shuffled = LocalSource(both, sample_weight=weights, n_jobs=n_jobs).replicated(Shuffled(cut, n + 1, seed))
-    found = _strengths(graphs[0], shuffled, sets)  # [edge, replicate]
-    if progress is not None:
-        progress(4, 5)
-    drawn = []
-    for at, part in enumerate(parts):
-        weight = None if weights is None else weights[part]
-        resampled = LocalSource(both[part], sample_weight=weight, n_jobs=n_jobs).replicated(
-            Bootstrap(n, seed + at)
+    sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
+    labels = _label_differences([both[part] for part in parts], weights, chosen, level)
+    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, progress)
+    return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
+
+
+def _label_differences(
+    groups: Sequence[EventSequences], weights: npt.NDArray[Any] | None, chosen: Sequence[str], level: float
+) -> tuple[LabelDifference, ...]:
+    """How chosen labels differ: the sequences that they reach, and their share of events."""
+    sizes = [len(events) for events in groups]
+    each = (
+        [np.ones(size) for size in sizes] if weights is None else np.split(weights.astype(float), [sizes[0]])
+    )
+    codes = [groups[0].labels.index(label) for label in chosen]
+    reached, totals, hits, lengths = [], [], [], []
+    for events, weight in zip(groups, each, strict=True):
+        counts = np.zeros((len(events), len(events.labels)), np.int64)
+        np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
+        counts = counts[:, codes]
+        reached.append(weight @ (counts > 0))
+        totals.append(np.full(len(codes), weight.sum()))
+        hits.append(weight[:, None] * counts)
+        lengths.append(weight * events.lengths)
+    reach = compared_rates(reached, totals, level)
+    first, second = (limits_of_shares(c, n) for c, n in zip(hits, lengths, strict=True))
+    rate = compared_ratios(first, second, len(codes), level)
+    found = [
+        LabelDifference(
+            label,
+            float(reached[0][at] / totals[0][at]),
+            float(reached[1][at] / totals[1][at]),
+            reach[at],
+            float(hits[0][:, at].sum() / lengths[0].sum()),
+            float(hits[1][:, at].sum() / lengths[1].sum()),
+            rate[at],
         )
-        drawn.append(_strengths(graphs[0], resampled, sets))
-    if progress is not None:
-        progress(5, 5)
-    a, b = found[:, : n + 1], found[:, n + 1 :]
-    p_values, adjusted = _certainty(b - a)
-    edges = []
-    for at, (z, x) in enumerate(_edges(sets)):
-        spread = drawn[1][at] - drawn[0][at]
-        spread = spread[~np.isnan(spread)]
-        low, high = (
-            np.quantile(spread, [(1 - level) / 2, (1 + level) / 2]) if len(spread) else (np.nan, np.nan)
-        )
-        names = both.labels[z], both.labels[x]
-        held = [names[0] in graph.influencers_[names[1]] for graph in graphs[:2]]
-        figures = (a[at, 0], b[at, 0], b[at, 0] - a[at, 0], low, high, p_values[at], adjusted[at])
-        edges.append(EdgeDifference(*names, *held, *(float(value) for value in figures)))
-    edges.sort(key=lambda edge: (edge.adjusted, edge.p_value, -abs(np.nan_to_num(edge.difference))))
-    return GroupComparison(int(n), int(seed), float(level), sizes, tuple(edges))
+        for at, label in enumerate(chosen)
+    ]
+    return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
 
 
 def _counted(
@@ -199,37 +181,63 @@ def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
     return {x: tuple(sorted(u)) for x, u in sets.items() if u}
 
 
-def _edges(sets: dict[int, tuple[int, ...]]) -> list[Edge]:
-    return [(z, x) for x, u in sets.items() for z in u]
-
-
-def _strengths(graph: InfluenceGraph, source: Replicates, sets: dict[int, tuple[int, ...]]) -> FloatArray:
-    """The strength of every edge in every replicate."""
-    models = {model.fitted.target.codes[0]: model.fitted for model in graph.models_.values()}
+def _contrasts(
+    graph: InfluenceGraph, source: LocalSource | Replicates, sets: dict[int, tuple[int, ...]]
+) -> list[Contrast]:
+    """The contrast of every edge, beside all influencers of its target."""
+    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graph.models_.values()}
     summary = graph.model.make_summary()
-    tables = source.count([StatesRequest(summary, u, models[x].target) for x, u in sets.items()])
-    rows = []
-    for (x, u), table in zip(sets.items(), tables, strict=True):
+    tables = source.count([StatesRequest(summary, u, targets[x]) for x, u in sets.items()])
+    found = []
+    for u, table in zip(sets.values(), tables, strict=True):
         assert isinstance(table, StateCounts)
-        settings = (source.scale, models[x].alpha, models[x].prior)
-        rows += [strengths(table, *settings, column, 0) for column in range(len(u))]
-    return np.array(rows).reshape(len(rows), -1)
+        collapsed = presence(table)
+        found += [contrast(collapsed, source.scale, column, 0) for column in range(len(u))]
+    return found
 
 
-def _certainty(differences: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P-values of the first column among all columns, for each row alone and for the largest of all rows."""
-    ok = ~np.isnan(differences)
-    n = ok.sum(axis=1, keepdims=True)
-    known = np.where(ok, differences, 0.0)
-    mean = known.sum(axis=1, keepdims=True) / np.maximum(n, 1)
-    deviation = np.sqrt(
-        (np.where(ok, differences - mean, 0.0) ** 2).sum(axis=1, keepdims=True) / np.maximum(n, 1)
-    )
-    size = np.where(ok & (deviation > 0), np.abs(known) / np.where(deviation > 0, deviation, 1.0), 0.0)
-    actual = size[:, :1]
-    tie = 1e-9  # divisions that are the actual one, or its mirror image, must count
-    alone = (size >= actual - tie).mean(axis=1)
-    most = size.max(axis=0, initial=0.0)
-    adjusted = (most >= actual - tie).mean(axis=1)
-    unknown = ~ok[:, 0] | (deviation[:, 0] == 0)
-    return np.where(unknown, 1.0, alone), np.where(unknown, 1.0, adjusted)
+def _edge_differences(
+    graphs: Sequence[InfluenceGraph],
+    sources: Sequence[LocalSource],
+    draws: tuple[int, int],
+    level: float,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[EdgeDifference, ...]:
+    """How the edges of three graphs, of either group and of both, differ between the groups."""
+    sets = _sets(graphs)
+    names = [(z, x) for x, u in sets.items() for z in u]
+    labels = graphs[0].labels_
+    influences: list[list[Influence]] = []
+    limits = []
+    for at, source in enumerate(sources):
+        found = _contrasts(graphs[0], source, sets)
+        n, seed = draws
+        drawn = _contrasts(graphs[0], source.replicated(Bootstrap(n, seed + at)), sets)
+        influences.append(
+            [
+                influence_of(labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None)
+                for (z, x), one in zip(names, found, strict=True)
+            ]
+        )
+        strata = [one.strata for one in found]
+        wider = [
+            float(widening(rate_ratio(one), many.strata.ratio()))
+            for one, many in zip(strata, drawn, strict=True)
+        ]
+        limits.append(limits_of_ratios(strata, wider))
+        if progress is not None:
+            progress(4 + at, 5)
+    changes = compared_ratios(limits[0], limits[1], len(names), level)
+    edges = [
+        EdgeDifference(
+            labels[z],
+            labels[x],
+            labels[z] in graphs[0].influencers_[labels[x]],
+            labels[z] in graphs[1].influencers_[labels[x]],
+            influences[0][at],
+            influences[1][at],
+            changes[at],
+        )
+        for at, (z, x) in enumerate(names)
+    ]
+    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, conditional_test
+from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, rate_ratio
 from summarkov.engines import CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
+from summarkov.explain import contrast, presence
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
@@ -61,13 +62,23 @@ def discoveries(
     names, tests = [], []
     for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
         assert isinstance(table, StateCounts)
-        one = StateCounts(table.keys, table.counts[0])
+        one = presence(StateCounts(table.keys, table.counts[0]))
         for column, z in enumerate(half.influencers):
-            names.append((model.labels_[z], ", ".join(model.target_)))
-            tests.append(conditional_test(one, half.summary, column, halves.scale))
-    adjusted = benjamini_yekutieli([test.p_value for test in tests])
+            for outcome, label in enumerate(model.target_):
+                names.append((model.labels_[z], label))
+                test = rate_ratio(contrast(one, halves.scale, column, outcome).strata)
+                tests.append(test)
+    adjusted = benjamini_yekutieli([float(test.p_value) for test in tests])
     found = [
-        Discovery(*name, test.statistic, test.degrees, test.p_value, q, q <= rate)
+        Discovery(
+            *name,
+            ratio=float(test.ratio),
+            low=float(test.low),
+            high=float(test.high),
+            p_value=float(test.p_value),
+            adjusted=q,
+            is_kept=q <= rate,
+        )
         for name, test, q in zip(names, tests, adjusted, strict=True)
     ]
     return Discoveries(float(rate), seed, halves.units, halves.n_units, tuple(found))

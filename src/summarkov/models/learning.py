@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Replicates, StateCounts
+from summarkov.engines.followed import Asked, count_followed
 from summarkov.errors import DataError
 from summarkov.models.labels import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
 from summarkov.summaries import Summary
 
 if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
     from summarkov.models.model import SummaryModel
 
 #: Bytes that the tables of all targets which are searched together may take, about.
@@ -55,6 +58,21 @@ def learn(
             certificate=result.certificate,
             settings=model.get_params(deep=False),
         )
+    _count_sequences(models, source)
+
+
+def _count_sequences(models: Sequence[SummaryModel], source: CountSource) -> None:
+    """Add to fitted models in how many sequences their influencers occurred, and their targets followed."""
+    found = count_followed(source, [_asked(model.fitted) for model in models])
+    for model, followed in zip(models, found, strict=True):
+        model._fitted = replace(model.fitted, followed=followed)
+
+
+def _asked(fitted: Fitted) -> Asked:
+    """The influencers with their windows, where edges are told of a model."""
+    chosen = fitted.influencers if fitted.summary.by_label else ()
+    windows = tuple(fitted.reach(fitted.labels[z]) for z in chosen)
+    return Asked(chosen, windows, fitted.target.codes)
 
 
 def learn_replicates(
@@ -136,6 +154,7 @@ def _together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]
 def update(models: Sequence[SummaryModel], source: CountSource) -> None:
     """Add the counts of further data to fitted models that share a summary, in one pass."""
     tables = source.count([model.fitted.request for model in models])
-    for model, table in zip(models, tables, strict=True):
+    followed = count_followed(source, [_asked(model.fitted) for model in models])
+    for model, table, sequences in zip(models, tables, followed, strict=True):
         assert isinstance(table, StateCounts)
-        model._add(table, source)
+        model._add(table, source, sequences)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Target
+from summarkov.engines.followed import Followed
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
@@ -72,10 +73,10 @@ def _check_format(document: Node) -> None:
     if not isinstance(document.value, dict) or document.value.get("format") != "summarkov":
         raise StoreError(f"{document.where}: not a summarkov model; its 'format' is not 'summarkov'")
     version = document["version"].count()
-    if version != VERSION:
+    if not 1 <= version <= VERSION:
         raise StoreError(
-            f"{document.where}: written in version {version} of the format, but this program reads version "
-            f"{VERSION}; install a newer summarkov"
+            f"{document.where}: written in version {version} of the format, but this program reads versions "
+            f"1 to {VERSION}; install a newer summarkov"
         )
 
 
@@ -187,6 +188,7 @@ def _read_target(
         steps=_read_trace(node["trace"], problem),
         certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
+        followed=_read_sequences(node["sequences"], beside, names, data) if "sequences" in node else None,
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
@@ -194,6 +196,21 @@ def _read_target(
         check_splits(node["trace"], problem, table)
     model._fitted = fitted
     return model
+
+
+def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...], data: _Data) -> Followed:
+    """In how many sequences influencers occurred and the target followed; younger than the format."""
+    given = dict(node.items())
+    if given and list(given) != influencers:
+        node.wrong(f"one entry for each of {', '.join(influencers) or 'no influencers'}")
+    present = [one["present"].count(data.n_sequences) for one in given.values()]
+    followed = [
+        [one["followed"][label].count(n) for label in target]
+        for one, n in zip(given.values(), present, strict=True)
+    ]
+    return Followed(
+        np.array(present, np.int64), np.array(followed, np.int64).reshape(len(present), len(target))
+    )
 
 
 def _read_trace(node: Node, problem: Problem) -> tuple[Step, ...]:

@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
+from summarkov.engines.followed import Followed
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
-from summarkov.explain import Explanation, Influence, Pattern, influences_in, mixed_by, pattern_of
+from summarkov.explain import Explanation, Influence, Pattern, pattern_of, ranked
 from summarkov.kernels import Index
 from summarkov.models.evaluated import Evaluated, evaluate
 from summarkov.models.fitted import Fitted
@@ -153,7 +154,7 @@ class SummaryModel(Parameters):
 
     @property
     def table_(self) -> StateTable:
-        """State, N(s), N(x; s), estimate and 95% credible interval, a row a state that was seen."""
+        """State, N(s), N(x; s), estimate and exact 95% interval, one row per state that was seen."""
         return StateTable(self.fitted, self.outcomes_)
 
     @property
@@ -172,17 +173,8 @@ class SummaryModel(Parameters):
 
     @property
     def influences_(self) -> tuple[Influence, ...]:
-        """How each influencer changes the probability of each label of the target."""
-        fitted = self.fitted
-        if not fitted.summary.by_level:
-            return ()
-        found, names = [], fitted.influencer_labels
-        table = fitted.table, fitted.pseudo, fitted.scale
-        for (column, outcome), numbers in influences_in(*table, len(self.target_)).items():
-            edge = Influence(names[column], self.target_[outcome], *numbers)
-            mixed = edge.effect == "mixed"
-            found.append(replace(edge, depends=mixed_by(*table, column, outcome, names)) if mixed else edge)
-        return tuple(found)
+        """How each influencer changes the probability of each label of the target, the surest first."""
+        return tuple(ranked(self.fitted.influences))
 
     @property
     def patterns_(self) -> tuple[Pattern, ...]:
@@ -281,9 +273,9 @@ class SummaryModel(Parameters):
 
     # ------------------------------------------------------------------ private
 
-    def _add(self, table: StateCounts, source: CountSource) -> None:
+    def _add(self, table: StateCounts, source: CountSource, followed: Followed | None) -> None:
         """Add counts and score anew, with the settings of the fit."""
-        new = self.fitted.plus(table, source)
+        new = self.fitted.plus(table, source, followed)
         as_fitted = self.copy(**new.settings)
         problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
         self._fitted = replace(new, score=problem.score(new.table, new.influencers))

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from summarkov.models.exports import STROKES, factor, visible
+from summarkov.explain.sentences import change, limits, times
+from summarkov.models.exports import colour
+from summarkov.wording import number, percent, visible
 
 if TYPE_CHECKING:
     from summarkov.models.graph import InfluenceGraph
     from summarkov.models.model import SummaryModel
 
-#: Show at most so many rows.
+#: Show at most this many rows.
 MOST = 30
 
 
@@ -32,7 +34,7 @@ def model_html(model: SummaryModel) -> str:
                 for i, _ in shown
                 for cell in (
                     f"{row.probabilities[i]:.4f}",
-                    "{:.4f} to {:.4f}".format(*row.intervals[i]),
+                    "{:.4f} to {:.4f}".format(*row.intervals[i]) if row.n else "never seen",
                 )
             ),
         ]
@@ -44,33 +46,38 @@ def model_html(model: SummaryModel) -> str:
 
 
 def graph_html(graph: InfluenceGraph) -> str:
-    """The strongest edges."""
+    """The surest edges."""
     if not hasattr(graph, "_models"):
         return f"<code>{_text(repr(graph))}</code>"
-    edges = sorted(graph.edges_, key=lambda edge: -abs(edge.strength))
+    edges = graph.edges_
     sure = any(edge.frequency is not None for edge in edges)
     head = [
         "influencer",
         "effect",
         "target",
-        "factor",
-        "seen with",
-        "without",
+        "otherwise → after",
+        "times as likely",
+        "95% interval",
+        "sequences",
         *(["found again"] if sure else []),
     ]
     rows = [
         [
             _text(edge.influencer),
-            f'<span style="color:{STROKES[edge.effect].colour}">{edge.effect}</span>',
+            f'<span style="color:{colour(edge)}">{edge.effect}{" (thin)" if edge.is_thin else ""}</span>',
             _text(edge.target),
-            factor(edge),
-            f"{edge.n_with:,g}",
-            f"{edge.n_without:,g}",
-            *([f"{edge.frequency:.0%}" if edge.frequency is not None else ""] if sure else []),
+            escape(change(edge)),
+            escape(times(edge)),
+            escape(limits(edge)),
+            "" if edge.sequences is None else number(edge.sequences),
+            *([percent(edge.frequency) if edge.frequency is not None else ""] if sure else []),
         ]
         for edge in edges[:MOST]
     ]
-    title = f"InfluenceGraph of {len(graph.models_)} targets: {len(edges)} influences"
+    title = (
+        f"InfluenceGraph of {len(graph.models_)} targets: {len(edges)} influences, the surest first; factors "
+        "with other influencers equal"
+    )
     return _table(title, head, rows, len(edges))
 
 

@@ -24,7 +24,7 @@ from summarkov.store import write_sealed
 from summarkov.summaries import CustomSummary, TreeSummary
 
 #: Of the format.
-VERSION = 1
+VERSION = 2
 #: Settings that are lists of numbers; other lists are sets of labels.
 NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
@@ -96,6 +96,7 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         **learned_document(fitted),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
+        **({} if fitted.followed is None else {"sequences": _sequences(model)}),
         **({"tree": tree_document(fitted)} if isinstance(fitted.summary, TreeSummary) else {}),
         "states": [
             {"state": state_document(fitted, key), "counts": n, "probabilities": p}
@@ -108,4 +109,16 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
         ],
         "trace": [dict(vars(step)) for step in model.trace_],
         **({} if fitted.certificate is None else {"certificate": certificate_document(fitted.certificate)}),
+    }
+
+
+def _sequences(model: SummaryModel) -> dict[str, Any]:
+    """In how many sequences each influencer occurred, and in how many each label of the target followed."""
+    followed = model.fitted.followed
+    assert followed is not None
+    return {
+        z: {"present": int(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
+        for z, present, each in zip(
+            model.fitted.influencer_labels, followed.present, followed.followed, strict=False
+        )
     }

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from summarkov.confidence import Confidence, EdgeConfidence
+from summarkov.explain import effect_of
+from summarkov.models.bootstrap import edge_confidence
 from summarkov.models.graph import InfluenceGraph
 from summarkov.store import Node
 
-_EFFECTS = ("amplifies", "inhibits", "unclear")
+_EFFECTS = ("amplifies", "inhibits", "mixed", "unclear")
 
 
 def confidence_document(confidence: Confidence) -> dict[str, Any]:
-    """As plain values; NaN is null."""
+    """As plain values; what is infinite or not known is null."""
     edges = [
-        {name: None if isinstance(v, float) and math.isnan(v) else v for name, v in vars(edge).items()}
+        {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in vars(edge).items()}
         for edge in confidence.edges
     ]
     return {**vars(confidence), "edges": edges}
@@ -44,14 +48,32 @@ def _edge(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
     frequency = node["frequency"].number()
     if not 0 <= frequency <= 1 or abs(frequency * n - round(frequency * n)) > 1e-6:
         node["frequency"].wrong(f"a share of {n}")
-    strength, low, high = (_number(node[name]) for name in ("strength", "low", "high"))
-    if low > high or math.isnan(low) != math.isnan(high):
+    known = next((i for i in graph.models_[x].fitted.influences if i.influencer == z), None)
+    if "ratio" not in node:  # of the first version, which had another measure: counts tell the ratio
+        return edge_confidence(z, x, known, frequency)
+    ratio, low, high = (_number(node[name], missing) for name, missing in _MISSING.items())
+    if not low <= high:
         node["low"].wrong("a number up to 'high'")
     effect = node["effect"].one_of(_EFFECTS)
-    if effect != ("amplifies" if low > 0 else "inhibits" if high < 0 else "unclear"):
+    if effect != "mixed" and effect != effect_of(low, high):
         node["effect"].wrong("what 'low' and 'high' say")
-    return EdgeConfidence(z, x, bool(node["in_graph"].value), effect, strength, low, high, frequency)
+    if known is not None:
+        if (effect == "mixed") != (known.effect == "mixed"):
+            node["effect"].wrong("'mixed' just where the counts say so")
+        if not np.isclose(ratio, known.ratio, rtol=1e-9, equal_nan=True) and math.isfinite(known.ratio):
+            node["ratio"].wrong(f"{known.ratio:.6g}, which is what the counts say")
+        ratio = known.ratio
+    return EdgeConfidence(z, x, known is not None, effect, ratio, low, high, frequency)
 
 
-def _number(node: Node) -> float:
-    return math.nan if node.value is None else node.number()
+#: What a number is that is null.
+_MISSING = {"ratio": math.nan, "low": 0.0, "high": math.inf}
+
+
+def _number(node: Node, missing: float) -> float:
+    if node.value is None:
+        return missing
+    value = node.number()
+    if value < 0:
+        node.wrong("a number from 0 on")
+    return value

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError
-from summarkov.explain import Influence
 from summarkov.models.fitted import Fitted
 from summarkov.models.fitted_rules import FittedRules, prior_split, tested_codes
 from summarkov.models.model import SummaryModel
@@ -168,17 +167,6 @@ class TreeSuMM(SummaryModel):
         )
         assert isinstance(problem, TreeProblem)
         return Trace(problem.steps(fitted.table))
-
-    @property
-    def influences_(self) -> tuple[Influence, ...]:
-        """How each influencer changes the probability of each label of the target, where it is tested."""
-        fitted = self.fitted
-        assert isinstance(fitted, FittedRules)
-        return tuple(
-            Influence(fitted.labels[z], x, *fitted.influence(z, outcome))
-            for z in fitted.influencers
-            for outcome, x in enumerate(self.target_)
-        )
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.

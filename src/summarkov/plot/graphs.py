@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from summarkov.explain.sentences import times
 from summarkov.models import InfluenceGraph
-from summarkov.models.exports import STROKES, factor, width
+from summarkov.models.exports import STROKES, colour, width
 from summarkov.plot.canvas import axes_for, plain
 from summarkov.report.layout import ASPECT, places
 
@@ -26,22 +27,22 @@ def graph(
     fitted : InfluenceGraph
         Fitted.
     least : float
-        Draw only edges whose strength (in absolute value) is at least this.
+        Draw only edges of at least this evidence: the logarithm of the factor that is sure.
     factors : bool, optional
         Whether to write on each edge by which factor the probability changes; by default where there are at
         most 40 edges.
     axes : matplotlib axes, optional
         Where to draw; by default on a new figure, larger for more labels.
 
-    Returns the axes. Labels stand where the page has them. Wider lines are stronger influences, and where
-    their confidence is known paler ones are less sure.
+    Returns the axes. Labels stand where the page has them. The wider a line, the larger the factor that is
+    sure; thin evidence is grey, and where confidence is known paler lines are less sure.
     """
     edges = fitted.edges_
     number = {label: i for i, label in enumerate(fitted.labels_)}
     place = np.array(
-        places(len(number), [(number[e.influencer], number[e.target], e.strength) for e in edges])
+        places(len(number), [(number[e.influencer], number[e.target], e.evidence) for e in edges])
     )
-    drawn = [e for e in edges if abs(e.strength) >= least]
+    drawn = [e for e in edges if e.evidence >= least]
     size = float(np.clip(2.2 * len(number) ** 0.45, 4, 14))
     axes = axes_for(axes, size * ASPECT, size)
     place = place * [ASPECT, -1.0]
@@ -77,7 +78,7 @@ def _draw(axes: Any, edge: Any, start: Any, end: Any, factors: bool) -> None:
     stroke = STROKES[edge.effect]
     a, b = np.array(start.get_position()), np.array(end.get_position())
     shown: dict[str, Any] = {
-        "color": stroke.colour,
+        "color": colour(edge),
         "linewidth": 0.6 * width(edge),
         "linestyle": _LINES[stroke.line],
         "alpha": 1.0 if edge.frequency is None else 0.25 + 0.75 * edge.frequency,
@@ -110,12 +111,12 @@ def _draw(axes: Any, edge: Any, start: Any, end: Any, factors: bool) -> None:
         along = b - a
         middle = (a + b) / 2 + 0.06 * np.array([along[1], -along[0]])
     axes.add_patch(patch)
-    if factors and factor(edge):
+    if factors and times(edge):
         axes.text(
             *middle,
-            factor(edge),
+            times(edge),
             fontsize=6.5,
-            color=stroke.colour,
+            color=colour(edge),
             ha="center",
             va="center",
             bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},

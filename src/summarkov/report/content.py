@@ -11,7 +11,7 @@ import numpy as np
 from summarkov import __version__
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Influence
+from summarkov.explain import Influence, sentences
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.readers import read_events
 from summarkov.report.layout import places
@@ -19,8 +19,8 @@ from summarkov.report.numbers import rounded, whole
 from summarkov.report.passages import passages_content, text_events_of
 from summarkov.report.target import target_content
 
-#: A graph of more edges than this starts with its strongest ones, so many of them.
-MANY_EDGES, STRONGEST = 100, 60
+#: A graph of more edges than this starts with its surest ones, this many of them.
+MANY_EDGES, SUREST = 100, 60
 #: More states than this make a page that no browser opens with pleasure.
 MOST_STATES = 300_000
 
@@ -43,8 +43,8 @@ def content(model: SummaryModel | InfluenceGraph, events: Any = None, passages: 
     if found is not None and events is None:
         events = found.events
     targets = [target_content(each) for each in models]
-    strengths = sorted((abs(edge[3]) for edge in edges), reverse=True)
-    start = strengths[STRONGEST - 1] if len(edges) > MANY_EDGES else 0
+    evidence = sorted((edge[3] for edge in edges), reverse=True)
+    start = evidence[SUREST - 1] if len(edges) > MANY_EDGES else 0
     return {
         "version": __version__,
         "family": type(models[0]).__name__,
@@ -57,7 +57,7 @@ def content(model: SummaryModel | InfluenceGraph, events: Any = None, passages: 
         "start": start,
         "places": places(
             len(fitted.labels),
-            [(z, x, strength) for z, x, _, strength, *_ in edges if abs(strength) >= start],
+            [(z, x, evidence) for z, x, _, evidence, *_ in edges if evidence >= start],
         ),
         "edges": edges,
         "passages": None if found is None else passages_content(model, found, influences, fitted.labels),
@@ -83,21 +83,22 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, strength, positions with and without; what it depends on; how sure.
+    """Influencer, target, effect, evidence, whether it is thin, and what is said of it; how sure, if asked.
 
-    The latter, if it was asked: how often it was found again, and between which bounds its strength lies.
+    Said are the factor, the two rates, the same with their counts, the verdict, and what stands behind it.
     """
-    bounds = [None if b is None or not math.isfinite(b) else rounded(b, 4) for b in (edge.low, edge.high)]
-    sure = [] if edge.frequency is None else [rounded(edge.frequency, 4), *bounds]
-    more = [edge.depends, *sure] if edge.depends or sure else []
     return [
         codes[edge.influencer],
         codes[edge.target],
         edge.effect,
-        rounded(edge.strength, 6),
-        whole(edge.n_with),
-        whole(edge.n_without),
-        *more,
+        rounded(edge.evidence, 6),
+        int(edge.is_thin),
+        sentences.times(edge),
+        sentences.change(edge),
+        sentences.rates(edge),
+        sentences.verdict(edge),
+        sentences.support(edge),
+        *([] if edge.frequency is None else [rounded(edge.frequency, 4)]),
     ]
 
 

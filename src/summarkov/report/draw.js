@@ -10,18 +10,18 @@ const headLength = { amplifies: 9, inhibits: 4, mixed: 10, unclear: 8 };
 const state = { chosen: null, least: 0, sure: 0 };
 const layers = { edges: shape("g"), heads: shape("g"), times: shape("g"), nodes: shape("g") };
 const drawnEdges = [], drawnNodes = [];
-const wide = (edge) => (many ? 1 + Math.min(Math.abs(edge.strength), 6) * 0.35 : 1.2 + Math.min(Math.abs(edge.strength), 3) * 1.2);
+const wide = (edge) => (edge.thin ? 1 : many ? 1 + Math.min(edge.evidence, 6) * 0.35 : 1.2 + Math.min(edge.evidence, 3) * 1.2);
 const firmness = (edge) => (edge.confidence === undefined ? 1 : 0.2 + 0.8 * edge.confidence);
 
 // Edges are made when they are first shown: of a large graph that is a part.
 function makeEdge(edge) {
-  const line = shape("path", { class: `edge ${edge.effect}`, "stroke-width": wide(edge).toFixed(2) });
-  const head = shape("path", { class: `head ${edge.effect}`, d: heads[edge.effect] });
+  const line = shape("path", { class: `edge ${classOf(edge)}`, "stroke-width": wide(edge).toFixed(2) });
+  const head = shape("path", { class: `head ${classOf(edge)}`, d: heads[edge.effect] });
   const hit = shape("path", { class: quoted ? "hit quoted" : "hit", "data-edge": edge.number });
-  const times = shape("text", { class: `times ${edge.effect}`, dy: "3.5" });
-  times.textContent = factorOf(edge);
+  const times = shape("text", { class: `times ${classOf(edge)}`, dy: "3.5" });
+  times.textContent = edge.times;
   for (const part of [line, head]) part.style.setProperty("--firm", firmness(edge));
-  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeNumbers(edge), quoted ? `; click for ${plural(quoted.edges[edge.number][0], "passage")}` : ""], event.clientX, event.clientY));
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge), quoted ? `; click for ${plural(quoted.edges[edge.number][0], "passage")}` : ""], event.clientX, event.clientY));
   hit.addEventListener("pointerleave", hideTip);
   layers.edges.append(line, hit);
   layers.heads.append(head);
@@ -65,7 +65,7 @@ function explainLines() {
 const nodeNumbers = (code) => `${percent(rate(code))} of events (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
 const nodeWords = (code) => `${names[code]}, ${nodeNumbers(code)}`;
 
-const strongEnough = (edge) => Math.abs(edge.strength) >= state.least - 1e-9 && (edge.confidence === undefined || edge.confidence >= state.sure);
+const strongEnough = (edge) => edge.evidence >= state.least - 1e-9 && (edge.confidence === undefined || edge.confidence >= state.sure);
 const touches = (edge) => state.chosen === edge.from || state.chosen === edge.to;
 const selfLoops = (code) => (incoming[code].some((edge) => edge.from === code) ? 1 : 0);
 const adding = () => picture.classList.contains("adding");

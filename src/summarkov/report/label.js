@@ -1,21 +1,14 @@
 // What is known of one label: who influences it, in words; its table; how its influencers were found.
 const labelPanel = document.getElementById("panel-label");
 
-function times(edge) {
-  const ratio = Math.exp(edge.strength);
-  if (edge.effect === "unclear") return "has an unclear effect: it was never seen both with and without";
-  const much = `${factor(ratio).slice(1)} times as likely`;
-  return edge.effect === "mixed" ? `has a mixed effect: ${much} on average, more in some states and less in others${edge.depends ? `: ${visible(edge.depends)}` : ""}` : much;
-}
-
 // Whether a model tells single labels apart, or looks at the last events as they are.
 const byLabel = (target) => target.summary.reach !== undefined;
 
 function influencesOf(code) {
   if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
-  return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: edge.effect },
-    "with ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${times(edge)} `,
-    make("span", { class: "quiet" }, `(${seenWords(edge)})`), passagesButton(edge))));
+  return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: classOf(edge) },
+    "after ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${visible(edge.rates)}: ${visible(edge.verdict)} `,
+    make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), passagesButton(edge))));
 }
 
 // Where the influencers work together in a way that has a simple name.
@@ -26,7 +19,7 @@ function patternsOf(target, code) {
 
 function influencedBy(code) {
   if (!outgoing[code].length) return make("p", { class: "quiet" }, "It was found to influence no label.");
-  return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: edge.effect }, nameButton(edge.to, open), edge.effect === "unclear" ? " (unclear)" : ` ${factorOf(edge)}`, edge.from === edge.to ? " (itself)" : "")));
+  return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, edge.from === edge.to ? " (itself)" : "", edge.thin ? make("span", { class: "quiet" }, " thin evidence") : "")));
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
@@ -54,12 +47,13 @@ function certificateOf(found) {
 // One label, or none; with an edge to it, the passages of that one.
 function showLabel(code, edge) {
   if (code === null) {
-    const strongest = [...edges].filter((edge) => edge.effect !== "unclear").sort(byStrength).slice(0, 10);
+    const surest = edges.filter((edge) => edge.effect !== "unclear").slice(0, 10);
     labelPanel.replaceChildren(
       make("h2", {}, "Choose a label"),
       make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found.", quoted ? " Click an influence for the sentences behind it." : ""),
-      ...(strongest.length ? [make("h3", {}, strongest.length < edges.length ? `The ${strongest.length} strongest influences` : "Influences"),
-        make("ul", { class: "influences" }, ...strongest.map((edge) => make("li", { class: edge.effect }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${factorOf(edge)} `, make("span", { class: "quiet" }, `(seen ${number(edge.nWith)} times)`), passagesButton(edge))))] : []),
+      ...(surest.length ? [make("h3", {}, surest.length < edges.length ? `The ${surest.length} surest influences` : "Influences"),
+        make("ul", { class: "influences" }, ...surest.map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), passagesButton(edge)))),
+        make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.")] : []),
       make("h3", {}, "All labels"),
       labelList());
     return;

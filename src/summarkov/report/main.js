@@ -38,7 +38,7 @@ function clicked(code, edge) {
   else open(code);
 }
 
-const largest = Math.max(...edges.map((edge) => Math.abs(edge.strength)), 0);
+const largest = edges.reduce((most, edge) => Math.max(most, edge.evidence), 0);
 function readSliders() {
   state.least = (largest * strengthSlider.value) / 1000;
   state.sure = confidenceSlider.value / 100;
@@ -49,7 +49,7 @@ function readSliders() {
   refresh();
 }
 
-// A large graph starts with its strongest edges, by which it was laid out.
+// A large graph starts with its surest edges, by which it was laid out.
 function startSliders() {
   strengthSlider.value = largest ? Math.ceil((1000 * model.start) / largest) : 0;
   document.getElementById("by-confidence").hidden = !edges.some((edge) => edge.confidence !== undefined);

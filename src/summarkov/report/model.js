@@ -6,16 +6,15 @@ const UNKNOWN = labels.length;  // the code of an event that says nothing
 const nEvents = model.n.reduce((a, b) => a + b, 0);
 const rate = (code) => model.n[code] / nEvents;
 
-const edges = model.edges.map(([from, to, effect, strength, nWith, nWithout, depends, confidence, low, high], number) =>
-  ({ number, from, to, effect, strength, nWith, nWithout, depends, confidence, low, high }));
+// The surest first, as everywhere; evidence is the logarithm of the factor that is sure.
+const edges = model.edges.map(([from, to, effect, evidence, thin, times, change, rates, verdict, support, confidence], number) =>
+  ({ number, from, to, effect, evidence, thin: Boolean(thin), times, change, rates, verdict, support, confidence }));
 const incoming = everyone.map(() => []);
 const outgoing = everyone.map(() => []);
 for (const edge of edges) {
   incoming[edge.to].push(edge);
   outgoing[edge.from].push(edge);
 }
-const byStrength = (a, b) => Math.abs(b.strength) - Math.abs(a.strength) || a.number - b.number;
-for (const list of [...incoming, ...outgoing]) list.sort(byStrength);
 
 // For every label, the model that it is a target of, and its place among that model's outcomes.
 const modelOf = everyone.map(() => null);

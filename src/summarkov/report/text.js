@@ -53,13 +53,16 @@ const plural = (n, thing) => `${number(n)} ${thing}${n === 1 ? "" : "s"}`;
 function percent(p) {
   if (p === 0 || p === 1) return `${100 * p}%`;
   if (p < 0.0001) return "<0.01%";
-  return `${(100 * p).toFixed(p < 0.01 ? 2 : 1)}%`;
+  if (p > 0.999) return ">99.9%";
+  return `${(100 * p).toFixed(p < 0.00995 ? 2 : 1)}%`;
 }
 function factor(ratio) {
-  if (!(ratio < 10000)) return "x" + ratio.toExponential(0);
-  return "x" + (ratio >= 10 ? number(Math.round(ratio)) : ratio >= 1 ? ratio.toFixed(1) : String(Number(ratio.toPrecision(2))));
+  if (Number.isNaN(ratio)) return "";
+  if (ratio === 0 || ratio === Infinity) return ratio ? "never otherwise" : "never";
+  if (ratio > 100) return "over ×100";
+  if (ratio < 0.01) return "under ×0.01";
+  return "×" + (Number(ratio.toPrecision(2)) >= 10 ? Math.round(ratio) : ratio.toPrecision(2));
 }
-const factorOf = (edge) => (edge.effect === "unclear" ? "" : factor(Math.exp(edge.strength)));
 
 // A note beside the pointer or the focused element.
 const tip = document.getElementById("tip");

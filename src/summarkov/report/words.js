@@ -47,14 +47,6 @@ function windowWords(target, influencer) {
   return delay ? `${delay + 1} to ${k} events before` : `within the last ${k} events`;
 }
 
-const meaning = { amplifies: "amplifies", inhibits: "inhibits", mixed: "mixed: more likely in some states, less in others", unclear: "unclear: never seen both with and without" };
-
-// On how much an influence rests, and how sure it is.
-function seenWords(edge) {
-  const seen = `seen ${number(edge.nWith)} times with, ${number(edge.nWithout)} without`;
-  if (edge.confidence === undefined) return seen;
-  const bounds = edge.low === null || edge.high === null ? "" : `, ${factor(Math.exp(edge.low))} to ${factor(Math.exp(edge.high))}`;
-  return `${seen}; found again in ${percent(edge.confidence)} of resampled data${bounds}`;
-}
-
-const edgeNumbers = (edge) => `${meaning[edge.effect]}${edge.effect === "unclear" ? "" : ` ${factorOf(edge)}`}; ${seenWords(edge)}`;
+// What is said of an influence: both rates with their counts, what follows from them, and what stands behind it.
+const edgeWords = (edge) => visible(`${edge.rates}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
+const classOf = (edge) => (edge.thin ? `${edge.effect} thin` : edge.effect);

@@ -1,0 +1,98 @@
+"""What an influence says, in words: the same on the terminal, in pages, figures and notebooks."""
+
+from __future__ import annotations
+
+import math
+
+from summarkov.explain.influence import Influence
+from summarkov.wording import factor, factor_interval, number, percent, plural
+
+
+def change(edge: Influence) -> str:
+    """The share of hits without the influencer and with it.
+
+    >>> change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
+    '10.0% → 30.0%'
+    """
+    return f"{_rate(edge.rate_without)} → {_rate(edge.rate_with)}"
+
+
+def _rate(p: float) -> str:
+    return "never seen" if math.isnan(p) else percent(p)
+
+
+def rates(edge: Influence) -> str:
+    """Both shares with their counts, to follow "after A".
+
+    >>> rates(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
+    '1.9% (1 of 52), otherwise 0% (0 of 12,203)'
+    """
+    sides = ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without))
+    told = [
+        f"{percent(hits / n)} ({number(hits)} of {number(n)})" if n else "never seen" for hits, n in sides
+    ]
+    return f"{told[0]}, otherwise {told[1]}"
+
+
+def times(edge: Influence) -> str:
+    """The ratio; of a mixed influence, which has not one, the word, and nothing of an unclear one."""
+    return {"mixed": "mixed", "unclear": ""}.get(edge.effect, factor(edge.ratio))
+
+
+def limits(edge: Influence) -> str:
+    """The interval of the ratio; a mixed influence has not one ratio."""
+    return "" if edge.effect == "mixed" else factor_interval(edge.low, edge.high)
+
+
+def verdict(edge: Influence) -> str:
+    """The effect with its ratio and interval, and what it is adjusted for.
+
+    >>> verdict(Influence("A", "B", "amplifies", 2.9, 1.8, 4.7, 30, 100, 20, 200))
+    'amplifies ×2.9 (95% interval 1.8 to 4.7), other influencers equal'
+    >>> verdict(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
+    'unclear (95% interval 0.1 to 9.0), other influencers equal'
+    """
+    if edge.effect == "mixed":
+        return (
+            f"mixed: {edge.depends or 'more likely beside some of the other influencers, less beside others'}"
+        )
+    words = f"{edge.effect} {times(edge)}".strip() + f" (95% interval {limits(edge)})"
+    if _is_adjusted(edge):
+        words += ", other influencers equal"
+    if edge.is_reversed:
+        words += "; the two rates alone point the other way"
+    return words
+
+
+def _is_adjusted(edge: Influence) -> bool:
+    """Whether the ratio is another than that of the two rates."""
+    if not edge.n_with or not edge.n_without or not edge.rate_without:
+        return not (math.isinf(edge.ratio) or math.isnan(edge.ratio))
+    return not math.isclose(edge.ratio, edge.rate_with / edge.rate_without, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def support(edge: Influence) -> str:
+    """In how many sequences the target followed, where that is known, and whether the evidence is thin."""
+    words = []
+    if edge.sequences is not None and edge.sequences_with is not None:
+        words.append(f"in {number(edge.sequences)} of {plural(edge.sequences_with, 'sequence')}")
+    if edge.is_thin:
+        words.append("thin evidence")
+    if edge.frequency is not None:
+        words.append(f"found again in {percent(edge.frequency)} of resampled data")
+    return ", ".join(words)
+
+
+def sentence(edge: Influence, influencer: str, target: str, where: str) -> str:
+    """All of it as one sentence; names are given as they are to be shown.
+
+    >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, 12, 25)
+    >>> sentence(edge, "'A'", "'B'", "within the last 5 events")  # doctest: +NORMALIZE_WHITESPACE
+    "After 'A' within the last 5 events, 'B' follows at 30.0% (30 of 100), otherwise 10.0% (20 of 200), in 12
+    of 25 sequences: amplifies ×3.0 (95% interval 1.8 to 5.0)."
+    """
+    behind = support(edge)
+    return (
+        f"After {influencer} {where}, {target} follows at {rates(edge)}{f', {behind}' if behind else ''}: "
+        f"{verdict(edge)}."
+    )
