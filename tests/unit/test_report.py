@@ -216,13 +216,13 @@ def test_groups_stand_apart_and_single_labels_below() -> None:
     assert places(9, [(0, 1, 1.0), (1, 2, -1.0), (3, 4, 2.0), (4, 4, 1.0)]) == found.tolist()
 
 
-def test_a_large_graph_starts_with_its_strongest_edges(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_graph_starts_with_its_surest_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "MANY_EDGES", 5)
-    monkeypatch.setattr(contents, "STRONGEST", 3)
+    monkeypatch.setattr(contents, "SUREST", 3)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-    strengths = sorted((abs(edge.strength) for edge in graph.edges_), reverse=True)
-    assert len(strengths) > 5
-    assert contents.content(graph)["start"] == pytest.approx(strengths[2], rel=1e-5)
+    evidence = sorted((edge.evidence for edge in graph.edges_), reverse=True)
+    assert len(evidence) > 5
+    assert contents.content(graph)["start"] == pytest.approx(evidence[2], rel=1e-5)
 
 
 # ---------------------------------------------------------------------------------- passages

@@ -26,7 +26,7 @@ FLOORS = (
     ("summaries", "scores"),
     ("events", "readers"),
     ("kernels",),
-    ("errors",),
+    ("errors", "wording"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -47,12 +47,12 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "writers", "engines", "models.graph", "models.streaming", "cli"},
+    "pyarrow": {"readers", "writers", "engines", "models.exports", "models.streaming", "cli"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},
     "sklearn": {"baselines", "models.parameters", "text.factors"},
-    "scipy": {"baselines", "text.factors"},
+    "scipy": {"baselines", "confidence", "evaluation.comparison", "text.factors"},
     "threadpoolctl": {"baselines"},
     "typer": {"cli"},
     "click": {"cli"},

@@ -46,8 +46,8 @@ class Influence:
     n_with: float
     hits_without: float
     n_without: float
-    sequences: int | None = None
-    sequences_with: int | None = None
+    sequences: float | None = None
+    sequences_with: float | None = None
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""

@@ -134,7 +134,6 @@ def edge_table(edges: Sequence[Influence]) -> Any:
     rows = [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
     text = {"influencer", "target", "effect", "interval", "depends"}
     kinds = {name: pa.string() if name in text else pa.float64() for name in names}
-    kinds |= {"sequences": pa.int64(), "sequences_with": pa.int64()}
     kinds |= {name: pa.bool_() if name.startswith("is_") else pa.float64() for name in _DERIVED}
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
 

@@ -51,7 +51,7 @@ class InfluenceGraph(Parameters):
     >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
     >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
     >>> [(edge.influencer, edge.target, edge.effect) for edge in graph.edges_]
-    [('C', 'A', 'amplifies'), ('A', 'B', 'amplifies'), ('B', 'C', 'amplifies')]
+    [('A', 'B', 'amplifies'), ('C', 'A', 'amplifies'), ('B', 'C', 'amplifies')]
     """
 
     model: SummaryModel

@@ -117,7 +117,7 @@ def _sequences(model: SummaryModel) -> dict[str, Any]:
     followed = model.fitted.followed
     assert followed is not None
     return {
-        z: {"present": int(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
+        z: {"present": float(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
         for z, present, each in zip(
             model.fitted.influencer_labels, followed.present, followed.followed, strict=False
         )
