@@ -122,7 +122,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     model = sm.load("m.json")
     assert model.lookbacks_["add to cart"] == 5
     assert "BSuMM: look-back 1 or 5 or none, alpha 0.1" in printed
-    assert "+ add to cart within 5 → purchase" in printed
+    assert "+ add to cart → purchase " in printed
     assert "Read: after 'add to cart' within the last 5 events, 'purchase' follows" in " ".join(
         printed.split()
     )
@@ -135,7 +135,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert document["settings"]["lookback"] == [1, 5, None]
     assert document["trace"][0]["lookback"] == 5
     run("learn", shop / "events.jsonl", "-k", "auto", "-o", "g.json")
-    assert "+ purchase within" in run("show", "g.json").stdout
+    assert "Back" in run("show", "g.json").stdout
     assert "within its look-back" in run("predict", "g.json", "-a", "add to cart").stdout
     after = run("predict", "m.json", "-a", "add to cart", "-a", "browse").stdout
     assert "Within its look-back: add to cart within 5 (seen" in after

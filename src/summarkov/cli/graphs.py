@@ -91,11 +91,17 @@ def print_influences(
             console.print(Text(f"~ {names}: {visible(how)}", style=_STYLES["mixed"]))
 
 
-def _columns(console: Console, edges: Sequence[Influence]) -> dict[str, list[str]]:
+def _columns(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
     from summarkov.explain.sentences import change, limits, times
 
-    columns = {
+    columns = {}
+    if any(place_of(models[e.target], e.influencer) for e in edges):  # each has a look-back of its own
+        reach = [models[e.target].fitted.reach(e.influencer)[1] for e in edges]
+        columns["Back"] = ["all" if k is None else str(k) for k in reach]
+    columns |= {
         "Without → with": [change(e) for e in edges],
         "Factor": [times(e) or e.effect for e in edges],
         "95% interval": [limits(e) for e in edges],
@@ -120,8 +126,8 @@ def _names_width(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> tuple[int, int]:
     """How wide the influencers and the targets are shown."""
-    room = page_width(console) - _beside(_columns(console, edges)) - _JOINTS
-    first = widest([e.influencer + place_of(models[e.target], e.influencer) for e in edges])
+    room = page_width(console) - _beside(_columns(console, edges, models)) - _JOINTS
+    first = widest([e.influencer for e in edges])
     second = widest([e.target for e in edges])
     if first + second <= room:
         return first, second
@@ -137,7 +143,7 @@ def _print_part(
     models: Mapping[str, SummaryModel],
     width: tuple[int, int],
 ) -> None:
-    columns = _columns(console, edges)
+    columns = _columns(console, edges, models)
     table = new_table()
     table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(width) + _JOINTS)
     for name in columns:
@@ -146,11 +152,9 @@ def _print_part(
         )
     for at, edge in enumerate(edges):
         style = "dim" if edge.is_thin else _STYLES[edge.effect]
-        where = place_of(models[edge.target], edge.influencer)
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
-            shorten(edge.influencer, max(4, width[0] - len(where))),
-            (where, "dim"),
+            shorten(edge.influencer, width[0]),
             signs(console, " → "),
             shorten(edge.target, width[1]),
             no_wrap=True,
@@ -167,13 +171,14 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
         return
     edge = edges[0]
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
-    read = sentence(edge, influencer, target, window_words(models[edge.target], edge.influencer))
+    model = models[edge.target]
+    read = sentence(edge, influencer, target, window_words(model, edge.influencer))
+    back = "Back: how many events back it is looked for. " if place_of(model, edge.influencer) else ""
     console.print(
         Text(
-            f"\nRead: {signs(console, read[0].lower() + read[1:])} "
-            "Seqs: sequences in which the target followed. "
-            "The order is by the limit of the interval that is nearer to 1. Influence here is statistical: "
-            "no proof of cause."
+            f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
+            "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
+            "is nearer to 1. Influence here is statistical: no proof of cause."
         )
     )
 
