@@ -11,7 +11,7 @@ TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or pr
 
 .PHONY: demo test lint bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
 
-demo: $(VENV)/.report
+demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
 
 # A process a core, each with whole files of tests, in their order: the long ones come first.

@@ -162,7 +162,6 @@ def test_explanations_cite(folder: Path) -> None:
 
 
 def test_the_page_takes_passages(folder: Path) -> None:
-    pytest.importorskip("networkx", reason="networkx is not installed")
     run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events("e.jsonl"))
     graph.save("g.json")

