@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from needs import why_not
 from summarkov.baselines import PAPER_SETTINGS, LstmContender
 from summarkov.baselines.network import N_SPECIAL, padded, shuffled_batches
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 
-torch = pytest.importorskip("torch", reason="the LSTM needs PyTorch")
+torch = pytest.importorskip("torch", reason=why_not("torch"))
 
 CYCLE = ["A", "B", "C", "D"]
 

@@ -166,7 +166,10 @@ def test_a_hidden_library(library: str, number: int, hide: Callable[[str], None]
     assert (library, (told[1], told[2], told[3])) in {(each.library, each.said) for each in IMPORTS}
 
 
-@pytest.mark.parametrize("library", COMMANDS)
+@pytest.mark.parametrize(
+    "library",  # topics are refused for want of scikit-learn first
+    [pytest.param(each, marks=pytest.mark.needs(*["sklearn"] * (each == "sentencex"))) for each in COMMANDS],
+)
 def test_a_hidden_library_on_the_command_line(
     library: str, hide: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
