@@ -5,6 +5,7 @@ VENV := .venv
 BARE := .venv-bare
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
 .PHONY: demo test quick bare lint wheel bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
 

@@ -45,8 +45,11 @@ NEEDS = {
         DATA.is_dir(), "the published numbers", "make test DATA=FOLDER, see CONTRIBUTING.md"
     ),
 }
-#: Libraries that the extra "test" brings.
-LIBRARIES = ("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn")
+#: Libraries that the extra "test" brings, and whether they are here.
+LIBRARIES = {
+    name: _installed(name)
+    for name in ("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn")
+}
 
 #: Documents, and modules with examples, that need a library.
 EXAMPLES = {
@@ -68,15 +71,14 @@ EXAMPLES = {
 
 def why_not(*names: str) -> str:
     """Why tests that need all these are skipped; empty if everything is here."""
-    here = {name: need.here for name, need in NEEDS.items()} | {name: _installed(name) for name in LIBRARIES}
-    missing = [name for name in names if not here[name]]
+    missing = [name for name in names if not (NEEDS[name].here if name in NEEDS else LIBRARIES[name])]
     return f"no {' and no '.join(missing)} here" if missing else ""
 
 
 def missing_line() -> str:
     """One line that names everything that is missing, what it is for, and how to get it; or nothing."""
     missing = [f"{name} for {need.purpose} ({need.how})" for name, need in NEEDS.items() if not need.here]
-    bare = [name for name in LIBRARIES if not _installed(name)]
+    bare = [name for name, here in LIBRARIES.items() if not here]
     if bare:
         missing.append(f'{", ".join(bare)} ({_PIP} -e ".[test]")')
     return f"Not here, and its tests skipped: {'; '.join(missing)}" if missing else ""

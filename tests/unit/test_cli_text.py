@@ -11,7 +11,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.text import TopicModel, load_topics, read_documents, read_text_events, text_events
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
 HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 

@@ -49,7 +49,9 @@ class Import(NamedTuple):
 def optional_imports() -> Iterator[Import]:
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        source = path.read_text(encoding="utf-8")
+        if not any(name in source for name in BRINGS):
+            continue
 
         def visit(node: ast.AST, function: str, said: Any, module: str = module) -> Iterator[Import]:
             for child in ast.iter_child_nodes(node):
@@ -64,7 +66,7 @@ def optional_imports() -> Iterator[Import]:
                         yield Import(f"{module}:{function}", name.split(".")[0], said)
                 yield from visit(child, inside, words)
 
-        yield from visit(tree, "", None)
+        yield from visit(ast.parse(source), "", None)
 
 
 def said_by(block: ast.With) -> tuple[str, ...] | None:
