@@ -38,6 +38,10 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	$(BIN)/python tools/audit.py
 
+# The source archive and the wheel, looked into, and the demo from the installed wheel.
+wheel: $(VENV)/.wheel
+	$(BIN)/python tools/wheel.py
+
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
