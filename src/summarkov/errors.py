@@ -47,14 +47,34 @@ class NotFittedError(SummarkovError, AttributeError):
 
 
 class MissingLibraryError(SummarkovError, ImportError):
-    """An optional library is not installed."""
+    """An optional library is not installed.
+
+    >>> print(MissingLibraryError("a figure", "matplotlib", "plot"))
+    a figure needs matplotlib; install it with: pip install "summarkov[plot]" (in a clone: pip install -e
+    ".[plot]")
+    """
 
     def __init__(self, purpose: str, library: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs {library}; install summarkov[{extra}]")
+        super().__init__(
+            f'{purpose} needs {library}; install it with: pip install "summarkov[{extra}]" '
+            f'(in a clone: pip install -e ".[{extra}]")'
+        )
 
 
 class StoreError(SummarkovError, ValueError):
     """A model file is damaged, foreign or of a later version; or there is no room to write one."""
+
+
+@contextmanager
+def optional_library(purpose: str, library: str, extra: str) -> Iterator[None]:
+    """Around the import of an optional library: where it is missing, say what needs it and how to install it.
+
+    ``purpose`` is what was asked for, and ``extra`` the name of the extra that brings the library.
+    """
+    try:
+        yield
+    except ImportError as missing:
+        raise MissingLibraryError(purpose, library, extra) from missing
 
 
 @contextmanager

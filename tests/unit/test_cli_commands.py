@@ -633,6 +633,7 @@ def test_export_edges(shop, tmp_path, name):
     assert [row["ratio"] for row in found] == pytest.approx([e.ratio for e in edges])
 
 
+@pytest.mark.needs("matplotlib")
 @pytest.mark.parametrize(
     ("file", "more"), [("graph.json", ()), ("graph.json", ("-t", "purchase")), ("one.json", ())]
 )

@@ -11,7 +11,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.text import TopicModel, load_topics, read_documents, read_text_events, text_events
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
 HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 
@@ -162,7 +162,6 @@ def test_explanations_cite(folder: Path) -> None:
 
 
 def test_the_page_takes_passages(folder: Path) -> None:
-    pytest.importorskip("networkx", reason="networkx is not installed")
     run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events("e.jsonl"))
     graph.save("g.json")

@@ -13,6 +13,8 @@ from summarkov.models.exports import STROKES
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
 
+pytestmark = pytest.mark.needs("matplotlib")
+
 HOSTILE = ["<script>", "$x_1$", "a\nb", "مرحبا", "x" * 200, '"&']
 
 

@@ -4,7 +4,6 @@ import html.parser
 import itertools
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.errors import DataError, MissingLibraryError, NotFittedError, SettingError, StoreError
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.report import content as contents
 from summarkov.report import passages as report_passages
 from summarkov.report import to_html
@@ -161,14 +160,6 @@ def test_an_unfitted_model() -> None:
         sm.BSuMM("A").to_html()
     with pytest.raises(NotFittedError, match="call fit"):
         sm.InfluenceGraph(sm.BSuMM()).to_html()
-
-
-def test_without_the_library_for_the_layout(
-    graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(MissingLibraryError, match=r"needs networkx; install summarkov\[report\]"):
-        graph.to_html()
 
 
 def test_all_or_nothing(graph: sm.InfluenceGraph, tmp_path: Path) -> None:

