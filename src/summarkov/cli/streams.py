@@ -41,8 +41,8 @@ Memory = Annotated[
     ),
 ]
 
-#: What a byte of a text file, or a row of a Parquet file, takes in memory while it is read, about.
-_TEXT_BYTE, _PARQUET_ROW = 3, 64
+#: What a byte of a text file takes in memory while it is read, about.
+_TEXT_BYTE = 3
 #: How many bytes of an event log a packed one holds, about.
 _PACKED = 10
 _METHODS = {"parquet": "parquet", "csv": "csv", "tsv": "csv", "jsonl": "jsonl"}
@@ -143,7 +143,10 @@ def _needed(path: Path, format: str | None) -> int:
         if kind == "parquet":
             from pyarrow import parquet
 
-            return int(parquet.read_metadata(path).num_rows) * _PARQUET_ROW
+            from summarkov.readers.parquet_files import bytes_in_memory
+
+            metadata = parquet.read_metadata(path)
+            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)[0]
         if kind not in _METHODS:
             return 0  # it cannot be streamed
         packed = str(path).lower().endswith(ENDINGS)

@@ -55,11 +55,11 @@ class StreamSource(EventSource):
 
     def places(self) -> Places:
         """The place of each sequence that is not empty, in the order of first rows."""
-        return [self._content.places()]
+        return [range(self._content.n_held)]
 
     def numbers(self) -> Places:
         """The number of each sequence, in the order of first rows."""
-        return [self._content.numbers()]
+        return [range(self._content.n_sequences)]
 
     def part(self) -> Part:
         """All of the data."""
