@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import summarkov as sm
+from summarkov.cli.main import app
 from summarkov.errors import SettingError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.readers.scratch import PREFIX, Scratch
@@ -143,3 +147,63 @@ def test_new_files_follow_the_umask(tmp_path, umask, mode):
     finally:
         os.umask(before)
     assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {mode}
+
+
+# ---------------------------------------------------------------------- files by several names
+
+
+def counted(path: Path) -> tuple[int, list[str]]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with sm.EventSource.json_lines(path, scratch=path.parent if path.is_dir() else None) as source:
+            return source.n_sequences, [str(each.message) for each in told]
+
+
+def test_a_link_beside_a_folder_counts_nothing_twice(tmp_path):
+    log = tmp_path / "log"
+    (log / "2024-05").mkdir(parents=True)
+    lines(log / "2024-05" / "a.jsonl")
+    assert counted(log) == (10, [])
+    (log / "latest").symlink_to("2024-05")
+    words = "files that are there by several names, by links, are read once; left out: "
+    assert counted(log) == (10, [f"{words}{log}/latest"])
+    assert counted(log / "*" / "*.jsonl") == (10, [f"{words}{log}/latest/a.jsonl"])
+    (log / "self").symlink_to(".")
+    assert counted(log) == (10, [f"{words}{log}/latest, {log}/self"])
+
+
+def test_links_to_files(tmp_path):
+    log = tmp_path / "log"
+    log.mkdir()
+    lines(tmp_path / "elsewhere.jsonl", 3)
+    lines(log / "b.jsonl")
+    (log / "a.jsonl").symlink_to("b.jsonl")  # found by its own name, though that comes later
+    os.link(log / "b.jsonl", log / "hard.jsonl")
+    (log / "linked.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    (log / "broken.jsonl").symlink_to("nowhere")
+    n, (told,) = counted(log)
+    assert n == 13
+    assert told.endswith(f"left out: {log}/a.jsonl, {log}/hard.jsonl")
+
+
+def test_a_linked_folder_elsewhere_is_read(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    lines(tmp_path / "elsewhere" / "deep" / "a.jsonl")
+    (tmp_path / "elsewhere" / "back").symlink_to(tmp_path)
+    (tmp_path / "log" / "link").symlink_to(tmp_path / "elsewhere")
+    n, told = counted(tmp_path / "log")
+    assert n == 10
+    assert len(told) == 1
+
+
+def test_the_command_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("log").mkdir()
+    lines(Path("log/a.jsonl"))
+    Path("log/b.jsonl").symlink_to("a.jsonl")
+    result = CliRunner().invoke(app, ["learn", "log", "--json"])
+    assert (result.exit_code, json.loads(result.stdout)["n_sequences"]) == (0, 10)
+    assert result.stderr == (
+        "Note: files that are there by several names, by links, are read once; left out: log/b.jsonl\n"
+    )

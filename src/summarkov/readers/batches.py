@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING
 from summarkov.errors import DataError
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.csv_files import BLOCK, SEPARATORS, header_of, reason
-from summarkov.readers.files import FORMATS, open_file, open_text
+from summarkov.readers.files import open_file, open_text
+from summarkov.readers.found import endings_of
 from summarkov.readers.ordering import is_text
-from summarkov.readers.packed import ENDINGS, as_text
+from summarkov.readers.packed import as_text
 from summarkov.readers.parquet_files import (
     bytes_in_memory,
     check_rows,
@@ -177,35 +177,6 @@ class Files:
         return pa.table(columns)
 
 
-def find_files(path: str | os.PathLike[str], format: str) -> list[str]:
-    """The files that a path means: one file, those of a folder and its subfolders, or those of a pattern.
-
-    In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
-    out, as Arrow and Spark do.
-    """
-    name = os.fsdecode(path)
-    endings = _endings("csv", "tsv") if format == "csv" else _endings(format)
-    named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
-    if os.path.isdir(name):
-        within = glob.glob(os.path.join(glob.escape(name), "**", "[!_.]*"), recursive=True)
-        hidden = [part for part in within if _hidden(os.path.relpath(part, name))]
-        found = [p for p in within if p.lower().endswith(endings) and os.path.isfile(p) and p not in hidden]
-        if not found:
-            raise DataError(f"there are no files that end in {named} in the folder {name}")
-    elif not os.path.exists(name) and glob.has_magic(name):
-        found = [part for part in glob.glob(name, recursive=True) if os.path.isfile(part)]
-        if not found:
-            raise DataError(f"no file fits the pattern {name}; check the path")
-    else:
-        open_file(name).close()  # says what is wrong with it
-        found = [name]
-    return sorted(found)
-
-
-def _hidden(path: str) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.split(os.sep))
-
-
 def _parquet_schema(path: str) -> pa.Schema:
     with open_file(path) as file:
         return parquet_schema(file, path)
@@ -220,15 +191,8 @@ def _csv_schema(path: str, asked: Columns) -> pa.Schema:
 
 
 def _separators(path: str) -> tuple[str, ...]:
-    tabs = path.lower().endswith(_endings("tsv"))
+    tabs = path.lower().endswith(endings_of("tsv"))
     return SEPARATORS["tsv" if tabs else "csv"]
-
-
-def _endings(*formats: str) -> tuple[str, ...]:
-    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
-    plain = [ending for format in formats for ending in FORMATS[format]]
-    packed = () if "parquet" in formats else ENDINGS
-    return tuple(ending + more for ending in plain for more in ("", *packed))
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
