@@ -203,7 +203,7 @@ def test_the_command_says_so(tmp_path, monkeypatch):
     lines(Path("log/a.jsonl"))
     Path("log/b.jsonl").symlink_to("a.jsonl")
     result = CliRunner().invoke(app, ["learn", "log", "--json"])
-    assert (result.exit_code, json.loads(result.stdout)["n_sequences"]) == (0, 10)
+    assert (result.exit_code, json.loads(result.stdout)["data"]["sequences"]) == (0, 10)
     assert result.stderr == (
         "Note: files that are there by several names, by links, are read once; left out: log/b.jsonl\n"
     )
