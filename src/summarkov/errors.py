@@ -23,7 +23,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
+
+#: How long names may be, and how many, for one that is most like another to be looked for.
+_LONGEST_NAME, _MOST_NAMES = 100, 1000
 
 
 class SummarkovError(Exception):
@@ -101,7 +105,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("protset", ["riot", "protest"])
     "; did you mean 'protest'?"
     """
-    found = difflib.get_close_matches(name, list(known), n=1)
+    if len(name) > _LONGEST_NAME:
+        return ""
+    alike = (other for other in islice(known, _MOST_NAMES) if len(other) <= _LONGEST_NAME)
+    found = difflib.get_close_matches(name, alike, n=1)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
