@@ -72,7 +72,10 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
-    """Print influences in their order, those of a label on itself and those of thin evidence apart."""
+    """Print influences in their order, those of a label on itself and those of thin evidence apart.
+
+    ``models`` by target say how far back each looks, where that is told.
+    """
     parts = {
         "": [e for e in edges if not e.is_thin and not e.is_self],
         "Labels on themselves": [e for e in edges if not e.is_thin and e.is_self],
@@ -98,7 +101,8 @@ def _columns(
     from summarkov.explain.sentences import change, limits, times
 
     columns = {}
-    if any(place_of(models[e.target], e.influencer) for e in edges):  # each has a look-back of its own
+    if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
+        # each has a look-back of its own
         reach = [models[e.target].fitted.reach(e.influencer)[1] for e in edges]
         columns["Back"] = ["all" if k is None else str(k) for k in reach]
     columns |= {
