@@ -46,6 +46,8 @@ def spark():
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
+        # For a session this short: no second compilation of hot code, and no threads to collect garbage.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = sql.SparkSession.builder.master("local[2]").appName("summarkov tests")
     for name, value in settings.items():
