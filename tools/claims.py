@@ -121,6 +121,7 @@ def _log_factorial(n):
     return np.vectorize(lambda k: math.lgamma(k + 1))(n)
 
 
+# ruff: noqa: E501  # the page below has longer lines
 PAGE = """# Are the claims true?
 
 What is said of an edge is counted (see [Models](guide/models.md#what-an-edge-says)), so it can be checked. `make claims` does that
