@@ -84,7 +84,7 @@ def _write(graph: InfluenceGraph, kind: str, out: Path) -> None:
     from pyarrow import csv, parquet
 
     with replacing(out) as temporary:
-        table = graph.edge_table()
+        table = graph.edges_.to_frame("pyarrow")
         if kind == ".csv":
             csv.write_csv(table, temporary)
         else:

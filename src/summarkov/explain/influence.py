@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
@@ -51,6 +52,15 @@ class Influence:
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
+
+    derived_columns: ClassVar[tuple[str, ...]] = (
+        "rate_with",
+        "rate_without",
+        "evidence",
+        "is_thin",
+        "is_self",
+        "is_reversed",
+    )
 
     @property
     def rate_with(self) -> float:

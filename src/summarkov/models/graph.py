@@ -14,25 +14,27 @@ from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
 from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Explanation, Influence, ranked
+from summarkov.explain import Explanation, Influence
+from summarkov.frames import Sheet
+from summarkov.kernels import Index
 from summarkov.models import exports
+from summarkov.models.edges import Edges
 from summarkov.models.labels import codes_of, label_list
 from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
-from summarkov.models.notebook import graph_html
-from summarkov.models.parameters import Parameters
+from summarkov.models.predictor import Predictor, Unknown
 from summarkov.simulate.draw import draw_sequences
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
 
 FloatArray = npt.NDArray[np.float64]
-CodeArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Parameters):
+class InfluenceGraph(Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -94,7 +96,7 @@ class InfluenceGraph(Parameters):
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Add the counts of further events to every model; the influencers stay."""
-        if not hasattr(self, "_models"):
+        if not self.is_fitted:
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
@@ -217,15 +219,13 @@ class InfluenceGraph(Parameters):
         return {label: model.influencers_ for label, model in self.models_.items()}
 
     @property
-    def edges_(self) -> tuple[Influence, ...]:
+    def edges_(self) -> Edges:
         """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
-        return tuple(
-            ranked(
-                _with_confidence(edge, sure.get((edge.influencer, edge.target)))
-                for model in self.models_.values()
-                for edge in model.fitted.influences
-            )
+        return Edges(
+            _with_confidence(edge, sure.get((edge.influencer, edge.target)))
+            for model in self.models_.values()
+            for edge in model.fitted.influences
         )
 
     @property
@@ -265,33 +265,41 @@ class InfluenceGraph(Parameters):
         """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
         return exports.to_graphml(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return graph_html(self)
-
-    def edge_table(self) -> Any:
-        """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of ``edges_``.
-
-        ``.to_pandas()`` makes a data frame of it. The columns are the fields of :class:`Influence` and
-        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
-        """
-        return exports.edge_table(self.edges_)
+    def summary(self) -> Sheet:
+        """The surest edges, as a table that prints well and that notebooks show in HTML."""
+        edges = self.edges_
+        return edges.sheet(
+            f"InfluenceGraph of {len(self.models_)} targets: {len(edges)} influences, the surest first; "
+            "factors with other influencers equal"
+        )
 
     # ------------------------------------------------------------------ use
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
-        """Probability of every label (as in ``labels_``) at every position, a row each, summing to 1."""
-        return self._next.everywhere(events, unknown)
+    @property
+    def outcomes_(self) -> tuple[str, ...]:
+        """What the columns of probabilities stand for: the targets."""
+        return tuple(self.models_)
 
-    def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def _check_predicts(self) -> None:
+        self._next.check_complete()
+
+    def _memory(self) -> tuple[int, int | None]:
+        return self._next.memory
+
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return self._next.at(index, positions)
+
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
         return self._measured(events, unknown, sample_weight).log_likelihood
 
-    def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
-        """Mean log-likelihood an event under the next-event distribution; larger is better."""
-        return self._measured(events, "error", sample_weight).score
+    def score(
+        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood per event under the next-event distribution; larger is better."""
+        return self._measured(events, unknown, sample_weight).score
 
-    def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
         return self._measured(events, unknown, sample_weight).brier
 
@@ -301,14 +309,17 @@ class InfluenceGraph(Parameters):
         self._next.check_complete()
         return measure(self, events, unknown, sample_weight)
 
-    def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
+    def explain(self, history: Iterable[object], label: str, *, unknown: Unknown = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""
         if label not in self.models_:
             codes_of([label], list(self.models_))
         return self.models_[label].explain(history, unknown=unknown)
 
-    def follow(self, *, unknown: str = "error") -> GraphFollower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
+
+        For many histories at once, :meth:`predict_next` is far faster.
+        """
         return GraphFollower(self._next, unknown)
 
     def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
@@ -316,11 +327,7 @@ class InfluenceGraph(Parameters):
 
         It is normalised, so simulated data need not have exactly the influencers of the graph.
         """
-        return draw_sequences(self.next_event, self.labels_, n_sequences, length, seed)
-
-    def next_event(self, histories: CodeArray) -> FloatArray:
-        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        return self._next.after(histories)
+        return draw_sequences(self._next.after, self.labels_, n_sequences, length, seed)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph as JSON, all or nothing."""
