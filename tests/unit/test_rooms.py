@@ -26,7 +26,7 @@ FLOORS = (
     ("summaries", "scores"),
     ("events", "readers"),
     ("kernels",),
-    ("frames",),
+    ("frames", "settings"),
     ("errors", "wording"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -25,6 +25,7 @@ from summarkov.events.prepare import (
 )
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
+from summarkov.settings import seed_of
 
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
@@ -322,8 +323,9 @@ class EventSequences:
         seed: int = 0,
         *,
         common_labels: bool = False,
+        random_state: int | None = None,
     ) -> tuple[EventSequences, ...]:
-        """Split at random by sequence into parts of the given fractions.
+        """Split at random by sequence into parts of the given fractions; ``random_state`` means ``seed``.
 
         The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
         to all parts are deleted everywhere.
@@ -332,7 +334,7 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
         [5, 5]
         """
-        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed))
+        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed_of(seed, random_state)))
         if common_labels:
             in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
             common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]

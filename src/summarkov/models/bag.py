@@ -22,6 +22,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
+from summarkov.settings import seed_of
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
@@ -46,6 +47,8 @@ class Bag(Predictor):
         How many resamples: as many sequences as there are, drawn with replacement.
     seed : int
         Of the resamples. Equal seeds give equal bags.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Bag(Predictor):
     model: SummaryModel
     n_models: int = 40
     seed: int = 0
+    random_state: int | None = None
 
     def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
@@ -70,7 +74,7 @@ class Bag(Predictor):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
             raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
-        draws = Bootstrap(self.n_models, self.seed)
+        draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
         if isinstance(events, EventSource):
             as_source(events, sample_weight=sample_weight)  # refuses weights
             drawn = events.replicated(draws)

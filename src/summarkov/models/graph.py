@@ -24,6 +24,7 @@ from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.predictor import Predictor, Unknown
+from summarkov.settings import seed_of
 from summarkov.simulate.draw import draw_sequences
 
 if TYPE_CHECKING:
@@ -109,6 +110,7 @@ class InfluenceGraph(Predictor):
         *,
         n: int = 100,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
@@ -128,6 +130,8 @@ class InfluenceGraph(Predictor):
             How many graphs.
         seed : int
             Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
+        random_state : int, optional
+            Another name for ``seed``; give one of them.
         blocks : int or names, optional
             What to draw instead of sequences, for events that hang together: names of groups, one a sequence;
             or blocks inside of sequences, as a number of events in a row or as a name an event (such as the
@@ -147,7 +151,13 @@ class InfluenceGraph(Predictor):
         from summarkov.models.bootstrap import bootstrap
 
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {"n": n, "seed": seed, "blocks": blocks, "level": level, "progress": progress}
+        settings = {
+            "n": n,
+            "seed": seed_of(seed, random_state),
+            "blocks": blocks,
+            "level": level,
+            "progress": progress,
+        }
         found = bootstrap(list(self.models_.values()), source, **settings)
         self._confidence = found
         return found
@@ -158,6 +168,7 @@ class InfluenceGraph(Predictor):
         *,
         rate: float = 0.1,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         sample_weight: Any = None,
         progress: Callable[[int, int], None] | None = None,
@@ -178,7 +189,7 @@ class InfluenceGraph(Predictor):
             What the graph was learned from.
         rate : float
             The share of false edges among those kept, on average, that one is ready to accept.
-        seed, blocks, progress
+        seed, random_state, blocks, progress
             As for :meth:`confidence`; the halves are of sequences, or of blocks.
 
         >>> from summarkov import BSuMM, read_events
@@ -190,7 +201,7 @@ class InfluenceGraph(Predictor):
         from summarkov.models.halves import discoveries
 
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {"rate": rate, "seed": seed, "blocks": blocks, "progress": progress}
+        settings = {"rate": rate, "seed": seed_of(seed, random_state), "blocks": blocks, "progress": progress}
         return discoveries(list(self.models_.values()), source, **settings)
 
     # ------------------------------------------------------------------ what was learned
@@ -322,12 +333,16 @@ class InfluenceGraph(Predictor):
         """
         return GraphFollower(self._next, unknown)
 
-    def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
+    def simulate(
+        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+    ) -> EventSequences:
         """Draw sequences from the next-event distribution.
 
         It is normalised, so simulated data need not have exactly the influencers of the graph.
         """
-        return draw_sequences(self._next.after, self.labels_, n_sequences, length, seed)
+        return draw_sequences(
+            self._next.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph as JSON, all or nothing."""

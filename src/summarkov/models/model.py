@@ -34,6 +34,7 @@ from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
+from summarkov.settings import seed_of
 from summarkov.summaries import Summary
 
 FloatArray = npt.NDArray[np.float64]
@@ -242,6 +243,7 @@ class SummaryModel(Predictor):
         *,
         n: int = 100,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
@@ -251,7 +253,15 @@ class SummaryModel(Predictor):
         from summarkov.models.bootstrap import bootstrap
 
         source = self._source(events, sample_weight=sample_weight)
-        return bootstrap([self], source, n=n, seed=seed, blocks=blocks, level=level, progress=progress)
+        return bootstrap(
+            [self],
+            source,
+            n=n,
+            seed=seed_of(seed, random_state),
+            blocks=blocks,
+            level=level,
+            progress=progress,
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON, all or nothing."""

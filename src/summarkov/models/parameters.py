@@ -75,11 +75,12 @@ class Parameters:
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
         with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
-            from sklearn.utils import InputTags, Tags, TargetTags
+            from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )
 

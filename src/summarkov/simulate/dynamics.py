@@ -11,6 +11,7 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
+from summarkov.settings import seed_of
 from summarkov.simulate.draw import after_histories, draw_sequences, flat
 from summarkov.summaries import BinarySummary, WindowSummary
 
@@ -186,9 +187,11 @@ class Dynamics:
 
     # ------------------------------------------------------------------ use
 
-    def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
+    def simulate(
+        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+    ) -> EventSequences:
         """Draw sequences of the given length, or lengths."""
-        return draw_sequences(self._next_event, self.labels, n_sequences, length, seed)
+        return draw_sequences(self._next_event, self.labels, n_sequences, length, seed_of(seed, random_state))
 
     def _next_event(self, histories: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
