@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -43,12 +44,29 @@ class Rows:
     table: pa.Table
 
 
+class _Stream:
+    """A file to which Arrow writes tables; Arrow takes no path that is not UTF-8."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._file = pa.OSFile(os.fsencode(path), "wb")
+        self._writer = pa.ipc.new_stream(self._file, schema)
+
+    def write_table(self, table: pa.Table) -> None:
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.close()
+
+
 @dataclass
 class Part:
     """Rows whose cases have the same bits of the hash, in a file, in the order in which they came."""
 
     path: Path
-    writer: Any
+    writer: _Stream
     n_rows: int = 0
     lowest: int = 2**64
     highest: int = -1
@@ -61,7 +79,7 @@ class Part:
         """The rows, as written."""
         import pyarrow as pa
 
-        with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
+        with pa.OSFile(os.fsencode(self.path)) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
                 yield pa.table(batch)
 
@@ -140,7 +158,7 @@ def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
                 part = parts.get(number)
                 if part is None:
                     path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
-                    part = parts[number] = Part(path, pa.ipc.new_stream(path, here.schema))
+                    part = parts[number] = Part(path, _Stream(path, here.schema))
                 part.writer.write_table(here)
                 mine = of_row[order[start:stop]]
                 part.n_rows += stop - start
