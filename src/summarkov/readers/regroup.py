@@ -20,7 +20,7 @@ from summarkov.readers.arrays import numpy_of
 from summarkov.readers.encoding import Encoded, as_dictionaries
 from summarkov.readers.grouping import count_ties, group
 from summarkov.readers.hashing import stable_hashes
-from summarkov.readers.ordering import OrderColumn, sort_keys
+from summarkov.readers.ordering import OrderColumn, is_ranked, sort_keys
 from summarkov.readers.reorder import copy_in_order
 from summarkov.readers.spill import SpillWriter
 
@@ -232,7 +232,6 @@ def _in_order(
     tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
 ) -> Iterator[npt.NDArray[np.int32]]:
     """The codes of one case, in order."""
-    import pyarrow as pa
 
     if order is None:
         for table in tables:
@@ -242,10 +241,10 @@ def _in_order(
     stretches: list[tuple[Path, npt.DTypeLike]] = []
     try:
         for table in _together(tables, most):
-            if pa.types.is_decimal(table.column("order").type):
+            if is_ranked(table.column("order").type):
                 raise DataError(
-                    f"order column {order.name!r} holds decimals, and a case is too long to be sorted by "
-                    "them; write the column as whole numbers, or give more memory="
+                    f"order column {order.name!r} holds decimals of many digits, and a case is too long to "
+                    "be sorted by them; write the column as whole numbers, or raise memory="
                 )
             keys = _keys(table, order)
             rows = np.argsort(keys, kind="stable")
