@@ -1,5 +1,5 @@
 # Each works from a fresh clone and installs what it needs into .venv: demo, test, lint, bench, scale, reproduce, calibration,
-# text, explore, fuzz, mutants, sanitize, load, coverage.
+# text, explore, fuzz, differential, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
     'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
 
-.PHONY: demo test lint bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
+.PHONY: demo test lint bench scale reproduce calibration text explore fuzz differential mutants sanitize load coverage clean
 
 demo: $(VENV)/.report
 	$(BIN)/summarkov demo --output demo
@@ -58,6 +58,11 @@ explore: $(VENV)/.test
 RUNS ?= 100000
 fuzz: $(VENV)/.fuzz
 	nice -n 10 $(BIN)/python -m fuzz $(NAMES) --runs $(RUNS)
+
+# Random tables through every reader, engine and data frame, with several hash seeds, time zones and kernels.
+TABLES ?= 10000
+differential: $(VENV)/.test
+	nice -n 10 $(BIN)/python -m fuzz.differential --tables $(TABLES)
 
 # Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them.
 mutants: $(VENV)/.test
