@@ -34,7 +34,7 @@ native = Pybind11Extension(
     ["src/summarkov/kernels/native/module.cpp"],
     depends=[
         f"src/summarkov/kernels/native/{name}.hpp"
-        for name in ("index", "states", "present", "count", "tests", "batch", "followed")
+        for name in ("index", "states", "present", "count", "tests", "batch", "followed", "presence", "shuffle")
     ],
     cxx_std=17,
     extra_compile_args=["-O3"],

@@ -4,6 +4,15 @@ from summarkov.confidence.discoveries import Discoveries, Discovery, benjamini_y
 from summarkov.confidence.edges import Confidence, EdgeConfidence
 from summarkov.confidence.groups import Difference, EdgeDifference, GroupComparison, LabelDifference
 from summarkov.confidence.intervals import exact_intervals
+from summarkov.confidence.order import (
+    ORDERS,
+    EdgeOrder,
+    OrderTest,
+    Remainder,
+    against_shuffled,
+    benjamini_hochberg,
+    order_word,
+)
 from summarkov.confidence.rate_ratio import (
     RateRatio,
     Strata,
@@ -15,19 +24,26 @@ from summarkov.confidence.rate_ratio import (
 from summarkov.confidence.support import seen
 
 __all__ = [
+    "ORDERS",
     "Confidence",
     "Difference",
     "Discoveries",
     "Discovery",
     "EdgeConfidence",
     "EdgeDifference",
+    "EdgeOrder",
     "GroupComparison",
     "LabelDifference",
+    "OrderTest",
     "RateRatio",
+    "Remainder",
     "Strata",
+    "against_shuffled",
+    "benjamini_hochberg",
     "benjamini_yekutieli",
     "directions",
     "exact_intervals",
+    "order_word",
     "rate_ratio",
     "seen",
     "widened",
