@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.rate_ratio import RateRatio
+from summarkov.confidence.rate_ratio import RateRatio, Strata
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -100,14 +101,33 @@ class OrderTest:
         return tuple(edge for edge in self.edges if edge.order == ORDERS[0])
 
 
-def against_shuffled(above: FloatArray, below: FloatArray, level: float = 0.95) -> tuple[RateRatio, FloatArray]:
+class Sums(NamedTuple):
+    """Mantel and Haenszel's two sums, A and B, and how many hits each is of; ``[..., b]``.
+
+    b = 0 is the data as they are, the others are shuffles.
+    """
+
+    above: FloatArray
+    below: FloatArray
+    hits_with: FloatArray
+    hits_without: FloatArray
+
+    @classmethod
+    def of(cls, strata: Strata) -> Sums:
+        """The sums over strata, the last axis."""
+        return cls(*strata.sums(), strata.hits_with.sum(axis=-1), strata.hits_without.sum(axis=-1))
+
+
+def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatArray]:
     r"""Observed over shuffled: a ratio of ratios, its interval and its p-value; and the shuffled ratio.
 
-    ``above[..., b]`` and ``below[..., b]`` are A and B of :func:`summarkov.confidence.rate_ratio`, b = 0 those
-    of the data and the others those of n shuffles. The share :math:`S = A / (A + B)` has a mean :math:`\pi`
-    and a variance V over the shuffles. If order does not matter the data are one more shuffle. S is taken for
-    the share of hits among :math:`m = \pi (1 - \pi) / V` trials of chance :math:`\pi`, which has the same mean
-    and variance and, unlike a normal variable, the right tails where hits are few. With :math:`k = S_0 m`
+    With A of a hits and B of b hits (:func:`summarkov.confidence.rate_ratio`), a hit with weighs
+    :math:`w_1 = \sum A / \sum a` and one without :math:`w_0 = \sum B / \sum b` on average, over the data
+    and all shuffles. So :math:`S = (A / w_1) / (A / w_1 + B / w_0)` is the share of the hits that are with,
+    other influencers equal, and A / B are its odds but for a constant factor. S has a mean :math:`\pi` and a
+    variance V over the n shuffles; if order does not matter, the data are one more of them. It is taken for
+    the share of hits among :math:`m = \pi (1 - \pi) / V` trials of chance :math:`\pi`, which has the same
+    mean and variance and, unlike a normal variable, the right tails where hits are few. With :math:`k = S_0 m`
 
     .. math:: p = 2 \min(P(X \ge k), P(X \le k)), \quad X \sim \mathrm{Binomial}(m, \pi)
 
@@ -120,14 +140,19 @@ def against_shuffled(above: FloatArray, below: FloatArray, level: float = 0.95) 
     from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = above / (above + below)
+        weights = [
+            total.sum(axis=-1, keepdims=True) / hits.sum(axis=-1, keepdims=True)
+            for total, hits in ((sums.above, sums.hits_with), (sums.below, sums.hits_without))
+        ]
+        with_, without = sums.above / weights[0], sums.below / weights[1]
+        share = with_ / (with_ + without)
     observed, drawn = share[..., 0], share[..., 1:]
     usable = np.isfinite(drawn)
     n = usable.sum(axis=-1)
     mean = np.where(usable, drawn, 0.0).sum(axis=-1) / np.maximum(n, 1)
     spread = np.where(usable, (drawn - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
     ratio, low, high = np.full(mean.shape, np.nan), np.zeros(mean.shape), np.full(mean.shape, np.inf)
-    p_value, shuffled = np.ones(mean.shape), np.where(n > 0, _odds(mean), np.nan)
+    p_value = np.ones(mean.shape)
     can = np.isfinite(observed) & (n > 1) & (spread > 1e-15)
     if can.any():
         chance, s, free = mean[can], observed[can], n[can] - 1.0
@@ -143,6 +168,8 @@ def against_shuffled(above: FloatArray, below: FloatArray, level: float = 0.95) 
         rest = np.where(s < 1, betaincinv(np.maximum(trials - k, 1e-300), k + 1, tail), 0.0)
         ratio[can] = _odds(s) / _odds(chance)
         low[can], high[can] = _odds(lowest) / _odds(chance), _odds(1 - rest) / _odds(chance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shuffled = _odds(mean) * (weights[0] / weights[1])[..., 0]
     return RateRatio(ratio, low, high, p_value), shuffled
 
 

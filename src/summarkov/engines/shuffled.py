@@ -40,14 +40,15 @@ _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 class Shuffles:
     """``n`` times the same sequences, the events of each in a random order of their own.
 
-    With ``within`` they change places only inside of blocks of so many positions of their sequence. The order
-    follows from the seed, the number of the replicate and that of the sequence alone, so wherever a sequence
+    With ``within`` they change places only inside of blocks of so many positions of their sequence, and the
+    first ``kept`` events of each stay where they are. The order follows from the seed, the number of the replicate and that of the sequence alone, so wherever a sequence
     is, it comes out the same. Replicate 0 is the data as they are.
     """
 
     n: int = 99
     seed: int = 0
     within: int | None = None
+    kept: int = 0
 
     def codes(self, replicate: int, stretch: Stretch, numbers: npt.ArrayLike) -> CodeArray:
         """The events of a stretch of sequences, which have these numbers."""
@@ -55,7 +56,7 @@ class Shuffles:
             return stretch.codes
         seeds = kernels.sequence_seeds(self.seed, replicate, numbers)
         within = kernels.UNLIMITED if self.within is None else self.within
-        return kernels.shuffled(stretch.codes, stretch.offsets, seeds, stretch.begun, within)
+        return kernels.shuffled(stretch.codes, stretch.offsets, seeds, stretch.begun, self.kept, within)
 
 
 class Stretch(NamedTuple):
@@ -72,7 +73,7 @@ class Stretch(NamedTuple):
     goes_on: bool
 
 
-def stretches(blocks: Iterable[Block], within: int | None, most: int) -> Iterator[Stretch]:
+def stretches(blocks: Iterable[Block], within: int | None, most: int, kept: int = 0) -> Iterator[Stretch]:
     """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
     held, begun, done = np.empty(0, np.int32), 0, 0
     for block in blocks:
@@ -84,7 +85,7 @@ def stretches(blocks: Iterable[Block], within: int | None, most: int) -> Iterato
         left = len(codes) - stop  # of the sequence that goes on
         before = begun if ended == 0 else 0
         if block.goes_on and within is not None:
-            stop += max(0, left - (before + left) % within)
+            stop += max(0, left - max(before + left - kept, 0) % within)
         if len(codes) - stop > most:
             raise TooLargeError(
                 f"a sequence has more than {most:,} events, too many to shuffle as a whole in the memory "
@@ -189,7 +190,7 @@ class ShuffledWork:
         asked = _in_arrays(self.asked, n_labels, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
-        read = stretches(part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES)
+        read = stretches(part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept)
         with pool_of(part.n_jobs) as pool:
             for stretch in read:
                 n = len(stretch.offsets) - 1

@@ -119,9 +119,9 @@ def count_presence(
     )
 
 
-def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, within: int) -> Codes:
+def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes:
     """See :func:`summarkov.kernels.shuffling.shuffled`."""
-    made: Codes = _native.shuffled(codes, offsets, seeds, begun, within)
+    made: Codes = _native.shuffled(codes, offsets, seeds, begun, kept, within)
     return made
 
 

@@ -27,10 +27,11 @@ def sequence_seeds(seed: int, replicate: int, numbers: npt.ArrayLike) -> Seeds:
     return mixed
 
 
-def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, within: int) -> Codes:
+def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes:
     """Sort the events of each block of ``within`` positions of a sequence by their random numbers.
 
-    That of the event at position i of a sequence is the i-th of SplitMix64 from the sequence's seed. The
+    The first ``kept`` events of each sequence stay where they are, and blocks begin after them. The number of
+    the event at position i of a sequence is the i-th of SplitMix64 from the sequence's seed. The
     first sequence continues one of which ``begun`` events came before; where a sequence was cut so that no
     block was, the result is the same.
     """
@@ -40,7 +41,8 @@ def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, within: int) 
         place[: lengths[0]] += begun
     sequence = np.repeat(np.arange(len(lengths)), lengths)
     keys = _random_numbers(np.repeat(seeds, lengths), (place + 1).astype(np.uint64))
-    return np.asarray(codes[np.lexsort((keys >> _UNUSED_BITS, place // within, sequence))])
+    block = np.where(place < kept, place - kept, (place - kept) // within)
+    return np.asarray(codes[np.lexsort((keys >> _UNUSED_BITS, block, sequence))])
 
 
 def _random_numbers(seeds: Seeds, steps: Seeds | np.uint64) -> Seeds:

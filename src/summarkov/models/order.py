@@ -14,6 +14,7 @@ from summarkov.confidence import (
     OrderTest,
     RateRatio,
     Remainder,
+    Sums,
     against_shuffled,
     benjamini_hochberg,
     order_word,
@@ -37,6 +38,7 @@ def order_test(
     n: int = 99,
     within: int | None = None,
     seed: int = 0,
+    kept: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
@@ -53,7 +55,7 @@ def order_test(
         for z in model.fitted.influencers:
             targets_of[z].update(model.fitted.target.codes)
     asked = [_asked(model, targets_of) for model in influenced]
-    shuffles = Shuffles(int(n), int(seed), within)
+    shuffles = Shuffles(int(n), int(seed), within, kept)
     tables = count_shuffled(source, asked, shuffles, progress) if asked else []
     edges = [
         _Edge(model, one, table, source.scale, column)
@@ -103,23 +105,22 @@ class _Edge:
         edges = {i.influencer: i.ratio for i in self.model.fitted.influences}
         return edges.get(self.influencer, np.nan)
 
-    def sums(self, left_out: Sequence[str] = ()) -> tuple[FloatArray, FloatArray]:
-        """Mantel and Haenszel's two sums, of the data and of each shuffle, without the events of some labels."""
+    def sums(self, left_out: Sequence[str] = ()) -> Sums:
+        """The sums of the data and of each shuffle, without the events of some labels."""
         names = self.model.fitted.labels
         gone = [at for at, code in enumerate(self.asked.labels) if names[code] in left_out]
         kept = [code for code in self.asked.labels if names[code] not in left_out]
         table = StateCounts(self.table.keys, np.delete(self.table.counts, gone, axis=-1))
         outcome = kept.index(self.model.fitted.target.codes[0])
-        return contrast(table, self.scale, self.column, outcome).strata.sums()
+        return Sums.of(contrast(table, self.scale, self.column, outcome).strata)
 
 
-def _estimates(sums: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[RateRatio, FloatArray]:
-    above, below = (np.array(each).reshape(len(sums), -1) for each in zip(*sums, strict=True))
-    return against_shuffled(above, below)
+def _estimates(sums: Sequence[Sums]) -> tuple[RateRatio, FloatArray]:
+    return against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
 
 
 def _tested(
-    edges: Sequence[_Edge], sums: Sequence[tuple[FloatArray, FloatArray]], n_pairs: int
+    edges: Sequence[_Edge], sums: Sequence[Sums], n_pairs: int
 ) -> list[EdgeOrder]:
     if not edges:
         return []
@@ -127,7 +128,7 @@ def _tested(
     adjusted = benjamini_hochberg(found.p_value.tolist(), n_pairs)
     numbers = zip(found.ratio.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = [float(above[0] / below[0]) for above, below in sums]
+        observed = [float(each.above[0] / each.below[0]) for each in sums]
     return [
         EdgeOrder(
             edge.influencer,

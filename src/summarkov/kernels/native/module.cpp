@@ -247,7 +247,8 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
 }
 
 py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
-                                   const Array<std::uint64_t>& seeds, std::int64_t begun, std::int64_t within) {
+                                   const Array<std::uint64_t>& seeds, std::int64_t begun, std::int64_t kept,
+                                   std::int64_t within) {
     py::array_t<std::int32_t> made(codes.size());
     const auto from = span(codes);
     const auto cuts = span(offsets);
@@ -255,7 +256,7 @@ py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array
     std::int32_t* to = made.mutable_data();
     {
         py::gil_scoped_release release;
-        shuffle(from, cuts, each, begun, within, to);
+        shuffle(from, cuts, each, begun, kept, within, to);
     }
     return made;
 }

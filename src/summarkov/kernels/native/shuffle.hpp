@@ -21,17 +21,21 @@ inline std::uint64_t random_number(std::uint64_t seed, std::uint64_t step) {
 // Of the random numbers only so many leading bits decide; events that they do not tell apart stay in order.
 constexpr int UNUSED_BITS = 24;
 
-// Sort the events of each block of `within` positions by their random numbers. The first sequence continues
-// one of which `begun` events came before.
+// Leave the first `kept` events of each sequence in place, and sort those of each block of `within` positions
+// after them by their random numbers. The first sequence continues one of which `begun` events came before.
 inline void shuffle(Span<std::int32_t> codes, Span<std::int64_t> offsets, Span<std::uint64_t> seeds,
-                    std::int64_t begun, std::int64_t within, std::int32_t* to) {
+                    std::int64_t begun, std::int64_t kept, std::int64_t within, std::int32_t* to) {
     std::vector<std::uint64_t> keys;                                   // with the place in the unused bits
     std::vector<std::pair<std::uint64_t, std::int64_t>> many;          // where places need more bits
     for (std::int64_t s = 0; s + 1 < offsets.size; ++s) {
         const std::int64_t before = s ? 0 : begun;
         for (std::int64_t i = offsets[s]; i < offsets[s + 1];) {
             const std::int64_t place = before + i - offsets[s];  // in the sequence, from 0 on
-            const std::int64_t n = std::min(offsets[s + 1] - i, within - place % within);
+            if (place < kept) {
+                *to++ = codes[i++];
+                continue;
+            }
+            const std::int64_t n = std::min(offsets[s + 1] - i, within - (place - kept) % within);
             auto number = [&](std::int64_t j) {
                 return random_number(seeds[s], static_cast<std::uint64_t>(place + j + 1)) >> UNUSED_BITS;
             };
