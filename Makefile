@@ -1,31 +1,46 @@
-# Each works from a fresh clone and installs what it needs into .venv: demo, test, lint, bench, scale, reproduce, calibration,
-# text, explore, fuzz, mutants, sanitize, load, coverage.
+# Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, bench, scale,
+# reproduce, calibration, text, explore, fuzz, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
+BARE := .venv-bare
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
-# pip keeps quiet about an extension that could not be built.
-TELL = $(BIN)/python -c "import summarkov; summarkov.backend() == 'native' or print( \
-    'summarkov: native kernels not built (no C++ compiler?); the NumPy kernels serve, slower')"
+.PHONY: demo test quick bare lint wheel bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
 
-.PHONY: demo test lint bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
-
-demo: $(VENV)/.report
+demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
+
+# The paper's data sets are looked for in this folder.
+DATA ?= ../shared/data
+export SUMMARKOV_DATA = $(DATA)
 
 # A process a core, each with whole files of tests, in their order: the long ones come first.
 PYTEST = pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-test: export OMP_NUM_THREADS = 1
-test: export OPENBLAS_NUM_THREADS = 1
+test quick bare: export OMP_NUM_THREADS = 1
+test quick bare: export OPENBLAS_NUM_THREADS = 1
 test: $(VENV)/.test
 	$(BIN)/python -m $(PYTEST)
+
+# Every room in less than a minute: without what tests/slow.py names, and with a tenth of the random examples.
+QUICK = SUMMARKOV_EXPLORE=0.1 $(1)/bin/python -m $(PYTEST) -m "not slow"
+quick: $(VENV)/.test
+	$(call QUICK,$(VENV))
+
+# The same where no optional library is installed.
+bare: $(BARE)/.bare
+	$(call QUICK,$(BARE))
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tools/audit.py
+
+# The source archive and the wheel, looked into, and the demo from the installed wheel.
+wheel: $(VENV)/.wheel
+	$(BIN)/python tools/wheel.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -35,8 +50,7 @@ SIZES ?= 1e6 1e7 1e8
 scale: $(VENV)/.core
 	$(BIN)/python -m benchmarks.scale $(SIZES)
 
-# The paper's tables; DATA is the folder of its data sets. Add ARGS="--lstm --boosting" for the slow ones.
-DATA ?= ../shared/data
+# The paper's tables, from DATA. Add ARGS="--lstm --boosting" for the slow ones.
 reproduce: $(VENV)/.baselines
 	$(BIN)/summarkov reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
 
@@ -78,15 +92,22 @@ coverage: $(VENV)/.coverage
 	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 clean:
-	rm -rf $(VENV) build demo src/*.egg-info
+	rm -rf $(VENV) $(BARE) build dist demo src/*.egg-info
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+# An environment without .whole was interrupted while something was installed: nothing in it counts.
+$(foreach each,$(VENV) $(BARE),$(if $(wildcard $(each)/.whole),,$(shell rm -f $(each)/.[a-z]*)))
 
 # A stamp is newer than what an installation depends on once its extra is installed.
-SOURCES := pyproject.toml setup.py $(wildcard src/summarkov/kernels/native/*)
+SOURCES := pyproject.toml setup.py tools/environment.py $(wildcard src/summarkov/kernels/native/*)
 
-$(VENV)/.%: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e ".[$*]"
-	@$(TELL)
-	touch $@
+$(VENV)/.%: $(SOURCES)
+	@$(call INSTALL,$(VENV),$*)
+
+$(BARE)/.bare: $(SOURCES)
+	@$(call INSTALL,$(BARE),bare)
+
+OLD = summarkov needs Python 3.11 or later; name one, as in: make PYTHON=python3.13
+define INSTALL
+"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(OLD)" >&2; exit 1; }
+"$(PYTHON)" tools/environment.py $(1) $(2)
+endef

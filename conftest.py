@@ -1,14 +1,26 @@
-"""Documents whose examples need what is not here are not run, and the head of the report says so."""
+"""Tests that are slow, tests that are skipped for want of something, and how to get what is missing."""
 
-import importlib.util
-import os
-import shutil
+from collections.abc import Iterable
 
-_JAVA = shutil.which("java") is not None or "JAVA_HOME" in os.environ
-_SPARK = _JAVA and importlib.util.find_spec("pyspark") is not None
-collect_ignore = [] if _SPARK else ["docs/guide/spark.md"]
+import pytest
+
+from needs import EXAMPLES, missing_line, why_not
+from slow import SLOW
 
 
-def pytest_report_header() -> str | None:
-    """Name what is left out."""
-    return None if _SPARK else "docs/guide/spark.md is left out: there is no Java or no pyspark"
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Mark what is slow, and skip what needs something that is not here."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+        needed = [name for mark in item.iter_markers("needs") for name in mark.args]
+        if isinstance(item, pytest.DoctestItem):
+            needed += EXAMPLES.get(item.nodeid.split("::")[0], ())
+        if why := why_not(*needed):
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End with one line on what is missing here and the commands that bring it."""
+    if not hasattr(config, "workerinput") and (line := missing_line()):
+        print(line)

@@ -1,13 +1,12 @@
 """What all tests share."""
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+import needs
 
 # The same examples in every run. SUMMARKOV_EXPLORE=20 tries 20 times as many, new ones each time; 0.1 tries
 # a tenth of them, the same ones each time.
@@ -21,17 +20,18 @@ settings.load_profile("explore" if TIMES > 1 else "fixed")
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of the paper's data sets, or a skip that says why."""
-    if not SHARED.is_dir():
-        pytest.skip("the paper's data sets (../shared/data) are not here")
-    return SHARED
+    if why := needs.why_not("the paper's data sets"):
+        pytest.skip(why)
+    return needs.DATA
 
 
 @pytest.fixture(scope="session")
 def spark():
     """One Spark session on this machine for all tests, or a skip that says why."""
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("there is no Java here for Spark")
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    if why := needs.why_not("Java", "pyspark"):
+        pytest.skip(why)
+    from pyspark import sql
+
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

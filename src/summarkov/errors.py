@@ -23,7 +23,11 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
+
+#: How long names may be, and how many, for one that is most like another to be looked for.
+_LONGEST_NAME, _MOST_NAMES = 100, 1000
 
 
 class SummarkovError(Exception):
@@ -47,14 +51,34 @@ class NotFittedError(SummarkovError, AttributeError):
 
 
 class MissingLibraryError(SummarkovError, ImportError):
-    """An optional library is not installed."""
+    """An optional library is not installed.
+
+    >>> print(MissingLibraryError("a figure", "matplotlib", "plot"))
+    a figure needs matplotlib; install it with: pip install "summarkov[plot]" (in a clone: pip install -e
+    ".[plot]")
+    """
 
     def __init__(self, purpose: str, library: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs {library}; install summarkov[{extra}]")
+        super().__init__(
+            f'{purpose} needs {library}; install it with: pip install "summarkov[{extra}]" '
+            f'(in a clone: pip install -e ".[{extra}]")'
+        )
 
 
 class StoreError(SummarkovError, ValueError):
     """A model file is damaged, foreign or of a later version; or there is no room to write one."""
+
+
+@contextmanager
+def optional_library(purpose: str, library: str, extra: str) -> Iterator[None]:
+    """Around the import of an optional library: where it is missing, say what needs it and how to install it.
+
+    ``purpose`` is what was asked for, and ``extra`` the name of the extra that brings the library.
+    """
+    try:
+        yield
+    except ImportError as missing:
+        raise MissingLibraryError(purpose, library, extra) from missing
 
 
 @contextmanager
@@ -81,7 +105,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("protset", ["riot", "protest"])
     "; did you mean 'protest'?"
     """
-    found = difflib.get_close_matches(name, list(known), n=1)
+    if len(name) > _LONGEST_NAME:
+        return ""
+    alike = (other for other in islice(known, _MOST_NAMES) if len(other) <= _LONGEST_NAME)
+    found = difflib.get_close_matches(name, alike, n=1)
     return f"; did you mean {found[0]!r}?" if found else ""
 
 

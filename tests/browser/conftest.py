@@ -1,11 +1,12 @@
 """A real browser: Debian's chromium, or a skip that says why."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import needs
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -19,13 +20,13 @@ ARGUMENTS = [
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("there is no chromium here")
+    if why := needs.why_not("playwright", "chromium"):
+        pytest.skip(why)
+    from playwright import sync_api as api
+
     with api.sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+            browser = playwright.chromium.launch(executable_path=needs.CHROMIUM, args=ARGUMENTS)
         except api.Error as problem:
             pytest.skip(f"chromium does not start here: {str(problem).splitlines()[0]}")
         yield browser

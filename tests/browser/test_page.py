@@ -1,6 +1,5 @@
 """The page in a browser: what a person does with it, and what they see."""
 
-import math
 import re
 from typing import Any
 
@@ -8,8 +7,9 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.cli.text import factor, percent
+from summarkov.explain import sentences
 from summarkov.simulate.example import web_shop
+from summarkov.wording import percent
 
 EVENTS = web_shop().simulate(300, 20, seed=3)
 
@@ -99,9 +99,9 @@ def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert page.locator("#search-list li").all_inner_texts() == ["no such label"]
 
 
-def test_the_slider_leaves_the_strong_edges(visit: Any, graph: sm.InfluenceGraph) -> None:
+def test_the_slider_leaves_the_sure_edges(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    strengths = sorted(abs(edge.strength) for edge in graph.edges_)
+    strengths = sorted(edge.evidence for edge in graph.edges_)
     for at in (0, 400, 1000):
         page.locator("#strength").fill(str(at))
         least = strengths[-1] * at / 1000
@@ -289,8 +289,10 @@ def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     assert [float(each) for each in firmness] == pytest.approx([0.2 + 0.8 * each for each in sure])
     edge = graph.edges_[0]
     page.locator("#picture .hit").first.dispatch_event("pointermove")
-    words = f"found again in {percent(edge.frequency)} of resampled data, {factor(math.exp(edge.low))} to"
-    assert words in page.locator("#tip").inner_text()
+    words = page.locator("#tip").inner_text()
+    assert f"found again in {percent(edge.frequency)} of resampled data" in words
+    assert sentences.rates(edge) in words
+    assert sentences.verdict(edge) in words
 
 
 def test_one_label_alone(visit: Any) -> None:

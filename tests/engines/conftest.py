@@ -17,6 +17,7 @@ FUNCTIONS = (
     "add_rows",
     "chain_states",
     "count_candidates",
+    "count_followed",
     "count_states",
     "merge_keys",
     "tabulate",

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 from fuzz import CORPUS, NAMES, check_of, kept
 
-INPUTS = [(name, path) for name in NAMES for path in kept(name)]
+INPUTS = [
+    pytest.param(name, path, marks=pytest.mark.needs(*["sklearn"] * (name == "topics")))
+    for name in NAMES
+    for path in kept(name)
+]
 
 
 def test_every_door_has_a_corpus() -> None:

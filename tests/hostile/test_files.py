@@ -8,7 +8,6 @@ import io
 import json
 from pathlib import Path
 
-import pandas
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -665,6 +664,7 @@ def test_ties_are_told_when_learning(here):
 
 
 def test_an_order_of_mixed_types_in_a_frame(here):
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"case": [1, 1], "event": ["a", "b"], "time": [1, "x"]}, dtype=object)
     with pytest.raises(DataError) as error:
         sm.read_events(frame)

@@ -26,7 +26,9 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.needs(*["sklearn"] * (name == "topics"))) for name in DOORS]
+)
 @examples(60)
 @given(data=st.data())
 def test_doors(name: str, data: st.DataObject) -> None:

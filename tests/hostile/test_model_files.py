@@ -256,6 +256,7 @@ def claimed(tmp_path_factory):
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
+@pytest.mark.needs("sklearn")
 @pytest.mark.parametrize(
     "number",
     range(len(CLAIMS)),

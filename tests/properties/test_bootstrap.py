@@ -1,6 +1,7 @@
 """A bootstrap is what fitting each replicate by itself would give."""
 
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -79,31 +80,39 @@ def test_confidence_says_how_often_the_graphs_have_an_edge(template):
     assert {edge.in_graph for edge in confidence.missing(0.1)} == {False}
 
 
-@pytest.mark.parametrize("prior", ["uniform", "base-rate"])
-def test_strengths_are_those_of_the_same_influencers_in_every_replicate(prior):
+def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
     events = web_shop().simulate(n_sequences=40, length=20, seed=3)
-    template = sm.BSuMM(lookback=4, gamma=0.3, prior=prior)
+    template = sm.BSuMM(lookback=4, gamma=0.3)
     graph = sm.InfluenceGraph(template, targets=["purchase", "search"]).fit(events)
-    confidence = graph.confidence(events, n=9, seed=1, level=0.8)
-    draws = Bootstrap(9, 1)
+    confidence = graph.confidence(events, n=19, seed=1)
+    draws = Bootstrap(19, 1)
     assert any(not edge.in_graph for edge in confidence.edges)
+    widened = 0
     for edge in confidence.edges:
         beside = tuple(sorted({*graph.influencers_[edge.target], edge.influencer}))
 
-        def strength(weights, edge=edge, beside=beside):
+        def found(weights, edge=edge, beside=beside):
             fixed = template.copy(target=edge.target, required=beside, candidates=[])
-            (found,) = [
-                i
-                for i in fixed.fit(events, sample_weight=weights).influences_
-                if i.influencer == edge.influencer
-            ]
-            return math.nan if found.effect == "unclear" else found.strength
+            influences = fixed.fit(events, sample_weight=weights).influences_
+            return next(i for i in influences if i.influencer == edge.influencer)
 
-        drawn = np.array([strength(draws.weights(b, 40)) for b in range(9)])
-        low, high = np.nanquantile(drawn, [0.1, 0.9])
-        assert edge.strength == pytest.approx(strength(None), rel=1e-12)
-        assert (edge.low, edge.high) == pytest.approx((low, high), rel=1e-9)
-        assert edge.effect == ("amplifies" if low > 0 else "inhibits" if high < 0 else "unclear")
+        here = found(None)
+        assert edge.ratio == pytest.approx(here.ratio, rel=1e-12)
+        logs = [math.log(r) for b in range(19) if 0 < (r := found(draws.weights(b, 40)).ratio) < math.inf]
+        spread = statistics.stdev(logs) if len(logs) >= 10 else 0.0
+        if here.low > 0 and here.high < math.inf:
+            counted = math.log(here.high / here.low) / (2 * 1.959963984540054)
+            wider = max(1.0, spread / counted)
+            widened += wider > 1
+            assert edge.low == pytest.approx(here.ratio * (here.low / here.ratio) ** wider, rel=1e-9)
+            assert edge.high == pytest.approx(here.ratio * (here.high / here.ratio) ** wider, rel=1e-9)
+        else:
+            assert (edge.low, edge.high) == (here.low, here.high)
+        if here.effect != "mixed":
+            assert edge.effect == (
+                "amplifies" if edge.low > 1 else "inhibits" if edge.high < 1 else "unclear"
+            )
+    assert widened > 0
 
 
 def test_confidence_does_not_depend_on_threads_or_on_how_many_are_learned_together(monkeypatch):

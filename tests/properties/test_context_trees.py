@@ -185,7 +185,8 @@ def test_the_weighted_probability_of_deeper_trees(case, split):
     assert model.influencers_ == (case.train.labels if depends else ())
     for row in model.table_:
         for p, (low, high) in zip(row.probabilities, row.intervals, strict=True):
-            assert 0 <= low <= p <= high <= 1
+            assert 0 <= low <= high <= 1
+            assert 0 <= p <= 1
 
 
 @examples(60)

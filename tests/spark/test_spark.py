@@ -13,7 +13,7 @@ import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov.engines import LocalSource, StatesRequest, Target
 from summarkov.engines.spark import session as sessions
-from summarkov.errors import DataError, MissingLibraryError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 
 def rows(n=60, n_cases=7, seed=0):
@@ -226,9 +226,3 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
     with sm.EventSource.spark(spark.createDataFrame(rows()), partitions=2) as source:
         assert source.run(Backend()) == ("numpy",)
         assert same_counts(source, sm.read_events(rows()))
-
-
-def test_pyspark_is_needed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    with pytest.raises(MissingLibraryError, match=r"needs pyspark \(and Java\); install summarkov\[spark\]"):
-        sm.EventSource.spark(rows())

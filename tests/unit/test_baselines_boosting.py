@@ -8,7 +8,7 @@ from summarkov.baselines.features import recency_features
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 
-pytest.importorskip("sklearn", reason="gradient boosting needs scikit-learn")
+pytestmark = pytest.mark.needs("sklearn")
 
 SMALL = (Trees(5, 0.1, 1.0), Trees(3, 0.3, 0.0))
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from summarkov.baselines.libraries import MissingLibraryError, load_torch
 from summarkov.baselines.rates import TINY, base_rate, clip, logistic
 from summarkov.baselines.remembered import Remembered
 from summarkov.events import EventSequences
@@ -49,7 +48,6 @@ def naive_recency(events: EventSequences, longest_lag: int, last_position: int) 
 @pytest.mark.parametrize("lookback", [1, 2, 5, 50])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_window_features_equal_a_naive_loop(features, lookback, seed):
-    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
     from summarkov.baselines.features import window_features
 
     events = random_events(seed)
@@ -60,7 +58,6 @@ def test_window_features_equal_a_naive_loop(features, lookback, seed):
 
 @pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
 def test_window_features_of_no_events(features):
-    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
     from summarkov.baselines.features import window_features
 
     nothing = EventSequences.from_lists([[], []], labels=LABELS)
@@ -68,7 +65,6 @@ def test_window_features_of_no_events(features):
 
 
 def test_an_unknown_event_keeps_its_place_and_says_nothing():
-    pytest.importorskip("scipy.sparse", reason="the features are sparse matrices of SciPy")
     from summarkov.baselines.features import recency_features, window_features
 
     events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
@@ -123,27 +119,3 @@ def test_remembered_computes_once_and_forgets_the_oldest():
     kept.get(b, 0, compute("b"))
     kept.get(b, 1, compute("b1"))
     assert calls == ["a", "b", "c", "b", "b1"]
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
-    with pytest.raises(MissingLibraryError, match=r"^the LSTM needs PyTorch; install summarkov\[lstm\]$"):
-        load_torch()
-    from summarkov.baselines import LstmContender
-
-    with pytest.raises(ImportError, match=r"summarkov\[lstm\]"):
-        next(LstmContender().candidates(random_events(0), ["A"]))
-
-
-@pytest.mark.parametrize(
-    ("module", "contender"),
-    [("sklearn.linear_model", "LogisticRegressionContender"), ("sklearn.ensemble", "BoostingContender")],
-)
-def test_missing_scikit_learn_is_named_with_its_extra(monkeypatch, module, contender):
-    import summarkov.baselines as baselines
-
-    monkeypatch.setitem(__import__("sys").modules, module, None)
-    pytest.importorskip("scipy.sparse", reason="without SciPy the features are what is missing")
-    made = getattr(baselines, contender)(**({"lookback": 1} if "Logistic" in contender else {}))
-    with pytest.raises(MissingLibraryError, match=r"needs scikit-learn; install summarkov\[baselines\]"):
-        next(made.candidates(random_events(0), ["A"]))

@@ -7,7 +7,7 @@ from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 
-pytest.importorskip("sklearn", reason="logistic regression needs scikit-learn")
+pytestmark = pytest.mark.needs("sklearn")
 
 FEATURES = ["presence", "counts", "onehot"]
 

@@ -1,5 +1,7 @@
 """The LSTM as a contender."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,15 @@ from summarkov.baselines.network import N_SPECIAL, padded, shuffled_batches
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 
-torch = pytest.importorskip("torch", reason="the LSTM needs PyTorch")
+pytestmark = pytest.mark.needs("torch")
 
 CYCLE = ["A", "B", "C", "D"]
+
+
+@pytest.fixture
+def torch():
+    """PyTorch, which takes long to import."""
+    return importlib.import_module("torch")
 
 
 def cycles(n: int = 24) -> EventSequences:
@@ -38,7 +46,7 @@ def test_it_learns_a_cycle():
     assert predictor.influencers("C") is None
 
 
-def test_equal_seeds_give_equal_networks_and_others_do_not():
+def test_equal_seeds_give_equal_networks_and_others_do_not(torch):
     events = cycles()
 
     def run(seed: int) -> list[list[float]]:
@@ -55,7 +63,7 @@ def test_equal_seeds_give_equal_networks_and_others_do_not():
     assert first[0] != first[1]
 
 
-def test_pytorch_is_left_as_it_was():
+def test_pytorch_is_left_as_it_was(torch):
     torch.manual_seed(5)
     expected = torch.rand(3).tolist()
     torch.manual_seed(5)
@@ -75,7 +83,7 @@ def test_a_candidate_stays_as_it_was_when_training_goes_on():
     assert early.next_event(cycles()).tolist() == before.tolist()
 
 
-def test_rows_sum_to_1_over_labels_alone():
+def test_rows_sum_to_1_over_labels_alone(torch):
     events = cycles()
     for _, predictor in small(epochs=2, every=1).candidates(events, CYCLE):
         rows = predictor.next_event(events)
@@ -88,7 +96,7 @@ def test_rows_sum_to_1_over_labels_alone():
         predictor.network["linear"].bias.copy_(before)
 
 
-def test_the_loss_sees_labels_only():
+def test_the_loss_sees_labels_only(torch):
     """The gradient for a token that is never an output pushes it down; padding adds nothing."""
     from summarkov.baselines.network import logits, make_network
 

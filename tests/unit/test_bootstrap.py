@@ -31,8 +31,9 @@ def test_edges_know_their_confidence(graph, events):
     for edge in graph.edges_:
         sure = confidence.of(edge.influencer, edge.target)
         assert (edge.frequency, edge.low, edge.high) == (sure.frequency, sure.low, sure.high)
-        assert sure.strength == pytest.approx(edge.strength)
-        assert sure.low <= sure.high
+        assert sure.ratio == pytest.approx(edge.ratio)
+        assert sure.low <= sure.ratio <= sure.high
+        assert edge.interval in ("counts", "resampled")
     strongest = confidence.of("purchase", "write review")
     assert (strongest.frequency, strongest.effect) == (1.0, "amplifies")
     assert confidence.of("browse", "out of stock") is None
@@ -115,11 +116,11 @@ def test_confidence_is_saved_with_the_graph(graph, events, tmp_path):
     assert loaded.confidence(events, n=10, seed=4, level=0.9) == graph.confidence_
 
 
-def test_strengths_that_no_replicate_has_are_kept_as_null(tmp_path):
+def test_ratios_of_nothing_are_kept_as_null(tmp_path):
     events = sm.read_events([["A", "B"] * 5, ["C"]] * 3)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=None, required=["A", "B", "C"])).fit(events)
     edges = graph.confidence(events, n=3).edges
-    assert any(math.isnan(edge.strength) and math.isnan(edge.low) for edge in edges)
+    assert any(math.isnan(edge.ratio) and (edge.low, edge.high) == (0.0, math.inf) for edge in edges)
     graph.save(tmp_path / "graph.json")
     assert repr(sm.load(tmp_path / "graph.json").confidence_) == repr(graph.confidence_)
 
@@ -136,8 +137,11 @@ def test_strengths_that_no_replicate_has_are_kept_as_null(tmp_path):
         ({("edges", "frequency"): 0.123}, "frequency: expected a share of 10"),
         ({("edges", "in_graph"): False}, "in_graph: expected true"),
         ({("edges", "low"): 100.0}, "low: expected a number up to 'high'"),
-        ({("edges", "low"): None}, "low: expected a number up to 'high'"),
+        ({("edges", "low"): None}, "effect: expected what 'low' and 'high' say"),
+        ({("edges", "low"): -1.0}, "low: expected a number from 0 on"),
         ({("edges", "effect"): "unclear"}, "effect: expected what 'low' and 'high' say"),
+        ({("edges", "effect"): "mixed"}, "effect: expected 'mixed' just where the counts say so"),
+        ({("edges", "ratio"): 1.5}, "which is what the counts say"),
     ],
 )
 def test_damaged_confidence_is_refused(graph, events, tmp_path, damage, message):
@@ -157,14 +161,14 @@ def test_damaged_confidence_is_refused(graph, events, tmp_path, damage, message)
 
 
 def test_confidence_is_drawn(graph, events):
-    assert "%" not in graph.to_dot()
+    assert ' 100%"' not in graph.to_dot()
     assert "frequency" not in next(iter(graph.to_networkx().edges(data=True)))[2]
     graph.confidence(events, n=10)
-    assert 'label="x' in graph.to_dot()
+    assert 'label="×' in graph.to_dot()
     assert ' 100%"' in graph.to_dot()
     drawn = graph.to_networkx().edges["purchase", "write review"]
     assert drawn["frequency"] == 1.0
-    assert drawn["low"] < drawn["strength"] < drawn["high"]
+    assert drawn["low"] < drawn["ratio"] < drawn["high"]
 
 
 # ------------------------------------------------------------------------------------------- the slower ways
@@ -185,7 +189,9 @@ def test_trees_are_learned_again_replicate_by_replicate(events):
     for edge in confidence.edges:
         share = sum(edge.influencer in one.influencers_[edge.target] for one in graphs) / 4
         assert edge.frequency == pytest.approx(share)
-        assert (edge.effect, math.isnan(edge.strength), math.isnan(edge.low)) == ("unclear", True, True)
+        known = {(e.influencer, e.target): e.ratio for e in graph.edges_}
+        assert edge.in_graph == ((edge.influencer, edge.target) in known)
+        assert math.isnan(edge.ratio) or edge.ratio == known[edge.influencer, edge.target]
     with pytest.raises(SettingError, match="blocks must not cut"):
         graph.confidence(some, n=2, blocks=5)
     with pytest.raises(SettingError, match="TreeSuMM cannot be tested"):

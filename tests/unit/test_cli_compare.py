@@ -111,6 +111,7 @@ def printed(monkeypatch: pytest.MonkeyPatch, run_command: Run, scale: float) -> 
     ).stdout.splitlines()
 
 
+@pytest.mark.needs("sklearn")
 @pytest.mark.parametrize("scale", [1, 1000, 100_000])
 def test_the_table_fits_80_columns_and_no_number_is_cut(
     run_command: Run, monkeypatch: pytest.MonkeyPatch, scale: float

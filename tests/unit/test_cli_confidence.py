@@ -44,7 +44,7 @@ def test_learn_with_confidence_says_and_saves_it(files, tmp_path):
 def test_confidence_of_a_graph_learned_before(files, tmp_path):
     command = ("confidence", files / "graph.json", files / "events.jsonl", "-n", 10, "--seed", 2)
     text = run(*command, "-o", tmp_path / "sure.json", "--blocks", 25, "--level", 0.8)
-    assert "150 blocks drawn with replacement. Interval: 80%" in " ".join(text.split())
+    assert "150 blocks drawn with replacement. The interval (80%)" in " ".join(text.split())
     direct = sm.load(files / "graph.json")
     document = json.loads(run(*command, "--json"))
     sure = direct.confidence(sm.read_events(files / "events.jsonl"), n=10, seed=2)
@@ -108,14 +108,19 @@ def two_files(tmp_path_factory):
 def test_groups(two_files):
     command = ("groups", *two_files, "-n", 20, "--lookback", 4, "--gamma", 0.5, "--rows", 5)
     text = run(*command)
-    first = text.splitlines()[0]
-    assert "differ between 60 sequences and 80 sequences" in first.replace("differs", "differ")
+    first = " ".join(text.split())
+    assert "differ between first (60 sequences) and second (80 sequences)" in first
+    assert first.index("Label") < first.index("Influence ")
     assert "more; --rows 0 prints all" in text
     assert max(map(len, text.splitlines())) <= 80
     document = json.loads(run(*command, "--json"))
     direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files), n=20)
     assert document["sizes"] == [60, 80]
-    assert [edge["adjusted"] for edge in document["edges"]] == [edge.adjusted for edge in direct.edges]
+    assert [e["change"]["adjusted"] for e in document["edges"]] == [e.change.adjusted for e in direct.edges]
+    assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]
+    assert run(*command, "--names", "old,new").startswith(first[:5])
+    assert "between old (60 sequences)" in " ".join(run(*command, "--names", "old,new").split())
+    assert "two names with a comma" in " ".join(run(*command, "--names", "old", code=2).split())
     one = json.loads(run("groups", *two_files, "-n", 5, "-t", "purchase", "-m", "osumm", "--json"))
     assert {edge["target"] for edge in one["edges"]} == {"purchase"}
 

@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -87,19 +86,6 @@ def test_twice_into_a_folder_with_a_space_in_its_name(
     assert invoke("demo", "--output", "my folder/demo").stdout == first
     assert Path("my folder/demo/model.json").read_bytes() == kept
     assert 'show "my folder/demo/model.json" --target purchase' in first
-
-
-def test_without_the_library_for_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "networkx", None)
-    output = invoke("demo").stdout
-    assert "No page this time: the page of a model needs networkx; install summarkov[report]" in output
-    assert sorted(path.name for path in Path("demo").iterdir()) == [
-        "events.jsonl",
-        "model.json",
-        "truth.json",
-    ]
-    assert "report.html" not in output
 
 
 def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

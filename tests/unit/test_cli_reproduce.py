@@ -15,7 +15,7 @@ from summarkov.reproduce import report, tables
 from summarkov.reproduce.irrelevant import irrelevant
 from summarkov.reproduce.published import published
 
-pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
+pytestmark = pytest.mark.needs("sklearn")
 
 Run = Callable[..., Result]
 

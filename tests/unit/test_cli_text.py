@@ -11,7 +11,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.text import TopicModel, load_topics, read_documents, read_text_events, text_events
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
 HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 
@@ -97,7 +97,7 @@ def test_passages(folder: Path) -> None:
     found = read_text_events("e.jsonl")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
     graph.save("g.json")
-    edge = max(graph.edges_, key=lambda e: e.strength)
+    edge = max(graph.edges_, key=lambda e: (e.effect == "amplifies", e.evidence))
     options = ["-i", edge.influencer, "-t", edge.target]
     document = json.loads(run("text", "passages", "g.json", "e.jsonl", *options, "--json").stdout)
     expected = found.passages(graph, edge.target, edge.influencer)
@@ -114,7 +114,7 @@ def test_passages_of_a_state_and_of_a_label(folder: Path) -> None:
     found = read_text_events("e.jsonl")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
     graph.save("g.json")
-    edge = max(graph.edges_, key=lambda e: e.strength)
+    edge = max(graph.edges_, key=lambda e: (e.effect == "amplifies", e.evidence))
     passages = ("text", "passages", "g.json", "e.jsonl", "-t", edge.target)
     document = json.loads(run(*passages, "-a", edge.influencer, "--json").stdout)
     expected = found.passages(graph, edge.target, after=[edge.influencer])
@@ -134,7 +134,7 @@ def test_explanations_cite(folder: Path) -> None:
     found = read_text_events("e.jsonl")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(found.events)
     graph.save("g.json")
-    edge = max(graph.edges_, key=lambda e: e.strength)
+    edge = max(graph.edges_, key=lambda e: (e.effect == "amplifies", e.evidence))
     at = next(p for p in found.passages(graph, edge.target, edge.influencer))
     position = [s for s in found.sentences if s.document == at.sequence].index(at.target) + 1
     explain = ("text", "explain", "g.json", "e.jsonl", "-t", edge.target)
@@ -162,7 +162,6 @@ def test_explanations_cite(folder: Path) -> None:
 
 
 def test_the_page_takes_passages(folder: Path) -> None:
-    pytest.importorskip("networkx", reason="networkx is not installed")
     run("text", "topics", "logs.jsonl", "-o", "e.jsonl", "-n", "7")
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sm.read_events("e.jsonl"))
     graph.save("g.json")

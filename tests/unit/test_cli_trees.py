@@ -102,7 +102,7 @@ def test_a_graph_of_trees_predicts_is_evaluated_and_simulates(run):
     out = run("learn", "events.jsonl", "-m", "tree", "-o", "g.json").stdout
     graph = sm.load("g.json")
     assert out.startswith(f"{len(graph.edges_)} influence")
-    assert "as the tree asks" in " ".join(out.split())
+    assert "where the tree asks for it" in " ".join(out.split())
     run("predict", "g.json", "-a", "add to cart")
     run("evaluate", "g.json", "events.jsonl")
     assert len(run("simulate", "g.json", "-n", "2", "--length", "3").stdout.splitlines()) == 2

@@ -1,94 +1,47 @@
-"""Quantiles of the beta distribution, and credible intervals, against SciPy."""
-
-import itertools
+"""Intervals of probabilities."""
 
 import numpy as np
 import pytest
-from scipy.stats import beta, dirichlet
+from scipy.stats import beta, binom
 
-from summarkov.confidence import credible_intervals
-from summarkov.confidence.beta import beta_quantile
+from summarkov.confidence import exact_intervals
 from summarkov.errors import SettingError
 
-QUANTILES = (0.005, 0.025, 0.3, 0.5, 0.9, 0.975, 0.995)
-SMALL = (0.1, 0.5, 1.0, 1.1, 2.0, 7.5, 60.1, 400.0, 1999.0)
-LARGE = (2000.0, 2001.5, 1e4, 1e6, 1e8)
+
+def test_against_scipy():
+    hits, n = np.array([0, 1, 7, 30, 100]), np.array([100, 3, 10, 31, 100])
+    found = exact_intervals(hits, n, level=0.9)
+    low = [0.0, *(beta.ppf(0.05, k, m - k + 1) for k, m in zip(hits[1:], n[1:], strict=True))]
+    high = [*(beta.ppf(0.95, k + 1, m - k) for k, m in zip(hits[:-1], n[:-1], strict=True)), 1.0]
+    np.testing.assert_allclose(found, np.column_stack([low, high]), rtol=1e-9)
 
 
-def grid(first, second):
-    """All combinations as three flat arrays: q, a, b."""
-    return (np.array(v) for v in zip(*itertools.product(QUANTILES, first, second), strict=True))
+def test_nothing_seen_says_nothing_and_nothing_hit_leaves_room():
+    assert exact_intervals(0, 0).tolist() == [0.0, 1.0]
+    assert exact_intervals(0, 100)[1] == pytest.approx(1 - 0.025**0.01, rel=1e-9)  # 0.036
+    assert exact_intervals(100, 100)[0] == pytest.approx(0.025**0.01, rel=1e-9)
 
 
-def test_small_parameters():
-    q, a, b = grid(SMALL, SMALL)
-    assert beta_quantile(q, a, b) == pytest.approx(beta.ppf(q, a, b), rel=1e-8, abs=1e-15)
+def test_weights_may_make_counts_fractional():
+    low, high = exact_intervals(2.5, 10.5)
+    assert exact_intervals(2, 10)[0] < low < 2.5 / 10.5 < high < exact_intervals(3, 10)[1]
 
 
-def test_next_to_one():
-    """Where the quantile is nearly 1, what is left of it is precise as well."""
-    q, a, b = grid((30.1, 1000.0), (1.0, 2.0, 0.5))
-    assert 1 - beta_quantile(q, a, b) == pytest.approx(beta.ppf(1 - q, b, a), rel=1e-6, abs=1e-15)
+@pytest.mark.parametrize("n", [5, 30, 200])
+def test_coverage_is_never_less_than_promised(n):
+    k = np.arange(n + 1)
+    low, high = exact_intervals(k, n).T
+    for p in np.linspace(0.5 / n, 1 - 0.5 / n, 101):
+        assert binom.pmf(k, n, p)[(low <= p) & (p <= high)].sum() >= 0.95
 
 
-def test_one_large_parameter():
-    """A label that is rare in much data: b is large, a is not."""
-    q, a, b = grid((0.1, 1.0, 3.1, 250.0), LARGE)
-    for x, y in ((a, b), (b, a)):
-        error = np.abs(beta_quantile(q, x, y) - beta.ppf(q, x, y)) / beta.std(x, y)
-        assert error.max() < 1e-4
+def test_large_counts():
+    low, high = exact_intervals(3e8, 1e9)
+    assert low < 0.3 < high
+    assert high - low < 1e-4
 
 
-def test_two_large_parameters():
-    """The expansion that stands in from 2000 on is exact to 1e-5 standard deviations."""
-    q, a, b = grid(LARGE, LARGE)
-    error = np.abs(beta_quantile(q, a, b) - beta.ppf(q, a, b)) / beta.std(a, b)
-    assert error.max() < 1e-5
-
-
-def test_tiny_parameters():
-    """Mass at both ends, as with alpha = 0.001 and few counts."""
-    q, a, b = grid((1e-3, 1e-2), (1e-3, 1e-2, 1.0))
-    assert beta_quantile(q, a, b) == pytest.approx(beta.ppf(q, a, b), rel=1e-6, abs=1e-12)
-
-
-def test_closed_forms():
-    q = np.linspace(0.01, 0.99, 50)
-    assert beta_quantile(q, 1.0, 1.0) == pytest.approx(q, rel=1e-10)
-    assert beta_quantile(q, 3.0, 1.0) == pytest.approx(q ** (1 / 3), rel=1e-10)
-    assert beta_quantile(q, 1.0, 3.0) == pytest.approx(1 - (1 - q) ** (1 / 3), rel=1e-10)
-    assert beta_quantile(q, 0.5, 0.5) == pytest.approx(np.sin(np.pi * q / 2) ** 2, rel=1e-10)
-    assert beta_quantile(0.5, 42.0, 42.0) == pytest.approx(0.5, rel=1e-12)
-
-
-def test_shapes():
-    assert beta_quantile(0.5, 1.0, 1.0).shape == ()
-    assert beta_quantile([0.1, 0.2], np.ones((3, 1)), 2.0).shape == (3, 2)
-    assert beta_quantile(np.empty(0), 1.0, 1.0).shape == (0,)
-    one_by_one = [float(beta_quantile(q, 3.3, 0.7)) for q in QUANTILES]
-    assert beta_quantile(QUANTILES, 3.3, 0.7) == pytest.approx(one_by_one, rel=1e-12)
-
-
-def test_intervals_are_those_of_the_marginals():
-    counts, pseudo = np.array([[8, 2, 0], [0, 0, 0], [500, 3000, 4000]]), np.array([0.1, 1.0, 2.0])
-    found = credible_intervals(counts, pseudo, level=0.9)
-    a = counts + pseudo
-    b = a.sum(axis=1, keepdims=True) - a
-    assert found.shape == (3, 3, 2)
-    assert found[..., 0] == pytest.approx(beta.ppf(0.05, a, b), rel=1e-6, abs=1e-12)
-    assert found[..., 1] == pytest.approx(beta.ppf(0.95, a, b), rel=1e-6, abs=1e-12)
-
-
-def test_intervals_cover_as_often_as_they_say():
-    """Draw theta from the posterior itself: 95% of it must lie inside."""
-    counts, pseudo = np.array([12, 5, 40]), np.array([0.1, 0.1, 0.1])
-    drawn = dirichlet.rvs(counts + pseudo, size=40_000, random_state=11)
-    low, high = np.moveaxis(credible_intervals(counts, pseudo), -1, 0)
-    inside = ((low <= drawn) & (drawn <= high)).mean(axis=0)
-    assert inside == pytest.approx([0.95] * 3, abs=0.005)
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])
-def test_levels_that_make_no_sense(level):
-    with pytest.raises(SettingError, match="level must lie between 0 and 1, not "):
-        credible_intervals([[1, 2]], np.ones(2), level)
+@pytest.mark.parametrize("level", [0, 1, -0.1, 1.5])
+def test_levels(level):
+    with pytest.raises(SettingError, match="level must lie between 0 and 1"):
+        exact_intervals(1, 2, level)

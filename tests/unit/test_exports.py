@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
-from summarkov.models.exports import STROKES, factor, visible, width
+from summarkov.explain.sentences import times
+from summarkov.models.exports import STROKES, colour, width
+from summarkov.wording import visible
 
 SEQUENCES = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4, ["B", "B", "A", "D"]] * 5
 HOSTILE = sorted(['"', "]", "a\nb", "a\x07", "a\\x07", "<b>&amp;", "end", "مرحبا", "x" * 300, "#35;", "n0"])
@@ -49,10 +51,10 @@ def test_mermaid_has_every_label_and_edge(graph):
     assert tuple(nodes.values()) == graph.labels_
     found = [(nodes[a], arrow, text, nodes[b]) for a, arrow, text, b in edges]
     assert found == [
-        (e.influencer, STROKES[e.effect].arrow, factor(e) or None, e.target) for e in graph.edges_
+        (e.influencer, STROKES[e.effect].arrow, times(e) or None, e.target) for e in graph.edges_
     ]
     assert [(int(i), c, float(w)) for i, c, w in styles] == [
-        (i, STROKES[e.effect].colour, pytest.approx(width(e), abs=0.05)) for i, e in enumerate(graph.edges_)
+        (i, colour(e), pytest.approx(width(e), abs=0.05)) for i, e in enumerate(graph.edges_)
     ]
 
 
@@ -67,8 +69,8 @@ def test_graphml_reads_back(which, request):
     graph = request.getfixturevalue(which)
     found = networkx.read_graphml(io.BytesIO(graph.to_graphml().encode()))
     assert [data["label"] for _, data in found.nodes(data=True)] == [visible(x) for x in graph.labels_]
-    assert sorted(data["strength"] for *_, data in found.edges(data=True)) == pytest.approx(
-        sorted(edge.strength for edge in graph.edges_)
+    assert sorted(data["n_with"] for *_, data in found.edges(data=True)) == pytest.approx(
+        sorted(edge.n_with for edge in graph.edges_)
     )
     number = {label: f"n{i}" for i, label in enumerate(graph.labels_)}
     for edge in graph.edges_:
@@ -82,7 +84,8 @@ def test_edge_table(graph):
     rows = table.to_pylist()
     assert len(rows) == len(graph.edges_) > 0
     for row, edge in zip(rows, graph.edges_, strict=True):
-        assert row == {**vars(edge), "ratio": edge.ratio}
+        assert {name: row[name] for name in vars(edge)} == vars(edge)
+        assert (row["rate_with"], row["is_thin"]) == (edge.rate_with, edge.is_thin)
 
 
 def test_edge_table_of_a_graph_without_edges():
@@ -90,7 +93,8 @@ def test_edge_table_of_a_graph_without_edges():
     assert graph.edges_ == ()
     table = graph.edge_table()
     assert table.num_rows == 0
-    assert table.column_names[:2] == ["influencer", "target"]
+    some = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES).edge_table()
+    assert table.schema == some.schema
 
 
 def test_notebooks_show_tables(graph, hostile):

@@ -68,12 +68,14 @@ def test_each_model_is_the_one_fitted_alone(template, events):
     assert graph.log_likelihood_ == pytest.approx(total, rel=1e-12)
 
 
-def test_edges_are_sorted_by_target_then_strength(graph):
+def test_edges_are_sorted_by_evidence(graph):
     edges = graph.edges_
-    assert [edge.target for edge in edges] == sorted(edge.target for edge in edges)
-    for target in graph.labels_:
-        strengths = [abs(edge.strength) for edge in edges if edge.target == target]
-        assert strengths == sorted(strengths, reverse=True)
+    order = [(e.is_thin, e.is_self, e.effect in ("mixed", "unclear"), -e.evidence) for e in edges]
+    assert order == sorted(order)
+    assert {e.is_self for e in edges} == {True, False}
+    for edge in edges:
+        sure = {"amplifies": edge.low, "inhibits": 1 / edge.high if edge.high else 1.0}.get(edge.effect, 1.0)
+        assert edge.evidence == pytest.approx(math.log(sure), abs=1e-12)
     assert {(e.influencer, e.target) for e in edges} == {
         (z, x) for x, found in graph.influencers_.items() for z in found
     }
@@ -83,12 +85,12 @@ def test_edges_are_sorted_by_target_then_strength(graph):
     ]
 
 
-def test_edges_of_equal_strength_are_sorted_by_influencer():
+def test_edges_of_equal_evidence_are_sorted_by_influencer():
     events = [["W", "Z", "X"]] * 9 + [["Z", "W", "X"]] * 9 + [["Y", "Y", "Y"]] * 9
     template = sm.BSuMM(lookback=2, required=["W", "Z"], candidates=[])
     edges = sm.InfluenceGraph(template, targets=["X"]).fit(events).edges_
     assert [edge.influencer for edge in edges] == ["W", "Z"]
-    assert edges[0].strength == pytest.approx(edges[1].strength, rel=1e-12)
+    assert edges[0].evidence == pytest.approx(edges[1].evidence, rel=1e-12)
 
 
 def test_networkx(graph, events):
@@ -99,10 +101,11 @@ def test_networkx(graph, events):
     assert len(found.edges) == len(graph.edges_)
     for edge in graph.edges_:
         assert found.edges[edge.influencer, edge.target] == {
-            "effect": edge.effect,
-            "strength": edge.strength,
-            "n_with": edge.n_with,
-            "n_without": edge.n_without,
+            name: getattr(edge, name)
+            for name in (
+                *("effect", "ratio", "low", "high", "interval", "hits_with", "n_with", "hits_without"),
+                *("n_without", "sequences", "sequences_with", "is_thin"),
+            )
         }
     assert found.has_edge("B", "B")  # a label may influence itself
     assert not found.has_edge("A", "C")
@@ -150,10 +153,10 @@ def test_dot():
     assert text.endswith("}\n")
     nodes, edges = read_dot(text)
     assert nodes == ["A", "B", "C"]
-    assert list(edges) == [("C", "A"), ("A", "B"), ("B", "C")]
+    assert set(edges) == {("C", "A"), ("A", "B"), ("B", "C")}
     for found in edges.values():
         assert found["color"] == '"#1b7837"'
-        assert found["tooltip"].startswith('"amplifies x')
+        assert "amplifies ×" in found["tooltip"] or "amplifies never otherwise" in found["tooltip"]
 
 
 def test_dot_shows_effects(graph):
@@ -166,7 +169,7 @@ def test_dot_shows_effects(graph):
     assert amplifies["color"] != inhibits["color"]
     for edge in graph.edges_:
         width = float(edges[edge.influencer, edge.target]["penwidth"])
-        assert width == pytest.approx(1 + min(abs(edge.strength), 4), abs=0.005)
+        assert width == pytest.approx(1 if edge.is_thin else 1 + min(edge.evidence, 4), abs=0.005)
 
 
 HOSTILE = [
@@ -426,7 +429,7 @@ def test_targets_whose_tables_do_not_fit_are_searched_one_after_the_other(
     monkeypatch.setattr(learning, "TABLES_BYTES", 1)
     done = []
     alone = sm.InfluenceGraph(template).fit(events, progress=lambda n, total: done.append((n, total)))
-    assert alone.confidence(events, n=3) == sure
+    assert repr(alone.confidence(events, n=3)) == repr(sure)  # which may hold NaN
     alone.save(tmp_path / "alone.json")
     assert (tmp_path / "alone.json").read_bytes() == (tmp_path / "together.json").read_bytes()
     assert [n for n, _ in done if n] == [1, 2, 3, 4, 5]

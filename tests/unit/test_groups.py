@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
-from summarkov.models.groups import Shuffled, _certainty
 from summarkov.reproduce.calibration import random_dynamics
 
 TEMPLATE = sm.BSuMM(lookback=3)
@@ -35,17 +34,37 @@ def found(groups):
 
 def test_the_edge_that_differs_is_found(found):
     assert (found.n, found.seed, found.level, found.sizes) == (60, 1, 0.95, (60, 90))
+    assert found.names == ("first", "second")
     assert ("A", "B") in [(edge.influencer, edge.target) for edge in found.differing(0.05)]
     edges = {(edge.influencer, edge.target): edge for edge in found.edges}
-    assert edges["A", "B"].adjusted == pytest.approx(1 / 61)
-    assert edges["A", "B"].strength_second > edges["A", "B"].strength_first
-    assert edges["A", "B"].low > 0
-    assert edges["C", "D"].adjusted > 0.05
-    assert edges["C", "D"].low < 0 < edges["C", "D"].high
-    assert [edge.adjusted for edge in found.edges] == sorted(edge.adjusted for edge in found.edges)
+    assert edges["A", "B"].second.ratio > edges["A", "B"].first.ratio
+    assert edges["A", "B"].change.low > 1
+    assert edges["C", "D"].change.adjusted > 0.05
+    assert edges["C", "D"].change.low < 1 < edges["C", "D"].change.high
+    assert [e.change.adjusted for e in found.edges] == sorted(e.change.adjusted for e in found.edges)
 
 
-def test_strengths_are_those_of_the_groups_beside_all_influencers(groups, found):
+def test_differences_agree_with_their_intervals(found):
+    kinds = [[e.change for e in found.edges], [x.reach for x in found.labels], [x.rate for x in found.labels]]
+    for changes in kinds:
+        for one in changes:
+            assert (one.low > 1 or one.high < 1) == (one.adjusted < 0.05)
+            assert one.adjusted == pytest.approx(min(1.0, one.p_value * len(changes)))
+
+
+def test_labels_come_first_with_reach_and_share(groups, found):
+    assert {one.label for one in found.labels} == {"B", "D"}
+    for one in found.labels:
+        for events, reach, rate in zip(
+            groups, (one.reach_first, one.reach_second), (one.rate_first, one.rate_second), strict=True
+        ):
+            assert reach == pytest.approx(sum(one.label in s for s in events) / len(events))
+            assert rate == pytest.approx(sum(s.count(one.label) for s in events) / sum(map(len, events)))
+        assert one.rate.ratio == pytest.approx(one.rate_second / one.rate_first)
+    assert [one.label for one in found.differing_labels()] == ["B"]
+
+
+def test_ratios_are_those_of_the_groups_beside_all_influencers(groups, found):
     graphs = [
         sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events) for events in (*groups, groups[0] + groups[1])
     ]
@@ -55,16 +74,16 @@ def test_strengths_are_those_of_the_groups_beside_all_influencers(groups, found)
         assert edge.in_first == (edge.influencer in graphs[0].influencers_[edge.target])
         assert edge.in_second == (edge.influencer in graphs[1].influencers_[edge.target])
         fixed = sm.BSuMM(edge.target, lookback=1, required=beside, candidates=[])
-        for events, strength in zip(groups, (edge.strength_first, edge.strength_second), strict=True):
+        for events, influence in zip(groups, (edge.first, edge.second), strict=True):
             (direct,) = [i for i in fixed.fit(events).influences_ if i.influencer == edge.influencer]
-            assert strength == pytest.approx(direct.strength, rel=1e-12)
-        assert edge.difference == pytest.approx(edge.strength_second - edge.strength_first)
+            assert (influence.ratio, influence.low) == pytest.approx((direct.ratio, direct.low), rel=1e-12)
+        assert edge.change.ratio == pytest.approx(edge.second.ratio / edge.first.ratio)
 
 
 def test_exchanging_the_groups_turns_the_differences_around(groups, found):
     other = sm.compare_groups(sm.BSuMM(lookback=1), *groups[::-1], targets=["B", "D"], n=60, seed=1, n_jobs=2)
-    mine = {(e.influencer, e.target): e.difference for e in found.edges}
-    assert {(e.influencer, e.target): -e.difference for e in other.edges} == pytest.approx(mine)
+    mine = {(e.influencer, e.target): e.change.ratio for e in found.edges}
+    assert {(e.influencer, e.target): 1 / e.change.ratio for e in other.edges} == pytest.approx(mine)
     again = sm.compare_groups(sm.BSuMM(lookback=1), *groups, targets=["B", "D"], n=60, seed=1, n_jobs=2)
     assert again == found
 
@@ -78,25 +97,13 @@ def test_groups_that_are_alike_seldom_differ():
     assert differ <= 2
 
 
-def test_divisions_keep_the_sizes():
-    shuffled = Shuffled(first=4, n_pairs=30, seed=0)
-    assert shuffled.weights(0, 10).tolist() == [1] * 4 + [0] * 6
-    for pair in range(30):
-        one, other = shuffled.weights(pair, 10), shuffled.weights(30 + pair, 10)
-        assert (one + other == 1).all()
-        assert one.sum() == 4
-    assert len({tuple(shuffled.weights(pair, 10)) for pair in range(30)}) > 20
-
-
-def test_certainty():
-    """The share of columns at least as large as the first: in a row alone, and for the largest of all."""
-    rows = np.array([[4.0, 1.0, -1.0, 2.0], [0.5, 1.0, -2.0, 1.5], [math.nan, 1.0, 2.0, 3.0], [0.0] * 4])
-    p_values, adjusted = _certainty(rows)
-    assert p_values.tolist() == [0.25, 1.0, 1.0, 1.0]
-    scaled = [abs(row) / np.nanstd(row) for row in rows[:3]]
-    most = np.nanmax([np.where(np.isnan(r), 0, r) for r in scaled], axis=0)
-    assert adjusted[0] == np.mean(most >= scaled[0][0] - 1e-12)
-    assert adjusted[1:].tolist() == [1.0, 1.0, 1.0]
+def test_never_in_either_group_is_no_difference():
+    """Z is followed by X in neither group: 0 of 400 and 0 of 40."""
+    first, second = [["X", "Z", "Y", "Y"]] * 200, [["X", "Z", "Y", "Y"]] * 20
+    found = sm.compare_groups(sm.BSuMM(lookback=2, required=["Z"]), first, second, targets=["X"], n=20)
+    edge = next(e for e in found.edges if e.influencer == "Z")
+    assert (edge.first.ratio, edge.second.ratio) == (0.0, 0.0)
+    assert (edge.change.low, edge.change.high, edge.change.adjusted) == (0.0, math.inf, 1.0)
 
 
 def test_groups_without_any_edge(tmp_path, monkeypatch):
@@ -111,15 +118,15 @@ def test_groups_without_any_edge(tmp_path, monkeypatch):
         (tmp_path / name).write_text("A\nB\nA\n")
     result = CliRunner().invoke(app, ["groups", "a.txt", "b.txt"])
     assert result.exit_code == 0
-    assert result.stdout.startswith("No influence was found, neither in one of the files nor in both")
+    assert "No influence was found, neither in one of the files nor in both" in result.stdout
 
 
 def test_labels_that_only_one_group_has():
     first, second = [["A", "B"] * 4] * 10, [["A", "C"] * 4, ["C", "A", "A"]] * 5
     edges = sm.compare_groups(sm.BSuMM(lookback=1), first, second, n=10).edges
     assert {edge.target for edge in edges} <= {"A", "B", "C"}
-    unknown = [edge for edge in edges if math.isnan(edge.difference)]
-    assert all(edge.adjusted == 1.0 for edge in unknown)
+    unknown = [edge for edge in edges if math.isnan(edge.change.ratio)]
+    assert all(edge.change.adjusted == 1.0 for edge in unknown)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +136,7 @@ def test_labels_that_only_one_group_has():
         ({"seed": -1}, "seed must be"),
         ({"level": 0}, "level must be"),
         ({"targets": []}, "targets"),
+        ({"names": ("one",)}, "names must be two texts"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(groups, settings, message):
@@ -158,11 +166,9 @@ def test_weights_are_those_of_the_sequences(groups):
         sm.BSuMM(lookback=1, candidates=["A"]), *groups, targets=["B"], sample_weight=weights, n=5
     )
     (edge,) = weighted.edges
-    for events, weight, strength in zip(
-        groups, weights, (edge.strength_first, edge.strength_second), strict=True
-    ):
+    for events, weight, found in zip(groups, weights, (edge.first, edge.second), strict=True):
         model = sm.BSuMM("B", lookback=1, required=["A"], candidates=[]).fit(events, sample_weight=weight)
-        assert strength == pytest.approx(model.influences_[0].strength, rel=1e-5)  # weights are fixed point
+        assert found.ratio == pytest.approx(model.influences_[0].ratio, rel=1e-5)  # weights are fixed point
     assert weighted.sizes == (int((weights[0] > 0).sum()), 90)
 
 

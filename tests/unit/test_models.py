@@ -11,6 +11,7 @@ from scipy.stats import beta
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.explain import sentences
 
 #: B after every A, never else: 60 positions without A just before (B never), 30 with (B always).
 AFTER = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
@@ -30,8 +31,8 @@ def test_table(model):
     assert (present.state, present.words, present.n, present.counts) == (("A",), "A", 30, (30, 0))
     assert absent.probabilities == pytest.approx((0.1 / 60.2, 60.1 / 60.2), rel=1e-14)
     assert present.probabilities == pytest.approx((30.1 / 30.2, 0.1 / 30.2), rel=1e-14)
-    expected = [beta.ppf([0.025, 0.975], 30.1, 0.1), beta.ppf([0.025, 0.975], 0.1, 30.1)]
-    assert np.array(present.intervals) == pytest.approx(np.array(expected), rel=1e-9, abs=1e-12)
+    least = beta.ppf(0.025, 30, 1)  # 30 of 30, whatever alpha is
+    assert np.array(present.intervals) == pytest.approx(np.array([[least, 1], [0, 1 - least]]), rel=1e-9)
 
 
 def test_table_as_a_sequence(model):
@@ -98,7 +99,7 @@ def test_state_never_seen_gets_the_prior():
     assert len(model.table_) == 3
     explained = follower.explain(["A", "B"])
     assert (explained.support, explained.probability, explained.state) == (0, 0.5, ("A", "B"))
-    assert "never seen, so this is the prior alone" in str(explained)
+    assert "never seen after: A, B; the prior alone says 0.500" in str(explained)
     centred = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "C"]])
     assert centred.explain(["A", "B"]).probability == pytest.approx(2.5 / 5, rel=1e-14)
     rare = follower.copy(prior="base-rate").fit([["A", "C"], ["B", "B", "B"]])
@@ -114,22 +115,52 @@ def given(family, target, required, **settings):
 
 
 def test_amplifies():
-    """With Z: X 8 of 10, theta 9/12. Without: X 2 of 30, theta 3/32. Ratio 8."""
+    """With Z: X 8 of 10. Without: X 2 of 30 (20 of them firsts)."""
     events = [["Z", "X"]] * 8 + [["Z", "Y"]] * 2 + [["Y", "X"]] * 2 + [["Y", "Y"]] * 8
     (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
     assert (found.influencer, found.target, found.effect) == ("Z", "X", "amplifies")
-    assert found.strength == pytest.approx(math.log(8), rel=1e-12)
-    assert found.ratio == pytest.approx(8, rel=1e-12)
-    assert (found.n_with, found.n_without) == (10, 30)
+    assert found.ratio == pytest.approx((8 / 10) / (2 / 30), rel=1e-12)
+    assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (8, 10, 2, 30)
+    assert (found.rate_with, found.rate_without) == pytest.approx((0.8, 2 / 30))
+    assert (found.sequences, found.sequences_with) == (8, 10)
+    assert found.is_thin  # 8 hits, and less than one to be expected
+    share = beta.ppf(0.025, 8, 3)
+    assert found.low == pytest.approx(share / (1 - share) * 30 / 10, rel=1e-9)
 
 
 def test_inhibits():
-    """With Z: X 2 of 10, theta 3/12. Without: X 18 of 50 (30 of them firsts), theta 19/52."""
-    events = [["Z", "X"]] * 2 + [["Z", "Y"]] * 8 + [["Y", "X"]] * 18 + [["Y", "Y"]] * 2
+    """With Z: X 2 of 100. Without: X 90 of 300 (200 of them firsts)."""
+    events = [["Z", "X"]] * 2 + [["Z", "Y"]] * 98 + [["Y", "X"]] * 90 + [["Y", "Y"]] * 10
     (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
-    assert found.effect == "inhibits"
-    assert found.strength == pytest.approx(math.log((3 / 12) / (19 / 52)), rel=1e-12)
-    assert (found.n_with, found.n_without) == (10, 50)
+    assert (found.effect, found.is_thin) == ("inhibits", False)
+    assert found.ratio == pytest.approx((2 / 100) / (90 / 300), rel=1e-12)
+    assert found.low < found.ratio < found.high < 1
+    assert (found.n_with, found.n_without, found.sequences, found.sequences_with) == (100, 300, 2, 100)
+
+
+def test_a_label_that_never_follows_is_not_amplified():
+    """X only begins sequences, and Z is never followed by it: 0 of 300 with, 100 of 200 without."""
+    events = [["X", "Z", "Y", "Y", "Y"]] * 100
+    (found,) = given(sm.BSuMM, "X", ["Z"], lookback=5).fit(events).influences_
+    assert (found.effect, found.ratio, found.low) == ("inhibits", 0.0, 0.0)
+    assert (found.hits_with, found.n_with, found.hits_without, found.n_without) == (0, 300, 100, 200)
+    assert (found.sequences, found.sequences_with, found.is_thin) == (0, 100, False)
+    alone = given(sm.BSuMM, "X", ["X"], lookback=5).fit(events).influences_[0]
+    assert (alone.effect, alone.is_self, alone.ratio) == ("inhibits", True, 0.0)
+
+
+def test_the_ratio_and_the_rates_alone_may_point_opposite_ways():
+    """X is half as likely after Z beside W and beside no W, but Z comes with W, which makes X likely."""
+    events = (
+        [["Z", "W", "X"]] * 200 + [["Z", "W", "Y"]] * 300 + [["Y", "W", "X"]] * 40 + [["Y", "W", "Y"]] * 10
+    )
+    events += (
+        [["Z", "Y", "X"]] * 2 + [["Z", "Y", "Y"]] * 48 + [["Y", "Y", "X"]] * 60 + [["Y", "Y", "Y"]] * 440
+    )
+    z = {e.influencer: e for e in given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(events).influences_}["Z"]
+    assert (z.effect, z.is_reversed) == ("inhibits", True)
+    assert z.rate_with > z.rate_without
+    assert "point the other way" in sentences.verdict(z)
 
 
 #: Z makes X likely where W did not occur, and unlikely where it did.
@@ -142,39 +173,48 @@ MIXED = (
 def test_mixed():
     """(no W, no Z): X 4 of 280; (no W, Z): 36 of 40; (W, no Z): 36 of 120; (W, Z): 1 of 40."""
     w, z = given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(MIXED).influences_
-    up, down = math.log((37 / 42) / (5 / 282)), math.log((2 / 42) / (37 / 122))
     assert (z.influencer, z.effect) == ("Z", "mixed")
-    assert z.strength == pytest.approx((320 * up + 160 * down) / 480, rel=1e-12)
-    assert (z.n_with, z.n_without) == (80, 400)
-    up, down = math.log((37 / 122) / (5 / 282)), math.log((2 / 42) / (37 / 42))
-    assert (w.influencer, w.effect) == ("W", "mixed")
-    assert w.strength == pytest.approx((400 * up + 80 * down) / 480, rel=1e-12)
+    assert z.ratio == pytest.approx(
+        (36 * 280 / 320 + 1 * 120 / 160) / (4 * 40 / 320 + 36 * 40 / 160), rel=1e-12
+    )
+    assert (z.n_with, z.n_without, z.depends) == (80, 400, "inhibits with W, amplifies without")
+    assert (w.influencer, w.effect, w.depends) == ("W", "mixed", "inhibits with Z, amplifies without")
+    assert sentences.times(z) == "mixed"
+    assert z.evidence == 0
 
 
-def test_opposite_signs_within_their_intervals_are_not_mixed():
-    """As above but with a tenth of the data: one sign is beyond its intervals, the other is not."""
+def test_opposite_directions_within_chance_are_not_mixed():
+    """As above but with a few of the data: nothing is beyond chance."""
     events = [["Y", "Y", "X"], ["Y", "Z", "X"], ["Y", "Z", "X"], ["W", "Y", "X"], ["W", "Z", "Y"]]
     for found in given(sm.BSuMM, "X", ["W", "Z"], lookback=2).fit(events).influences_:
-        assert found.effect in ("amplifies", "inhibits")
-        assert (found.effect == "amplifies") == (found.strength > 0)
+        assert (found.effect, found.is_thin) == ("unclear", True)
+        assert found.low < 1 < found.high
 
 
 def test_unclear_where_an_influencer_was_never_seen():
     events = sm.read_events([["X", "Y"]] * 5, labels=["X", "Y", "Z"])
     (found,) = given(sm.BSuMM, "X", ["Z"], lookback=1).fit(events).influences_
-    assert (found.effect, found.strength, found.n_with, found.n_without) == ("unclear", 0, 0, 10)
+    assert (found.effect, found.low, found.high, found.n_with, found.n_without) == (
+        "unclear",
+        0,
+        math.inf,
+        0,
+        10,
+    )
+    assert math.isnan(found.ratio)
+    assert sentences.change(found) == "50.0% → never seen"
+    assert sentences.rates(found) == "never seen, otherwise 50.0% (5 of 10)"
 
 
 def test_counts_are_collapsed_to_presence():
-    """Z absent: X 0 of 21; once: 3 of 6; twice: 3 of 3. Present at all: 6 of 9."""
-    events = [["Z", "Z", "X"]] * 3 + [["Y", "Z", "X"]] * 3 + [["Y", "Y", "Y"]] * 4
+    """Z absent: X 1 of 22; once: 3 of 6; twice: 3 of 3. Present at all: 6 of 9."""
+    events = [["Z", "Z", "X"]] * 3 + [["Y", "Z", "X"]] * 3 + [["Y", "Y", "Y"]] * 4 + [["X"]]
     model = given(sm.CSuMM, "X", ["Z"], lookback=2, cap=2).fit(events)
-    assert [(row.words, row.n) for row in model.table_] == [("no Z", 21), ("Z x1", 6), ("Z x2+", 3)]
+    assert [(row.words, row.n) for row in model.table_] == [("no Z", 22), ("Z x1", 6), ("Z x2+", 3)]
     assert [row.state for row in model.table_] == [(), (("Z", 1),), (("Z", 2),)]
     (found,) = model.influences_
-    assert found.effect == "amplifies"
-    assert found.strength == pytest.approx(math.log((7 / 11) / (1 / 23)), rel=1e-12)
-    assert (found.n_with, found.n_without) == (9, 21)
+    assert (found.effect, found.ratio) == ("amplifies", pytest.approx((6 / 9) / (1 / 22), rel=1e-12))
+    assert (found.hits_with, found.n_with, found.n_without) == (6, 9, 22)
 
 
 def test_orders_are_collapsed_to_presence():
@@ -190,18 +230,19 @@ def test_orders_are_collapsed_to_presence():
     }
     w, z = model.influences_
     # beside W: with Z 9 of 18 (both orders), without 0 of 9; not beside W: with Z 0 of 9, without 0 of 45
-    beside, alone = math.log((10 / 20) / (1 / 11)), math.log((1 / 11) / (1 / 47))
-    assert z.strength == pytest.approx((27 * beside + 54 * alone) / 81, rel=1e-12)
-    assert w.strength == pytest.approx(z.strength, rel=1e-12)  # the data is symmetric
-    assert (z.effect, z.n_with, z.n_without) == ("amplifies", 27, 54)
+    assert (z.ratio, z.high, z.hits_with, z.n_with) == (math.inf, math.inf, 9, 27)
+    assert (w.ratio, w.low) == (z.ratio, z.low)  # the data is symmetric
+    assert z.n_without == 54
 
 
 def test_influences_on_every_label_of_a_set():
-    model = given(sm.BSuMM, ["X", "Y"], ["Z"], lookback=1).fit([["Z", "X"], ["Z", "X"], ["Z", "Y"], ["W"]])
-    assert [(i.influencer, i.target) for i in model.influences_] == [("Z", "X"), ("Z", "Y")]
-    # with Z: X 2, Y 1 of 3; without: 0 of 4; three outcomes, so alpha adds 3
-    assert model.influences_[0].strength == pytest.approx(math.log((3 / 6) / (1 / 7)), rel=1e-12)
-    assert model.influences_[1].strength == pytest.approx(math.log((2 / 6) / (1 / 7)), rel=1e-12)
+    events = [["Z", "X"], ["Z", "X"], ["Z", "Y"], ["W"], ["X"], ["Y"]]
+    model = given(sm.BSuMM, ["X", "Y"], ["Z"], lookback=1).fit(events)
+    # with Z: X 2, Y 1 of 3; without: 1 each of 6
+    found = {i.target: i for i in model.influences_}
+    assert found["X"].ratio == pytest.approx((2 / 3) / (1 / 6), rel=1e-12)
+    assert found["Y"].ratio == pytest.approx((1 / 3) / (1 / 6), rel=1e-12)
+    assert (found["X"].sequences, found["Y"].sequences, found["X"].sequences_with) == (2, 1, 3)
 
 
 def test_a_chain_has_no_influences():
@@ -290,15 +331,15 @@ def test_no_new_events(model):
 
 def test_explain_in_numbers_and_words(model):
     explained = model.explain(["B", "C", "A"])
-    low, high = beta.ppf([0.025, 0.975], 30.1, 0.1)
+    low, high = beta.ppf(0.025, 30, 1), 1.0
     assert (explained.target, explained.state, explained.words) == ("B", ("A",), "A")
     assert explained.support == 30
     assert explained.probability == pytest.approx(30.1 / 30.2, rel=1e-14)
     assert explained.interval == pytest.approx((low, high), rel=1e-9)
     assert explained.base_rate == pytest.approx(1 / 3, rel=1e-14)
     assert str(explained) == (
-        "B: 0.997 (95% interval 0.968 to 1.000), 3 times its base rate 0.333, after: A (seen 30 times)\n"
-        "  had A not occurred: 0.002 (0.000 to 0.016)"
+        "B: 0.997 (95% interval 0.884 to 1.000), 3 times its base rate 0.333, after: A (seen 30 times)\n"
+        "  had A not occurred: 0.002 (0.000 to 0.060)"
     )
     assert list(explained.to_dict()) == [field.name for field in dataclasses.fields(explained)]
 

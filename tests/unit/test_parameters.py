@@ -5,8 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import summarkov as sm
 from summarkov.errors import NotFittedError, SettingError
@@ -188,6 +186,7 @@ def test_unfitted_methods(model, call):
     ids=lambda m: type(m).__name__,
 )
 def test_clone(model, events):
+    clone = pytest.importorskip("sklearn.base").clone
     fitted = clone(model).fit(events)
     other = clone(fitted)
     assert type(other) is type(model)
@@ -197,14 +196,17 @@ def test_clone(model, events):
 
 
 def test_grid_search_over_a_model(events):
+    selection = pytest.importorskip("sklearn.model_selection")
     grid = {"lookback": [1, 3], "gamma": [0.1, 1.0]}
-    found = GridSearchCV(sm.BSuMM("B"), grid, cv=KFold(3), error_score="raise").fit(events)
+    found = selection.GridSearchCV(sm.BSuMM("B"), grid, cv=selection.KFold(3), error_score="raise").fit(
+        events
+    )
     for parameters, mean in zip(
         found.cv_results_["params"], found.cv_results_["mean_test_score"], strict=True
     ):
         by_hand = [
             sm.BSuMM("B", **parameters).fit(events[train]).score(events[test])
-            for train, test in KFold(3).split(np.zeros(len(events)))
+            for train, test in selection.KFold(3).split(np.zeros(len(events)))
         ]
         assert mean == pytest.approx(np.mean(by_hand), rel=1e-12)
     assert found.best_params_["lookback"] == 1
@@ -214,15 +216,16 @@ def test_grid_search_over_a_model(events):
 
 
 def test_grid_search_over_a_graph(events):
+    selection = pytest.importorskip("sklearn.model_selection")
     graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.5))
-    found = GridSearchCV(graph, {"model__lookback": [1, 4]}, cv=3, error_score="raise").fit(events)
+    found = selection.GridSearchCV(graph, {"model__lookback": [1, 4]}, cv=3, error_score="raise").fit(events)
     assert found.best_params_ == {"model__lookback": 1}
     assert found.best_estimator_.influencers_["B"] == ("A",)
     assert graph.model.lookback == 5  # the one given is left as it was
     expected = np.mean(
         [
             sm.InfluenceGraph(sm.BSuMM(gamma=0.5, lookback=1)).fit(events[train]).score(events[test])
-            for train, test in KFold(3).split(np.zeros(len(events)))
+            for train, test in selection.KFold(3).split(np.zeros(len(events)))
         ]
     )
     assert found.best_score_ == pytest.approx(expected, rel=1e-12)
@@ -230,17 +233,23 @@ def test_grid_search_over_a_graph(events):
 
 @pytest.mark.parametrize("family", [sm.OSuMM, sm.CSuMM, sm.MarkovChain])
 def test_cross_val_score(family, events):
-    scores = cross_val_score(family("B"), events, cv=KFold(4, shuffle=True, random_state=3))
+    selection = pytest.importorskip("sklearn.model_selection")
+    scores = selection.cross_val_score(
+        family("B"), events, cv=selection.KFold(4, shuffle=True, random_state=3)
+    )
     by_hand = [
         family("B").fit(events[train]).score(events[test])
-        for train, test in KFold(4, shuffle=True, random_state=3).split(np.zeros(len(events)))
+        for train, test in selection.KFold(4, shuffle=True, random_state=3).split(np.zeros(len(events)))
     ]
     assert scores == pytest.approx(by_hand, rel=1e-12)
     assert (scores < 0).all()
 
 
 def test_grid_of_numpy_numbers_can_be_stored(events, tmp_path):
-    found = GridSearchCV(sm.BSuMM("B"), {"lookback": np.arange(1, 3)}, cv=2).fit(events).best_estimator_
+    selection = pytest.importorskip("sklearn.model_selection")
+    found = (
+        selection.GridSearchCV(sm.BSuMM("B"), {"lookback": np.arange(1, 3)}, cv=2).fit(events).best_estimator_
+    )
     assert isinstance(found.lookback, np.integer)
     found.save(tmp_path / "m.json")
     loaded = sm.load(tmp_path / "m.json")
@@ -249,6 +258,7 @@ def test_grid_of_numpy_numbers_can_be_stored(events, tmp_path):
 
 
 def test_tags_say_that_no_y_is_needed():
+    pytest.importorskip("sklearn")
     tags = sm.BSuMM("A").__sklearn_tags__()
     assert tags.target_tags.required is False
     assert tags.input_tags.two_d_array is False

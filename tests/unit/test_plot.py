@@ -13,6 +13,8 @@ from summarkov.models.exports import STROKES
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
 
+pytestmark = pytest.mark.needs("matplotlib")
+
 HOSTILE = ["<script>", "$x_1$", "a\nb", "مرحبا", "x" * 200, '"&']
 
 
@@ -33,7 +35,7 @@ def texts(axes):
 def test_graph_has_every_label_where_the_page_has_it(graph):
     axes = plot.graph(graph)
     number = {label: i for i, label in enumerate(graph.labels_)}
-    edges = [(number[e.influencer], number[e.target], e.strength) for e in graph.edges_]
+    edges = [(number[e.influencer], number[e.target], e.evidence) for e in graph.edges_]
     expected = {
         label: pytest.approx((x * ASPECT, -y))
         for label, (x, y) in zip(number, places(10, edges), strict=True)
@@ -47,10 +49,10 @@ def test_graph_draws_every_edge_in_its_colour(graph):
 
     axes = plot.graph(graph)
     assert [to_hex(patch.get_edgecolor()) for patch in axes.patches] == [
-        STROKES[edge.effect].colour for edge in graph.edges_
+        STROKES["unclear" if edge.is_thin else edge.effect].colour for edge in graph.edges_
     ]
     few = plot.graph(graph, least=1.0, factors=False)
-    assert len(few.patches) == sum(abs(edge.strength) >= 1 for edge in graph.edges_)
+    assert len(few.patches) == sum(edge.evidence >= 1 for edge in graph.edges_)
     assert sorted(texts(few)) == sorted(graph.labels_)
 
 

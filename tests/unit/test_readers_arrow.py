@@ -3,15 +3,16 @@
 import datetime
 from decimal import Decimal
 
-import duckdb
 import numpy as np
-import pandas
-import polars
 import pyarrow
 import pytest
 
 from summarkov.errors import DataError, SettingError
 from summarkov.readers import read_events
+
+duckdb = pytest.importorskip("duckdb")
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 
 
 @pytest.mark.parametrize(

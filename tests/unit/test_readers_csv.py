@@ -146,8 +146,9 @@ def test_csv_order_that_cannot_be_sorted(write, cell, row):
 
 def test_csv_order_of_truth_values(write):
     assert refused(write("log.csv", "case,event,time\nx,a,true\n")) == (
-        "order column 'time' of log.csv holds bool; it must hold numbers, dates or times "
-        "(or use order=False if the rows are in order)"
+        "order column 'time' of log.csv cannot be put in order: row 1 of the data holds 'true'; write all "
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00 (or use order=False if the rows are "
+        "in order)"
     )
 
 
@@ -186,7 +187,9 @@ def test_csv_not_utf8(write):
     assert refused(write("log.csv", b"case,event\nx,a\nx,\xe9\n")) == (
         f"log.csv, row 3 (the header is row 1): {message}"
     )
-    assert "UTF8" in refused(write("log.csv", b"case,event,time\nx,a,\xe9\n"))
+    assert refused(write("log.csv", b"case,event,time\nx,a,\xe9\n")) == (
+        f"log.csv, row 2 (the header is row 1): {message}"
+    )
     assert read_events(write("log.csv", b"case,event,cost\nx,a,\xe9\n")).to_lists() == [["a"]]
     assert refused(write("log.csv", b"case,\xe9vent\n")) == f"log.csv, line 1: {message}"
 

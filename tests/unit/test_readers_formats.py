@@ -7,7 +7,7 @@ import pytest
 
 from refusals import refused
 from summarkov.engines import EventSource
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.readers import packed, read_events
 
 # ---------------------------------------------------------------------- SPMF
@@ -188,8 +188,16 @@ def test_a_bomb_of_entities_costs_nothing(write):
 
 
 def test_xes_deeply_nested(write):
-    deep = "<x>" * 100_000 + "</x>" * 100_000
-    assert len(read_events(write("log.xes", f"<log><trace>{deep}</trace></log>"))) == 1
+    def nested(times):
+        deep = "<x>" * times + "</x>" * times
+        return write("log.xes", f"<log><trace>{deep}</trace></log>")
+
+    assert len(read_events(nested(98))) == 1
+    for times in (99, 100_000):
+        with pytest.raises(
+            DataError, match="line 1: elements stand in each other more than 100 times; mend it"
+        ):
+            read_events(nested(times))
 
 
 # ---------------------------------------------------------------------- what tools export

@@ -104,7 +104,7 @@ def day(number):
         ),
         pyarrow.array(["10", "9", "10"]).dictionary_encode(),
     ],
-    ids=lambda column: f"{column.type} {column[0]}",
+    ids=lambda column: f"{column.type} {column[:1].cast(pyarrow.string())[0]}",
 )
 def test_kinds_of_order(column):
     keys = sort_keys(pyarrow.chunked_array([column[:1], column[1:]]), "time", "the table")

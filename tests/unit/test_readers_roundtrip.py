@@ -6,9 +6,6 @@ import pathlib
 import random
 import tempfile
 
-import duckdb
-import pandas
-import polars
 import pyarrow
 import pytest
 from hypothesis import given
@@ -17,6 +14,10 @@ from pyarrow import parquet
 
 from summarkov.events import EventSequences
 from summarkov.readers import read_events
+
+duckdb = pytest.importorskip("duckdb")
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 LABELS = st.one_of(st.sampled_from("ABC"), TEXT)

@@ -1,14 +1,15 @@
 """read_events from data frames and other tables: one body over pandas, polars, pyarrow and DuckDB."""
 
-import duckdb
 import numpy as np
-import pandas
-import polars
 import pyarrow
 import pytest
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.readers import read_events
+
+duckdb = pytest.importorskip("duckdb")
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 
 
 def relation(columns):

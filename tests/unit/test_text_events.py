@@ -11,6 +11,8 @@ import summarkov as sm
 from summarkov.errors import DataError, SettingError
 from summarkov.text import Before, Document, Passage, Sentence, TextEvents, read_text_events, text_events
 
+pytestmark = pytest.mark.needs("sentencex")
+
 
 def first_word(sentences):
     """A label a sentence: its first word; none for "None"."""

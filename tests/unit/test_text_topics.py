@@ -10,7 +10,7 @@ from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.text import TopicModel, factors, load_topics, read_documents, split_sentences
 from summarkov.text.terms import corpus_stop_words, leading_terms
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
 HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 LOGS = read_documents(HARBOUR)

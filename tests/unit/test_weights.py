@@ -8,6 +8,7 @@ import pytest
 import summarkov as sm
 from summarkov.engines.weights import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
+from summarkov.scores import Scorer
 from summarkov.simulate.example import web_shop
 
 
@@ -32,16 +33,16 @@ def test_true_and_false_are_one_and_none():
 
 
 def test_others_become_multiples_of_a_millionth_or_so():
-    weights, scale = fixed_point([0.5, 1, 0.1, 1e-9, 3.25], 5)
+    weights, scale = fixed_point([0.5, 1, 0.1, 1e-6, 3.25], 5)
     assert scale == FIXED_POINT == 2**20
-    assert weights.tolist() == [2**19, 2**20, round(0.1 * 2**20), 0, 13 * 2**18]
-    assert weights / scale == pytest.approx([0.5, 1, 0.1, 0, 3.25], abs=2**-21)
+    assert weights.tolist() == [2**19, 2**20, round(0.1 * 2**20), 1, 13 * 2**18]
+    assert weights / scale == pytest.approx([0.5, 1, 0.1, 2**-20, 3.25], abs=2**-21)
 
 
 def test_halves_round_to_even():
     step = 2.0**-20
-    weights, _ = fixed_point([0.5 * step, 1.5 * step, 2.5 * step], 3)
-    assert weights.tolist() == [0, 2, 2]
+    weights, _ = fixed_point([0.75 * step, 1.5 * step, 2.5 * step], 3)
+    assert weights.tolist() == [1, 2, 2]
 
 
 def test_no_sequences():
@@ -144,3 +145,26 @@ def test_confidence_and_discoveries_with_weights(weighted):
     found = graph.discoveries(events, sample_weight=weights)
     assert again.discoveries(events[held], sample_weight=weights[held]) == found
     assert len(found.tested) > 3
+
+
+@pytest.mark.parametrize("weight", [1e-9, 2.0**-21, 5e-324])
+def test_a_weight_that_would_be_rounded_to_0_is_refused(weight):
+    with pytest.raises(SettingError, match=r"sample_weight .* is too small: .* this would be 0; scale"):
+        fixed_point([1.0, 0.0, weight], 3)
+
+
+def test_weights_near_0_do_not_reward_complexity():
+    events = sm.EventSequences.from_lists([["a", "b", "c", "d", "a", "c"], ["c", "a", "d", "b"]] * 50)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2))
+    for weight in (1e-5, 1e-3):
+        with pytest.raises(SettingError, match=r"the events weigh 0\.\d+ together, and no penalty"):
+            graph.fit(events, sample_weight=np.full(len(events), weight))
+    graph.fit(events, sample_weight=np.full(len(events), 0.25))
+    few = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events[:25])
+    assert len(graph.edges_) <= len(few.edges_) + 2
+
+
+@pytest.mark.parametrize("n_events", [0.0, 1e-9, 0.5, 1.0])
+def test_the_penalty_of_less_than_one_event_is_none(n_events):
+    counts = [[0.2, 0.1], [0.1, 0.05]]
+    assert Scorer()(counts, 1, 2, 3, n_events) == Scorer(gamma=0)(counts, 1, 2, 3, n_events)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.baselines.libraries import load_sparse
 from summarkov.events import EventSequences
 
 FloatArray = npt.NDArray[np.float64]
@@ -38,7 +37,8 @@ def window_features(events: EventSequences, lookback: int, features: str) -> Any
     >>> window_features(events, 2, "onehot").toarray().astype(int).tolist()
     [[0, 0, 0, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
     """
-    sparse = load_sparse()
+    from scipy import sparse
+
     n, m = events.n_events, len(events.labels)
     before = positions(events)
     rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]

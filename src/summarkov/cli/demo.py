@@ -15,11 +15,10 @@ from rich.text import Text
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import saving
-from summarkov.errors import MissingLibraryError, SettingError
+from summarkov.errors import SettingError
 from summarkov.wording import visible
 
 if TYPE_CHECKING:
-    from summarkov.events import EventSequences
     from summarkov.models import InfluenceGraph
 
 SEQUENCES, LENGTH, SEED = 1000, 30, 1
@@ -53,7 +52,7 @@ def demo(
         write_events(events, files["events"])
         write_atomically(files["truth"], _json_text(shop.to_dict()))
         graph.save(files["model"])
-    missing = _page(graph, files, events)
+        graph.to_html(files["page"], events=events)
     found = compare_with_truth(graph)
     if json:
         from summarkov.cli.documents import graph_document
@@ -62,19 +61,6 @@ def demo(
         print_json({"saved": saved, "truth": found, **graph_document(graph)})
     else:
         _print(results(), graph, found, files)
-        if missing:
-            print_line(results(), f"\nNo page this time: {missing}", "dim")
-
-
-def _page(graph: InfluenceGraph, files: dict[str, Path], events: EventSequences) -> str:
-    """Write the page; without the library that it needs, leave it out and say why."""
-    try:
-        with saving(files["page"]):
-            graph.to_html(files["page"], events=events)
-    except MissingLibraryError as missing:
-        del files["page"]
-        return str(missing)
-    return ""
 
 
 def _folder(path: Path) -> Path:

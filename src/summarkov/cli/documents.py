@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.graphs import label_counts
 from summarkov.cli.windows import settings
+from summarkov.models.stored_order import order_document
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -34,6 +35,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
             for x, model in graph.models_.items()
         ],
         **({"confidence": confidence_document(graph)} if graph.confidence_ else {}),
+        **({"order": order_document(graph.order_)} if graph.order_ else {}),
     }
 
 

@@ -42,6 +42,7 @@ _OPTIONS = {
     "targets=": "--target",
     "max_influencers": "--max-influencers",
     "n_jobs": "--jobs",
+    "memory=": "--memory",
     "id=": "--id",
     "text=": "--text",
     "date=": "--date",

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
-#: The least that the two names of an edge take, with the sign and the arrow between them.
-_NAMES = 24
+#: What the sign before an edge and the arrow between its names take at most.
+_JOINTS = 6
+#: The least that the two names take.
+_NAMES = 20
 
 
 def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:
@@ -89,11 +91,17 @@ def print_influences(
             console.print(Text(f"~ {names}: {visible(how)}", style=_STYLES["mixed"]))
 
 
-def _columns(console: Console, edges: Sequence[Influence]) -> dict[str, list[str]]:
+def _columns(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
     from summarkov.explain.sentences import change, limits, times
 
-    columns = {
+    columns = {}
+    if any(place_of(models[e.target], e.influencer) for e in edges):  # each has a look-back of its own
+        reach = [models[e.target].fitted.reach(e.influencer)[1] for e in edges]
+        columns["Back"] = ["all" if k is None else str(k) for k in reach]
+    columns |= {
         "Without → with": [change(e) for e in edges],
         "Factor": [times(e) or e.effect for e in edges],
         "95% interval": [limits(e) for e in edges],
@@ -104,9 +112,9 @@ def _columns(console: Console, edges: Sequence[Influence]) -> dict[str, list[str
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
     for name in ("Seqs", "95% interval", "Without → with"):  # the first to go where there is no room
-        if _beside(columns) + _NAMES > page_width(console):
+        if _beside(columns) + _NAMES + _JOINTS > page_width(console):
             columns.pop(name, None)
-    return columns
+    return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}
 
 
 def _beside(columns: Mapping[str, Sequence[str]]) -> int:
@@ -118,8 +126,8 @@ def _names_width(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> tuple[int, int]:
     """How wide the influencers and the targets are shown."""
-    room = page_width(console) - _beside(_columns(console, edges)) - 5  # a sign and an arrow
-    first = widest([e.influencer + place_of(models[e.target], e.influencer) for e in edges])
+    room = page_width(console) - _beside(_columns(console, edges, models)) - _JOINTS
+    first = widest([e.influencer for e in edges])
     second = widest([e.target for e in edges])
     if first + second <= room:
         return first, second
@@ -135,21 +143,19 @@ def _print_part(
     models: Mapping[str, SummaryModel],
     width: tuple[int, int],
 ) -> None:
-    columns = _columns(console, edges)
+    columns = _columns(console, edges, models)
     table = new_table()
-    table.add_column("Influencer → target", no_wrap=True, width=sum(width) + 5)
+    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(width) + _JOINTS)
     for name in columns:
         table.add_column(
             name, no_wrap=True, justify="left" if name in ("95% interval", "Factor") else "right"
         )
     for at, edge in enumerate(edges):
         style = "dim" if edge.is_thin else _STYLES[edge.effect]
-        where = place_of(models[edge.target], edge.influencer)
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
-            shorten(edge.influencer, max(4, width[0] - len(where))),
-            (where, "dim"),
-            " → ",
+            shorten(edge.influencer, width[0]),
+            signs(console, " → "),
             shorten(edge.target, width[1]),
             no_wrap=True,
         )
@@ -165,12 +171,14 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
         return
     edge = edges[0]
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
-    read = sentence(edge, influencer, target, window_words(models[edge.target], edge.influencer))
+    model = models[edge.target]
+    read = sentence(edge, influencer, target, window_words(model, edge.influencer))
+    back = "Back: how many events back it is looked for. " if place_of(model, edge.influencer) else ""
     console.print(
         Text(
-            f"\nRead: {read[0].lower()}{read[1:]} Seqs: sequences in which the target followed. "
-            "The order is by the limit of the interval that is nearer to 1. Influence here is statistical: no "
-            "proof of cause."
+            f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
+            "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
+            "is nearer to 1. Influence here is statistical: no proof of cause."
         )
     )
 
@@ -188,7 +196,7 @@ def print_contexts(console: Console, graph: InfluenceGraph) -> None:
     for x, model in graph.models_.items():
         best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
         usual, then = model.base_rates_[0], best.probabilities[0]
-        change = factor(then / usual) if usual > 0 else ""
+        change = signs(console, factor(then / usual)) if usual > 0 else ""
         after = label(best.words, page_width(console) - width - 45)
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
@@ -215,8 +223,13 @@ def print_confidence(console: Console, sure: Confidence) -> None:
 
 
 def is_plain(console: Console) -> bool:
-    """Whether the terminal may have no block characters."""
+    """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
     return console.options.ascii_only
+
+
+def signs(console: Console, text: str) -> str:
+    """Text with signs that the terminal has."""
+    return text.replace("→", "->").replace("×", "x") if is_plain(console) else text
 
 
 def _print_uninfluenced(console: Console, labels: Sequence[str]) -> None:

@@ -20,8 +20,8 @@ from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.confidence import Difference, GroupComparison
-    from summarkov.explain import Influence
+    from summarkov.confidence import Difference
+    from summarkov.explain import GroupComparison, Influence
 
 
 @reads_events

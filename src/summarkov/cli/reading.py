@@ -200,7 +200,7 @@ def read_map(path: Path) -> dict[str, str]:
         raise DataError(f"{path}: {expected}")
     mapping = dict(found)
     if len(mapping) < len(found):
-        twice = next(old for old, _ in found if sum(old == other for other, _ in found) > 1)
+        twice = next(old for old, n in Counter(old for old, _ in found).items() if n > 1)
         raise DataError(f"{path}: {twice!r} stands there twice; keep one")
     return mapping
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.console import stages
+from summarkov.cli.failures import report
 from summarkov.cli.reading import READING, Reading
 from summarkov.errors import DataError, SettingError
 
@@ -41,8 +43,8 @@ Memory = Annotated[
     ),
 ]
 
-#: What a byte of a text file, or a row of a Parquet file, takes in memory while it is read, about.
-_TEXT_BYTE, _PARQUET_ROW = 3, 64
+#: What a byte of a text file takes in memory while it is read, about.
+_TEXT_BYTE = 3
 #: How many bytes of an event log a packed one holds, about.
 _PACKED = 10
 _METHODS = {"parquet": "parquet", "csv": "csv", "tsv": "csv", "jsonl": "jsonl"}
@@ -125,10 +127,13 @@ class Opening:
         reading = self.reading
         format = _METHODS[_format(path, reading.format)]
         columns = {"case": reading.case, "event": reading.event, "order": reading.order}
-        with stages() as tell:
+        with warnings.catch_warnings(record=True) as notes, stages() as tell:
+            warnings.simplefilter("always")
             source = open_stream(
                 format, path, columns, None, bytes_of(self.memory), self.n_jobs, None, tell, names=names
             )
+        for note in notes:
+            report(str(note.message), name="Note")
         with source:
             yield source
 
@@ -143,7 +148,10 @@ def _needed(path: Path, format: str | None) -> int:
         if kind == "parquet":
             from pyarrow import parquet
 
-            return int(parquet.read_metadata(path).num_rows) * _PARQUET_ROW
+            from summarkov.readers.parquet_files import bytes_in_memory
+
+            metadata = parquet.read_metadata(path)
+            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)[0]
         if kind not in _METHODS:
             return 0  # it cannot be streamed
         packed = str(path).lower().endswith(ENDINGS)
@@ -154,8 +162,8 @@ def _needed(path: Path, format: str | None) -> int:
 
 def _format(path: Path, asked: str | None) -> str:
     """The format of a file, or of those in a folder or of a pattern."""
-    from summarkov.readers.batches import find_files
     from summarkov.readers.files import format_of
+    from summarkov.readers.found import find_files
 
     if asked is None and path.is_dir():
         found = []

@@ -109,7 +109,7 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
     table.add_column("Change", no_wrap=True)
     for row in rows:
         p, usual = row["probability"], row["base_rate"]
-        bounds = interval(row["low"], row["high"])
+        bounds = interval(row["low"], row["high"]) if support else "never seen"
         table.add_row(label(row["label"], width), percent(p), bounds, percent(usual), _change(p, usual))
     console.print(table)
 
@@ -136,7 +136,7 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         table.add_row(
             Text(shorten(each.label, width - len(had)) + had),
             percent(each.probability),
-            interval(*each.interval),
+            interval(*each.interval) if each.support else "never seen",
             mark + number(each.support),
         )
     console.print()

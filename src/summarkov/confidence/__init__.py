@@ -1,8 +1,8 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
+from summarkov.confidence.comparing import Difference
 from summarkov.confidence.discoveries import Discoveries, Discovery, benjamini_yekutieli
 from summarkov.confidence.edges import Confidence, EdgeConfidence
-from summarkov.confidence.groups import Difference, EdgeDifference, GroupComparison, LabelDifference
 from summarkov.confidence.intervals import exact_intervals
 from summarkov.confidence.order import (
     ORDERS,
@@ -31,10 +31,7 @@ __all__ = [
     "Discoveries",
     "Discovery",
     "EdgeConfidence",
-    "EdgeDifference",
     "EdgeOrder",
-    "GroupComparison",
-    "LabelDifference",
     "OrderTest",
     "RateRatio",
     "Remainder",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence.groups import Difference
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
 
 FloatArray = npt.NDArray[np.float64]
@@ -17,6 +17,22 @@ Limits = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 
 _LEAST = 1e-16
 _STEPS = 50
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How many times as large something is in the second group as in the first.
+
+    ``low`` and ``high`` are an interval that allows for all comparisons of its kind together, ``p_value`` is
+    how likely at least such a difference is by chance, ``adjusted`` the same times the number of comparisons
+    (Bonferroni). The interval leaves out 1 just where ``adjusted`` is less than one minus its level.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
 
 
 def compared_rates(hits: Sequence[FloatArray], n: Sequence[FloatArray], level: float) -> list[Difference]:
@@ -52,7 +68,7 @@ def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list
         below, above = _quotient(first, second, -np.expm1(middle))
         holds = (below <= 1) & (above >= 1)
         inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-    return _differences(ratio, low, high, np.exp(inside))
+    return _differences(ratio, low, high, np.where(outside == 0, 1.0, np.exp(inside)))
 
 
 def limits_of_ratios(strata: Sequence[Strata], factors: Sequence[float]) -> Limits:

@@ -127,7 +127,8 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
     other influencers equal, and A / B are its odds but for a constant factor. S has a mean :math:`\pi` and a
     variance V over the n shuffles; if order does not matter, the data are one more of them. It is taken for
     the share of hits among :math:`m = \pi (1 - \pi) / V` trials of chance :math:`\pi`, which has the same
-    mean and variance and, unlike a normal variable, the right tails where hits are few. With :math:`k = S_0 m`
+    mean and variance and, unlike a normal variable, the right tails where hits are few. With
+    :math:`k = S_0 m`
 
     .. math:: p = 2 \min(P(X \ge k), P(X \le k)), \quad X \sim \mathrm{Binomial}(m, \pi)
 

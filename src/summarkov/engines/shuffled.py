@@ -41,8 +41,9 @@ class Shuffles:
     """``n`` times the same sequences, the events of each in a random order of their own.
 
     With ``within`` they change places only inside of blocks of so many positions of their sequence, and the
-    first ``kept`` events of each stay where they are. The order follows from the seed, the number of the replicate and that of the sequence alone, so wherever a sequence
-    is, it comes out the same. Replicate 0 is the data as they are.
+    first ``kept`` events of each stay where they are. The order follows from the seed, the number of the
+    replicate and that of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0 is
+    the data as they are.
     """
 
     n: int = 99
@@ -56,7 +57,10 @@ class Shuffles:
             return stretch.codes
         seeds = kernels.sequence_seeds(self.seed, replicate, numbers)
         within = kernels.UNLIMITED if self.within is None else self.within
-        return kernels.shuffled(stretch.codes, stretch.offsets, seeds, stretch.begun, self.kept, within)
+        made: CodeArray = kernels.shuffled(
+            stretch.codes, stretch.offsets, seeds, stretch.begun, self.kept, within
+        )
+        return made
 
 
 class Stretch(NamedTuple):
@@ -123,7 +127,7 @@ def count_shuffled(
     The columns of the keys are presence of the influencers, and last the stratum. The outcomes are the
     labels asked about, and one more for the rest.
     """
-    strata = position_strata(_reach(asked))
+    strata = position_strata(longest_reach(asked))
     run: Callable[[ShuffledWork], list[StateCounts]]
     if isinstance(source, EventSource):
         run, numbers, weights, together = source.run, source.numbers(), None, _TOGETHER_ELSEWHERE
@@ -155,7 +159,7 @@ def _run_in_memory(part: Part, work: ShuffledWork) -> list[StateCounts]:
     return work.run(part)
 
 
-def _reach(asked: Sequence[Asked]) -> int | None:
+def longest_reach(asked: Sequence[Asked]) -> int | None:
     """The longest look-back; None if one has no limit."""
     lookbacks = [k for one in asked for _, k in one.windows]
     return None if None in lookbacks else max((k for k in lookbacks if k is not None), default=1)
@@ -190,14 +194,16 @@ class ShuffledWork:
         asked = _in_arrays(self.asked, n_labels, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
-        read = stretches(part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept)
+        read = stretches(
+            part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept
+        )
         with pool_of(part.n_jobs) as pool:
             for stretch in read:
                 n = len(stretch.offsets) - 1
                 numbers = np.asarray(self.numbers[part.number][stretch.first : stretch.first + n], np.int64)
                 weights = None if self.weights is None else self.weights[numbers]
                 here = _Here(stretch, numbers, weights, self.shuffles, n_labels, _memory(self.asked))
-                found = list(pool.map(partial(here.count, asked), self.replicates, pasts))
+                found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
                 totals = [_added(*pair) for pair in zip(totals, new, strict=True)] if totals else new
@@ -230,7 +236,8 @@ def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
     return StateCounts(keys, counts)
 
 
-class _Here(NamedTuple):
+@dataclass(frozen=True)
+class _Here:
     """A stretch, with the numbers and weights of its sequences."""
 
     stretch: Stretch
@@ -241,9 +248,10 @@ class _Here(NamedTuple):
     memory: tuple[int, int | None]
 
     def count(
-        self, asked: kernels.PresenceAsked, replicate: int, past: Past
+        self, asked: kernels.PresenceAsked, replicate_and_past: tuple[int, Past]
     ) -> tuple[list[StateCounts], Past]:
         """The tables of one replicate, and the past of the stretch that comes next."""
+        replicate, past = replicate_and_past
         codes = self.shuffles.codes(replicate, self.stretch, self.numbers)
         index = past.index(codes, self.stretch.offsets, self.n_labels)
         counted = kernels.count_presence(index, self.stretch.begun, self.weights, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,8 +16,9 @@ from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.labels import vocabulary_of
-from summarkov.readers.batches import Files, find_files
+from summarkov.readers.batches import Files
 from summarkov.readers.columns import Columns
+from summarkov.readers.found import find_files
 from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill
 from summarkov.readers.stream import Progress, Task, spill
@@ -55,11 +57,11 @@ class StreamSource(EventSource):
 
     def places(self) -> Places:
         """The place of each sequence that is not empty, in the order of first rows."""
-        return [self._content.places()]
+        return [range(self._content.n_held)]
 
     def numbers(self) -> Places:
         """The number of each sequence, in the order of first rows."""
-        return [self._content.numbers()]
+        return [range(self._content.n_sequences)]
 
     def part(self) -> Part:
         """All of the data."""
@@ -93,7 +95,10 @@ def open_stream(
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     n_threads = threads(n_jobs)
     vocabulary = None if labels is None else vocabulary_of(labels)
-    task = Task(Files(find_files(path, format), format, asked), memory, progress)
+    found = find_files(path, format)
+    if found.repeated:
+        warnings.warn(str(found), stacklevel=3)
+    task = Task(Files(found.paths, format, asked), memory, progress)
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, vocabulary, names=names)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)

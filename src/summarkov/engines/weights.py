@@ -33,7 +33,14 @@ def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] |
     scale = 1 if (given == np.rint(given.astype(float))).all() else FIXED_POINT
     if given.size and float(given.max()) * scale > 2**42:
         raise SettingError(f"sample_weight {float(given.max()):g} is too large; scale the weights down")
-    return np.rint(given.astype(float) * scale).astype(np.int64), scale
+    units = np.rint(given.astype(float) * scale).astype(np.int64)
+    lost = given[(units == 0) & (given > 0)]
+    if len(lost):
+        raise SettingError(
+            f"sample_weight {float(lost[0]):g} is too small: weights are rounded to multiples of 2^-20, and "
+            "this would be 0; scale the weights up, or leave out such sequences by a weight of 0"
+        )
+    return units, scale
 
 
 def refuse_overflow(total: float, scale: int) -> None:

@@ -87,6 +87,8 @@ class Checkpoint:
             return
         if not self.path.parent.is_dir():
             raise SettingError(f"cannot write {self.path}: there is no folder {self.path.parent}")
+        if self.path.exists() and not self.path.is_file():  # a pipe, which would wait for somebody to write
+            raise SettingError(f"{self.path} is not a regular file; name another file to go on from")
         if self.path.exists():
             text = self.path.read_text(encoding="utf-8", errors="replace")
             if not (text.startswith(_START) or _START.startswith(text)):

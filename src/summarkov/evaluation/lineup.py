@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -116,7 +117,7 @@ def lineup(models: Iterable[str | Contender], *, n_jobs: int | None = None) -> l
             hint = nearest(model.lower(), NAMES) or f"; the models are {', '.join(NAMES)}"
             raise SettingError(f"there is no model {model!r}{hint}")
     names = [contender.name for contender in contenders]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if twice:
         raise SettingError(f"two contenders have the same name, {twice[0]!r}; every name may occur once")
     for contender in contenders:

@@ -10,6 +10,7 @@ from summarkov.explain.contrasts import (
     presence,
 )
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
+from summarkov.explain.group_comparison import EdgeDifference, GroupComparison, LabelDifference
 from summarkov.explain.influence import Influence, effect_of, ranked
 from summarkov.explain.patterns import Pattern, pattern_of
 
@@ -17,8 +18,11 @@ __all__ = [
     "Active",
     "Contrast",
     "Counterfactual",
+    "EdgeDifference",
     "Explanation",
+    "GroupComparison",
     "Influence",
+    "LabelDifference",
     "Pattern",
     "contrast",
     "contrast_in_tree",

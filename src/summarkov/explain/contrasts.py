@@ -100,7 +100,11 @@ def contrast_in_tree(tree: TreeSummary, at_nodes: FloatArray, influencer: int, o
 
 
 def influence_of(
-    influencer: str, target: str, found: Contrast, others: Sequence[str], sequences: tuple[int, int] | None
+    influencer: str,
+    target: str,
+    found: Contrast,
+    others: Sequence[str],
+    sequences: tuple[float, float] | None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 

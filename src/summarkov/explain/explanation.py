@@ -47,8 +47,10 @@ class Counterfactual:
 
     def __str__(self) -> str:
         had = "occurred just now" if self.occurred else "not occurred"
-        mark = {"often": "", "hardly": ", hardly seen", "never": ", never seen: the prior alone"}[self.seen]
+        if self.seen == "never":
+            return f"had {self.label} {had}: never seen; the prior alone says {self.probability:.3f}"
         low, high = self.interval
+        mark = ", hardly seen" if self.seen == "hardly" else ""
         return f"had {self.label} {had}: {self.probability:.3f} ({low:.3f} to {high:.3f}{mark})"
 
 
@@ -57,7 +59,7 @@ class Explanation:
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
     ``support`` is how often the state was seen, ``seen`` the same in a word ("never", "hardly" or "often",
-    see :func:`summarkov.confidence.seen`), ``interval`` a 95% credible interval of ``probability``, and
+    see :func:`summarkov.confidence.seen`), ``interval`` the exact 95% interval from its counts, and
     ``base_rate`` the target's share of all events. ``active`` are the influencers that occurred, with their
     places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
     a sentence, and one a counterfactual.
@@ -80,11 +82,13 @@ class Explanation:
 
     def __str__(self) -> str:
         lift = self.probability / self.base_rate if self.base_rate > 0 else float("inf")
-        seen = f"seen {self.support:g} times" if self.support else "never seen, so this is the prior alone"
         hardly = ", hardly" if self.seen == "hardly" else ""
         first = (
             f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "
             f"{self.interval[1]:.3f}), {lift:.2g} times its base rate {self.base_rate:.3f}, "
-            f"after: {self.words} ({seen}{hardly})"
+            f"after: {self.words} (seen {self.support:g} times{hardly})"
+            if self.support
+            else f"{self.target}: never seen after: {self.words}; the prior alone says "
+            f"{self.probability:.3f}, its base rate is {self.base_rate:.3f}"
         )
         return "\n  ".join([first, *map(str, self.counterfactuals)])

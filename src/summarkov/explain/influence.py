@@ -33,6 +33,12 @@ class Influence:
 
     ``frequency`` is the share of graphs from resampled data that have the edge, None if it was not asked for.
 
+    ``order`` is what the order test says, None if it was not asked for (:meth:`InfluenceGraph.order_test`):
+    "about order", "company only" or "unclear". ``order_ratio`` is the ratio over that of the same sequences
+    shuffled inside, with its 95% interval, its p-value ``order_p`` and the adjusted one ``order_q``.
+    ``competition`` is True if Z inhibits x only by what it amplifies, one event standing at a position; False
+    if that does not explain all; None if there is nothing of the kind to tell apart.
+
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
     """
 
@@ -46,11 +52,18 @@ class Influence:
     n_with: float
     hits_without: float
     n_without: float
-    sequences: int | None = None
-    sequences_with: int | None = None
+    sequences: float | None = None
+    sequences_with: float | None = None
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
+    order: str | None = None
+    order_ratio: float | None = None
+    order_low: float | None = None
+    order_high: float | None = None
+    order_p: float | None = None
+    order_q: float | None = None
+    competition: bool | None = None
 
     @property
     def rate_with(self) -> float:
@@ -74,6 +87,13 @@ class Influence:
             return False
         more = self.rate_with - self.rate_without
         return more < 0 if self.effect == "amplifies" else more > 0
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether the order of events works the other way round than the ratio looks."""
+        if self.order != "about order" or self.order_ratio is None or math.isnan(self.ratio):
+            return False
+        return (self.order_ratio - 1) * (self.ratio - 1) < 0
 
     @property
     def is_thin(self) -> bool:

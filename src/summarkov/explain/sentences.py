@@ -50,7 +50,7 @@ def verdict(edge: Influence) -> str:
     >>> verdict(Influence("A", "B", "amplifies", 2.9, 1.8, 4.7, 30, 100, 20, 200))
     'amplifies ×2.9 (95% interval 1.8 to 4.7), other influencers equal'
     >>> verdict(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
-    'unclear (95% interval 0.1 to 9.0), other influencers equal'
+    'unclear (95% interval 0.10 to 9.0), other influencers equal'
     """
     if edge.effect == "mixed":
         return (

@@ -97,9 +97,9 @@ def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
     return sums
 
 
-def count_followed(index: Index, pairs: Int) -> tuple[Int, Codes]:
+def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]:
     """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
-    counts, ends = _native.followed(_shard(index), np.ascontiguousarray(pairs))
+    counts, ends = _native.followed(_shard(index), weights, np.ascontiguousarray(pairs))
     return counts, ends
 
 

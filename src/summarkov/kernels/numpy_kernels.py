@@ -158,12 +158,12 @@ def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
     return sums
 
 
-def count_followed(index: Index, pairs: Int) -> tuple[Int, Codes]:
+def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]:
     """In how many sequences a label occurred, and in how many another one followed it.
 
     A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k. Returns
-    ``counts[pair, 2]``: sequences in which z is in the window of some position, and of a position of x; and
-    ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it is among them.
+    ``counts[pair, 2]``: sequences, weighted, in which z is in the window of some position, and of a position
+    of x; and ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it is among them.
     """
     counts, ends = np.zeros((len(pairs), 2), np.int64), np.zeros((len(pairs), 2, 2), np.int32)
     seen, n = index.occurrences, len(index.offsets) - 1
@@ -181,7 +181,8 @@ def count_followed(index: Index, pairs: Int) -> tuple[Int, Codes]:
             of_x = of_x[near & (sequence[last] == sequence[of_x])]
             found.append(sequence[of_x])
         for kind, some in enumerate(found):
-            counts[row, kind] = len(np.unique(some))
+            each = np.unique(some)
+            counts[row, kind] = len(each) if weights is None else weights[each].sum()
             ends[row, kind] = (some == 0).any(), (some == n - 1).any()
     return counts, ends
 

@@ -55,7 +55,9 @@ def to_networkx(graph: InfluenceGraph) -> Any:
         found.add_node(label, n=n)
     for edge in graph.edges_:
         numbers = {
-            k: v for k, v in vars(edge).items() if isinstance(v, float | int) or k in ("effect", "interval")
+            k: v
+            for k, v in vars(edge).items()
+            if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
         }
         found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
     return found
@@ -132,12 +134,11 @@ def edge_table(edges: Sequence[Influence]) -> Any:
 
     names = [field.name for field in fields(Influence)]
     rows = [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
-    text = {"influencer", "target", "effect", "interval", "depends"}
+    text = {"influencer", "target", "effect", "interval", "depends", "order"}
     kinds = {name: pa.string() if name in text else pa.float64() for name in names}
-    kinds |= {"sequences": pa.int64(), "sequences_with": pa.int64()}
     kinds |= {name: pa.bool_() if name.startswith("is_") else pa.float64() for name in _DERIVED}
     return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
 
 
 #: What edge tables have beside the fields of an influence.
-_DERIVED = ("rate_with", "rate_without", "evidence", "is_thin", "is_self", "is_reversed")
+_DERIVED = ("rate_with", "rate_without", "evidence", "is_thin", "is_self", "is_reversed", "is_turned")

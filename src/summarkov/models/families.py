@@ -130,10 +130,13 @@ class WindowedModel(SearchedModel):
             return tuple(k for k in LOOKBACKS if k is None or k > self.delay)
         if not isinstance(given, tuple):
             return None
-        if not given or any(isinstance(k, Mapping) or given.count(k) > 1 for k in given):
-            raise SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
+        once = SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
+        if not given or any(isinstance(k, Mapping) for k in given):
+            raise once
         for k in given:
             self.summary_at(k)  # refuses what is no look-back
+        if len(set(given)) < len(given):
+            raise once
         return tuple(sorted(given, key=lambda k: math.inf if k is None else k))
 
     def make_summary(self) -> Summary:

@@ -75,6 +75,8 @@ class Fitted:
         """Exact intervals ``[row, x, (low, high)]`` for rows of ``theta``, from what was counted there."""
         unseen = np.zeros((1, self.counts.shape[1]))
         counts = np.concatenate([self.observed / self.scale, unseen])[rows]
+        if counts.shape[1] == 1:  # nothing else can come
+            return np.ones((*counts.shape, 2))
         return exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
 
     def contrasts(self) -> Iterator[tuple[int, int, Contrast]]:

@@ -21,6 +21,7 @@ from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.notebook import graph_html
+from summarkov.models.ordered import OrderTested, with_order
 from summarkov.models.parameters import Parameters
 from summarkov.simulate.draw import draw_sequences
 
@@ -32,7 +33,7 @@ CodeArray = npt.NDArray[np.int32]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Parameters):
+class InfluenceGraph(OrderTested, Parameters):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -51,7 +52,7 @@ class InfluenceGraph(Parameters):
     >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
     >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
     >>> [(edge.influencer, edge.target, edge.effect) for edge in graph.edges_]
-    [('C', 'A', 'amplifies'), ('A', 'B', 'amplifies'), ('B', 'C', 'amplifies')]
+    [('A', 'B', 'amplifies'), ('C', 'A', 'amplifies'), ('B', 'C', 'amplifies')]
     """
 
     model: SummaryModel
@@ -73,6 +74,7 @@ class InfluenceGraph(Parameters):
         learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
+        self._order = None
         return self
 
     def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
@@ -98,7 +100,7 @@ class InfluenceGraph(Parameters):
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
-        self._confidence = None
+        self._confidence = self._order = None
         return self
 
     def confidence(
@@ -220,9 +222,13 @@ class InfluenceGraph(Parameters):
     def edges_(self) -> tuple[Influence, ...]:
         """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
+        tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
         return tuple(
             ranked(
-                _with_confidence(edge, sure.get((edge.influencer, edge.target)))
+                _with_confidence(
+                    with_order(edge, tested.get((edge.influencer, edge.target))),
+                    sure.get((edge.influencer, edge.target)),
+                )
                 for model in self.models_.values()
                 for edge in model.fitted.influences
             )
@@ -262,7 +268,7 @@ class InfluenceGraph(Parameters):
         return exports.to_mermaid(self)
 
     def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others (needs networkx)."""
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
         return exports.to_graphml(self)
 
     def _repr_html_(self) -> str:
@@ -273,7 +279,8 @@ class InfluenceGraph(Parameters):
         """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of ``edges_``.
 
         ``.to_pandas()`` makes a data frame of it. The columns are the fields of :class:`Influence` and
-        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
+        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
+        ``is_turned``.
         """
         return exports.edge_table(self.edges_)
 
@@ -336,8 +343,7 @@ class InfluenceGraph(Parameters):
         The page shows the graph, every label's table and the data, and computes what a history of one's own
         makes of the probabilities. With ``events`` it tells how long their sequences are, which a graph does
         not know. With ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page. Needs networkx
-        (``pip install summarkov[report]``).
+        file, it shows the sentences behind every edge; they are then part of the page.
         """
         from summarkov.report import to_html
 

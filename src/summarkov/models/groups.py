@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import EdgeDifference, GroupComparison, LabelDifference, rate_ratio, widening
+from summarkov.confidence import rate_ratio, widening
 from summarkov.confidence.comparing import (
     compared_rates,
     compared_ratios,
@@ -18,7 +18,16 @@ from summarkov.confidence.comparing import (
 from summarkov.engines import Bootstrap, LocalSource, Replicates, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Contrast, Influence, contrast, influence_of, presence
+from summarkov.explain import (
+    Contrast,
+    EdgeDifference,
+    GroupComparison,
+    Influence,
+    LabelDifference,
+    contrast,
+    influence_of,
+    presence,
+)
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.readers import read_events
@@ -73,9 +82,11 @@ def compare_groups(
 
     >>> from summarkov import BSuMM
     >>> before, after = [["A", "B", "C"] * 5] * 30, [["A", "C", "B"] * 5] * 30
-    >>> found = compare_groups(BSuMM(lookback=1), before, after, targets=["B"], n=50)
-    >>> [(edge.influencer, edge.in_first, edge.in_second) for edge in found.differing()]
-    [('A', True, False), ('C', False, True)]
+    >>> found = compare_groups(BSuMM(lookback=1, candidates=["A"]), before, after, targets=["B"], n=50)
+    >>> [(edge.influencer, edge.first.effect, edge.second.effect) for edge in found.differing()]
+    [('A', 'amplifies', 'inhibits')]
+    >>> found.differing_labels()  # B is as frequent in both
+    ()
     """
     for name, value, least in (("n", n, 2), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Replicates, StateCounts
 from summarkov.engines.followed import Asked, count_followed
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError
 from summarkov.models.labels import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
 from summarkov.summaries import Summary
@@ -34,6 +34,11 @@ def learn(
     n_events = float(source.label_counts.sum() / source.scale)
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
+    if n_events < 2 and source.scale > 1:
+        raise SettingError(
+            f"the events weigh {n_events:g} together, and no penalty for complexity can be told from fewer "
+            "than 2 events; scale sample_weight up, such as to a mean of 1"
+        )
     targets = [resolve_target(model.target, source.labels) for model in models]
     problems = [
         model.make_problem(source.labels, target, summary, n_events, source.scale)

@@ -23,6 +23,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.storage import NUMBERS, VERSION
 from summarkov.models.stored_certificates import check_certificate, read_certificate
 from summarkov.models.stored_confidence import read_confidence
+from summarkov.models.stored_order import read_order
 from summarkov.models.stored_states import read_lookbacks, read_table
 from summarkov.models.stored_trees import check_splits, read_tree
 from summarkov.models.tree import TreeSuMM
@@ -105,6 +106,8 @@ def _read(document: Node) -> Any:
     graph._models = dict(zip(names, models, strict=True))
     if "confidence" in document:  # younger than the format
         graph._confidence = read_confidence(document["confidence"], graph)
+    if "order" in document:
+        graph._order = read_order(document["order"], graph)
     return graph
 
 
@@ -188,29 +191,36 @@ def _read_target(
         steps=_read_trace(node["trace"], problem),
         certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
-        followed=_read_sequences(node["sequences"], beside, names, data) if "sequences" in node else None,
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
     if isinstance(problem, TreeProblem):
         check_splits(node["trace"], problem, table)
+    if "sequences" in node:  # younger than the format
+        fitted = replace(fitted, followed=_read_sequences(node["sequences"], beside, names))
     model._fitted = fitted
     return model
 
 
-def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...], data: _Data) -> Followed:
-    """In how many sequences influencers occurred and the target followed; younger than the format."""
+def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...]) -> Followed:
+    """In how many sequences influencers occurred and the target followed."""
     given = dict(node.items())
     if given and list(given) != influencers:
         node.wrong(f"one entry for each of {', '.join(influencers) or 'no influencers'}")
-    present = [one["present"].count(data.n_sequences) for one in given.values()]
+    present = [_sequences(one["present"]) for one in given.values()]
     followed = [
-        [one["followed"][label].count(n) for label in target]
+        [_sequences(one["followed"][label], n) for label in target]
         for one, n in zip(given.values(), present, strict=True)
     ]
-    return Followed(
-        np.array(present, np.int64), np.array(followed, np.int64).reshape(len(present), len(target))
-    )
+    return Followed(np.array(present, float), np.array(followed, float).reshape(len(present), len(target)))
+
+
+def _sequences(node: Node, most: float = math.inf) -> float:
+    """A number of sequences; weights may make it fractional."""
+    n = node.number()
+    if not 0 <= n <= most:
+        node.wrong("a number from 0 on" if most == math.inf else f"a number from 0 to {most:g}")
+    return n
 
 
 def _read_trace(node: Node, problem: Problem) -> tuple[Step, ...]:

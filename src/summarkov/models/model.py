@@ -92,7 +92,8 @@ class SummaryModel(Parameters):
         y : ignored
             There for scikit-learn.
         sample_weight : K numbers, optional
-            A weight for every sequence.
+            A weight for every sequence: how many such sequences it stands for. N, which the penalty of a
+            score grows with, is what all events weigh together, and must be 2 at least.
         """
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         learn([self], source, [self.make_summary()])

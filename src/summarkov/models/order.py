@@ -21,7 +21,7 @@ from summarkov.confidence import (
 )
 from summarkov.engines import CountSource, StateCounts
 from summarkov.engines.followed import Asked
-from summarkov.engines.shuffled import Shuffles, count_shuffled
+from summarkov.engines.shuffled import Shuffles, count_shuffled, longest_reach
 from summarkov.errors import SettingError
 from summarkov.explain import contrast
 from summarkov.models.bootstrap import check_resampling
@@ -30,23 +30,31 @@ from summarkov.models.model import SummaryModel
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
+_KEPT = 1
+#: Blocks in which events change places are so many times as long as the longest look-back.
+_TIMES = 4
+
 
 def order_test(
     models: Sequence[SummaryModel],
     source: CountSource,
     *,
     n: int = 99,
-    within: int | None = None,
+    within: int | str | None = "auto",
     seed: int = 0,
-    kept: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
     check_resampling(models, source, n, seed)
     if n < 19:
         raise SettingError(f"n must be at least 19 shuffles, not {n}; a spread from fewer means little")
-    if within is not None and (not isinstance(within, int) or isinstance(within, bool) or within < 2):
-        raise SettingError(f"within must be a number of positions from 2 on, or None, not {within!r}")
+    is_number = isinstance(within, int) and not isinstance(within, bool) and within >= 2
+    if not (within is None or (isinstance(within, str) and within == "auto") or is_number):
+        raise SettingError(
+            "within must be a number of positions from 2 on, 'auto', or None for whole sequences, not "
+            f"{within!r}"
+        )
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     influenced = [model for model in models if model.fitted.influencers]
@@ -55,7 +63,8 @@ def order_test(
         for z in model.fitted.influencers:
             targets_of[z].update(model.fitted.target.codes)
     asked = [_asked(model, targets_of) for model in influenced]
-    shuffles = Shuffles(int(n), int(seed), within, kept)
+    positions = _positions(asked) if isinstance(within, str) else within
+    shuffles = Shuffles(int(n), int(seed), positions, _KEPT)
     tables = count_shuffled(source, asked, shuffles, progress) if asked else []
     edges = [
         _Edge(model, one, table, source.scale, column)
@@ -64,7 +73,13 @@ def order_test(
     ]
     n_pairs = sum(map(_n_candidates, models))
     found = _tested(edges, [edge.sums() for edge in edges], n_pairs)
-    return OrderTest(int(n), int(seed), within, n_pairs, tuple(_with_remainders(edges, found, n_pairs)))
+    return OrderTest(int(n), int(seed), positions, n_pairs, tuple(_with_remainders(edges, found, n_pairs)))
+
+
+def _positions(asked: Sequence[Asked]) -> int | None:
+    """Blocks long enough for what happens within a look-back, and not for slow changes."""
+    reach = longest_reach(asked)
+    return None if reach is None else _TIMES * reach
 
 
 def _asked(model: SummaryModel, targets_of: Mapping[int, set[int]]) -> Asked:
@@ -119,9 +134,7 @@ def _estimates(sums: Sequence[Sums]) -> tuple[RateRatio, FloatArray]:
     return against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
 
 
-def _tested(
-    edges: Sequence[_Edge], sums: Sequence[Sums], n_pairs: int
-) -> list[EdgeOrder]:
+def _tested(edges: Sequence[_Edge], sums: Sequence[Sums], n_pairs: int) -> list[EdgeOrder]:
     if not edges:
         return []
     found, shuffled = _estimates(sums)
@@ -146,10 +159,8 @@ def _tested(
     ]
 
 
-def _with_remainders(
-    edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int
-) -> list[EdgeOrder]:
-    """Add to edges about order that inhibit what is left without the labels that their influencer amplifies."""
+def _with_remainders(edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int) -> list[EdgeOrder]:
+    """Add to inhibitions about order what is left without the labels that their influencer amplifies."""
     amplified: dict[str, list[str]] = defaultdict(list)
     for one in found:
         if one.order == "about order" and one.ratio > 1:
@@ -165,7 +176,13 @@ def _with_remainders(
     left, _ = _estimates([edges[at].sums(amplified[found[at].influencer]) for at in again])
     adjusted = benjamini_hochberg(left.p_value.tolist(), n_pairs)
     for row, at in enumerate(again):
-        numbers = (float(each[row]) for each in (left.ratio, left.low, left.high, left.p_value))
-        names = tuple(sorted(amplified[found[at].influencer]))
-        result[at] = replace(found[at], remainder=Remainder(names, *numbers, adjusted[row]))
+        remainder = Remainder(
+            tuple(sorted(amplified[found[at].influencer])),
+            float(left.ratio[row]),
+            float(left.low[row]),
+            float(left.high[row]),
+            float(left.p_value[row]),
+            adjusted[row],
+        )
+        result[at] = replace(found[at], remainder=remainder)
     return result

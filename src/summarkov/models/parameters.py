@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from summarkov.errors import SettingError, nearest
+from summarkov.errors import SettingError, nearest, optional_library
 
 
 class Parameters:
@@ -53,7 +53,8 @@ class Parameters:
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
-        from sklearn.utils import InputTags, Tags, TargetTags
+        with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
+            from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
             estimator_type=None,

@@ -14,6 +14,7 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.stored_certificates import certificate_document
 from summarkov.models.stored_confidence import confidence_document
+from summarkov.models.stored_order import order_document
 from summarkov.models.stored_states import (
     learned_document,
     plain,
@@ -50,6 +51,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
     first = models[0]
     fitted = first.fitted
     sure = model.confidence_ if isinstance(model, InfluenceGraph) else None
+    order = model.order_ if isinstance(model, InfluenceGraph) else None
     return {
         "format": "summarkov",
         "version": VERSION,
@@ -63,6 +65,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
         },
         "targets": [_target_document(m) for m in models],
         **({} if sure is None else {"confidence": confidence_document(sure)}),
+        **({} if order is None else {"order": order_document(order)}),
     }
 
 
@@ -117,7 +120,7 @@ def _sequences(model: SummaryModel) -> dict[str, Any]:
     followed = model.fitted.followed
     assert followed is not None
     return {
-        z: {"present": int(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
+        z: {"present": float(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
         for z, present, each in zip(
             model.fitted.influencer_labels, followed.present, followed.followed, strict=False
         )

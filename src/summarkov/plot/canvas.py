@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, optional_library
 
 #: Text as text in vector files, so that it can be searched and edited; sizes that suit a column of a paper.
 STYLE: Any = {
@@ -22,14 +22,10 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 
 def axes_for(axes: Any, width: float, height: float) -> Any:
     """The given axes, or new ones on a figure of this size in inches that no window shows."""
-    try:
+    with optional_library("a figure", "matplotlib", extra="plot"):
         import matplotlib
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-    except ImportError:
-        raise SettingError(
-            'figures need matplotlib; install it with: pip install "summarkov[plot]"'
-        ) from None
 
     if axes is not None:
         return axes

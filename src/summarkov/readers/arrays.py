@@ -27,6 +27,24 @@ def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
     return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
 
 
+def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of categories as a column of their values; any other as it is.
+
+    >>> import pyarrow as pa
+    >>> without_codes(pa.chunked_array([pa.array([7, 7]).dictionary_encode()])).to_pylist()
+    [7, 7]
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = column.type.value_type
+    kind = pa.string() if pa.types.is_string_view(kind) else kind  # of which Arrow cannot take some
+    return pa.chunked_array(
+        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind
+    )
+
+
 def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
     """Return the rows that hold null or nan.
 
@@ -42,7 +60,7 @@ def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
         # the rows may all have a code, and yet the value of a code be missing
         holes = holes or any(chunk.dictionary.null_count for chunk in column.chunks)
         if holes or pa.types.is_floating(column.type.value_type):
-            column = column.cast(column.type.value_type)
+            column = without_codes(column)
     if not holes and not pa.types.is_floating(column.type):
         return np.zeros(0, dtype=np.int64)
     missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,18 +11,27 @@ from typing import TYPE_CHECKING
 from summarkov.errors import DataError
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.csv_files import BLOCK, SEPARATORS, header_of, reason
-from summarkov.readers.files import FORMATS, open_file, open_text
+from summarkov.readers.files import open_file, open_text
+from summarkov.readers.found import endings_of
 from summarkov.readers.ordering import is_text
-from summarkov.readers.packed import ENDINGS, as_text
-from summarkov.readers.parquet_files import check_rows, parquet_schema, reading_parquet
+from summarkov.readers.packed import as_text
+from summarkov.readers.parquet_files import (
+    bytes_in_memory,
+    check_rows,
+    parquet_schema,
+    reading_parquet,
+    text_leaves,
+)
 from summarkov.readers.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
-from summarkov.readers.tables import list_columns
+from summarkov.readers.tables import is_list, list_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: What Arrow reads ahead of a Parquet column, so that a large row group does not come into memory as a whole.
 _PAGE = 1 << 20
+#: What a row takes while it is read, unless it is larger.
+ROW_BYTES = 1 << 9
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,7 @@ class Files:
         return self.chosen.event in list_columns(self.schema)
 
     def batches(self, n_rows: int) -> Iterator[Batch]:
-        """Read all files, at most so many rows at a time."""
+        """Read all files, at most so many rows at a time, and fewer where rows are large."""
         before = 0
         for path in self.paths:
             size = os.path.getsize(path)
@@ -87,9 +95,11 @@ class Files:
         names = self.chosen.names()
         schema = _parquet_schema(path)
         choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
-        labels = [name for name in names if name == self.chosen.event and is_text(schema.field(name).type)]
         with reading_parquet(path):
-            file = parquet.ParquetFile(path, read_dictionary=labels, buffer_size=_PAGE)
+            metadata = parquet.read_metadata(path)
+            texts = text_leaves(metadata, names)
+            n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // bytes_in_memory(metadata, names)[1]))
+            file = parquet.ParquetFile(path, read_dictionary=texts, buffer_size=_PAGE)
         with file:
             done, total = 0, file.metadata.num_rows
             batches = file.iter_batches(n_rows, columns=names)
@@ -155,43 +165,16 @@ class Files:
             column, kind = batch.column(name), _plain(self.schema.field(name).type)
             if _plain(column.type) != kind:
                 try:
+                    if _zoned(column.type) != _zoned(kind):
+                        raise pa.ArrowInvalid("what a time without a zone means is not known")
                     column = column.cast(kind)
                 except pa.ArrowException as error:
                     raise DataError(
-                        f"column {name!r} holds {kind} in {self.paths[0]} and {column.type} in {path}, which "
-                        "does not fit; write all files with the same types"
+                        f"column {name!r} holds {kind} in {self.paths[0]} and {_plain(column.type)} in "
+                        f"{path}, which does not fit; write all files with the same types"
                     ) from error
             columns[name] = column
         return pa.table(columns)
-
-
-def find_files(path: str | os.PathLike[str], format: str) -> list[str]:
-    """The files that a path means: one file, those of a folder and its subfolders, or those of a pattern.
-
-    In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
-    out, as Arrow and Spark do.
-    """
-    name = os.fsdecode(path)
-    endings = _endings("csv", "tsv") if format == "csv" else _endings(format)
-    named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
-    if os.path.isdir(name):
-        within = glob.glob(os.path.join(glob.escape(name), "**", "[!_.]*"), recursive=True)
-        hidden = [part for part in within if _hidden(os.path.relpath(part, name))]
-        found = [p for p in within if p.lower().endswith(endings) and os.path.isfile(p) and p not in hidden]
-        if not found:
-            raise DataError(f"there are no files that end in {named} in the folder {name}")
-    elif not os.path.exists(name) and glob.has_magic(name):
-        found = [part for part in glob.glob(name, recursive=True) if os.path.isfile(part)]
-        if not found:
-            raise DataError(f"no file fits the pattern {name}; check the path")
-    else:
-        open_file(name).close()  # says what is wrong with it
-        found = [name]
-    return sorted(found)
-
-
-def _hidden(path: str) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.split(os.sep))
 
 
 def _parquet_schema(path: str) -> pa.Schema:
@@ -208,20 +191,20 @@ def _csv_schema(path: str, asked: Columns) -> pa.Schema:
 
 
 def _separators(path: str) -> tuple[str, ...]:
-    tabs = path.lower().endswith(_endings("tsv"))
+    tabs = path.lower().endswith(endings_of("tsv"))
     return SEPARATORS["tsv" if tabs else "csv"]
 
 
-def _endings(*formats: str) -> tuple[str, ...]:
-    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
-    plain = [ending for format in formats for ending in FORMATS[format]]
-    packed = () if "parquet" in formats else ENDINGS
-    return tuple(ending + more for ending in plain for more in ("", *packed))
-
-
 def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type of the values; all types of text are one."""
+    """The type of the values; all types of text are one, and so are all types of lists."""
     import pyarrow as pa
 
+    if is_list(kind):
+        return pa.list_(_plain(kind.value_type))
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.string() if is_text(kind) else kind
+
+
+def _zoned(kind: pa.DataType) -> bool:
+    """Whether times of this type know their zone."""
+    return getattr(kind, "tz", None) is not None

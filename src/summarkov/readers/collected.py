@@ -26,19 +26,22 @@ class Collected:
         self.index.default_factory = self.index.__len__  # the next free code
         self.codes = array("i")
         self.offsets = array("q", [0])
-        self.ids: list[str] = []
-        self.named = False
+        self.ids: list[str] | None = None  # once a sequence has a name
         self.tied_order = 0
 
     def add(self, labels: Iterable[str], name: str | None = None) -> None:
         """Add a sequence; one without a name has its number."""
-        self.named = self.named or name is not None
-        self.ids.append(str(len(self.ids)) if name is None else name)
+        number = len(self.offsets) - 1
+        if name is not None and self.ids is None:
+            self.ids = [str(before) for before in range(number)]
+        if self.ids is not None:
+            self.ids.append(str(number) if name is None else name)
         self.codes.extend(map(self.index.__getitem__, labels))
         self.offsets.append(len(self.codes))
 
     def finish(self, labels: Sequence[str] | None) -> EventSequences:
         """All sequences, with the vocabulary declared or that of the labels that occur."""
         codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
-        ids = self.ids if self.named else None
-        return EventSequences(codes, np.asarray(self.offsets), vocabulary, ids, tied_order=self.tied_order)
+        return EventSequences(
+            codes, np.asarray(self.offsets), vocabulary, self.ids, tied_order=self.tied_order
+        )

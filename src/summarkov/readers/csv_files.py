@@ -121,9 +121,12 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
     from pyarrow import csv as arrow_csv
 
     chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
+    types = {chosen.case: text, chosen.event: text}
+    if isinstance(chosen.order, str):
+        types[chosen.order] = pa.string()  # to be read as text in any order column is
     convert = arrow_csv.ConvertOptions(
         include_columns=chosen.names(),
-        column_types={chosen.case: text, chosen.event: text},
+        column_types=types,
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,

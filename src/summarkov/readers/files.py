@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from io import BufferedReader
 
-from summarkov.errors import DataError, SettingError, nearest
+from summarkov.errors import DataError, SettingError, TooLargeError, nearest
 from summarkov.readers.packed import ENDINGS, as_text
 
 #: The formats, and the endings of file names by which they are guessed.
@@ -79,10 +79,21 @@ def open_text(path: str, expected: str = "events") -> BufferedReader:
         raise
 
 
-def text_lines(path: str, *, expected: str = "events") -> Iterator[tuple[int, str]]:
-    """Yield number and text of every line, without its line break; packed files and UTF-16 are fine."""
+def text_lines(
+    path: str, *, expected: str = "events", longest: int | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield number and text of every line, without its line break; packed files and UTF-16 are fine.
+
+    A line of more than ``longest`` bytes is refused before all of it is read.
+    """
+    most = -1 if longest is None else longest + 1
     with open_text(path, expected) as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(iter(lambda: file.readline(most), b""), start=1):
+            if len(line) == most:
+                raise TooLargeError(
+                    f"{path}, line {number}: a line of more than {longest:,} bytes does not fit into memory; "
+                    "set memory= higher, to at least 32 times the length of the longest line"
+                )
             yield number, decode(line, path, number).rstrip("\r\n")
 
 

@@ -43,13 +43,18 @@ def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> Event
     return collected.finish(labels)
 
 
-def jsonl_sequences(path: str, asked: Columns) -> Iterator[tuple[list[str], str | None]]:
-    """Yield the labels and the name, if it has one, of every sequence of a file."""
+def jsonl_sequences(
+    path: str, asked: Columns, longest: int | None = None
+) -> Iterator[tuple[list[str], str | None]]:
+    """Yield the labels and the name, if it has one, of every sequence of a file.
+
+    Lines of more than ``longest`` bytes are refused.
+    """
     if isinstance(asked.order, str):
         raise SettingError(
             f"in {path} a line is a whole sequence, in the order of its list; leave out order="
         )
-    for number, line in text_lines(path):
+    for number, line in text_lines(path, longest=longest):
         if not line.strip():
             continue
         try:

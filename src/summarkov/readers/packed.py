@@ -16,6 +16,9 @@ _CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 ENDINGS = (".gz", ".zst", ".zstd")
 #: What a packed file may hold: so many bytes, or so many times its own size. Event logs pack to 1/10 or 1/30.
 MOST_BYTES, MOST_TIMES = 1 << 28, 200
+#: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
+MOST_PARTS, PARTS_TIMES = 1 << 22, 20
+_BETWEEN = b" \t\r\n,;|<[{"
 #: How UTF-16 begins, if it can be told from anything else. (UTF-32 is not used for files.)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -46,7 +49,8 @@ class _Unpacked(io.RawIOBase):
 
         self._file, self._path, self._codec = file, path, codec
         self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
-        self._left = max(MOST_BYTES, MOST_TIMES * os.fstat(file.fileno()).st_size)
+        size = os.fstat(file.fileno()).st_size
+        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
 
     def readable(self) -> bool:
         return True
@@ -60,10 +64,15 @@ class _Unpacked(io.RawIOBase):
                 f"({' '.join(str(error).split())}); get it anew"
             ) from error
         self._left -= n
-        if self._left < 0:
+        got = bytes(into[:n])
+        self._parts -= n - len(got.translate(None, _BETWEEN))
+        if self._left < 0 or self._parts < 0:
+            what = (
+                f"{MOST_TIMES} times its own size" if self._left < 0 else "lines or words than its size tells"
+            )
             raise DataError(
-                f"{self._path} holds more than {MOST_TIMES} times its own size, as files made to do harm do; "
-                "if it is meant so, unpack it first"
+                f"{self._path} holds more than {what}, as files made to do harm do; if it is meant so, "
+                "unpack it first"
             )
         return n
 

@@ -16,6 +16,10 @@ from summarkov.readers.tables import list_columns, one_line, sequences_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+
+#: What a value takes while it is read.
+_VALUE_BYTES = 24
 
 
 def read_parquet(
@@ -27,9 +31,10 @@ def read_parquet(
     with open_file(path) as file:
         schema = parquet_schema(file, path)
         chosen = choose_columns(schema.names, asked, path, list_columns=list_columns(schema))
-        texts = [name for name in chosen.names() if _is_text(schema, name)]
         file.seek(0)
         with reading_parquet(path):
+            texts = text_leaves(parquet.read_metadata(file), chosen.names())
+            file.seek(0)
             content = parquet.ParquetFile(file, read_dictionary=texts)
             table = content.read(columns=chosen.names()).select(chosen.names())
             table.validate(full=True)  # Arrow itself trusts the codes of texts that it finds in a file
@@ -65,8 +70,30 @@ def check_rows(path: str, expected: int, found: int) -> None:
         )
 
 
-def _is_text(schema: pa.Schema, name: str) -> bool:
-    import pyarrow as pa
+def text_leaves(metadata: pq.FileMetaData, names: Sequence[str]) -> list[str]:
+    """The paths of the texts in some columns, also in lists, which are to be read as dictionaries."""
+    leaves = (metadata.schema.column(number) for number in range(len(metadata.schema)))
+    return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and _belongs(leaf.path, names)]
 
-    kind = schema.field(name).type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+def bytes_in_memory(metadata: pq.FileMetaData, names: Sequence[str]) -> tuple[int, int]:
+    """What some columns take in memory while they are read, about: all rows, and a row on average.
+
+    The average is that of the row group whose rows are the largest.
+    """
+    total, largest = 0, 1
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        leaves = (group.column(leaf) for leaf in range(group.num_columns))
+        needed = sum(
+            max(_VALUE_BYTES * leaf.num_values, 2 * leaf.total_uncompressed_size)
+            for leaf in leaves
+            if _belongs(leaf.path_in_schema, names)
+        )
+        total += needed
+        largest = max(largest, -(-needed // max(1, group.num_rows)))
+    return total, largest
+
+
+def _belongs(path: str, names: Sequence[str]) -> bool:
+    return any(path == name or path.startswith(f"{name}.") for name in names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,9 @@ from summarkov.errors import DataError
 from summarkov.readers.arrays import numpy_of
 from summarkov.readers.encoding import Encoded, as_dictionaries
 from summarkov.readers.grouping import count_ties, group
-from summarkov.readers.ordering import as_ordered, sort_keys
+from summarkov.readers.hashing import stable_hashes
+from summarkov.readers.ordering import OrderColumn, sort_keys
+from summarkov.readers.reorder import copy_in_order
 from summarkov.readers.spill import SpillWriter
 
 if TYPE_CHECKING:
@@ -64,31 +67,44 @@ class Part:
 
 
 def regroup(
-    rows: Iterable[Rows], folder: Path, memory: int, writer: SpillWriter, order: str | None, tell: Tell
+    rows: Iterable[Rows],
+    folder: Path,
+    memory: int,
+    writer: SpillWriter,
+    order: OrderColumn | None,
+    tell: Tell,
 ) -> None:
-    """Write the sequences of rows in any order; ``order`` is the name of the order column.
+    """Write the sequences of rows in any order; ``order`` has looked at all rows once these have been read.
 
-    Cases come in the order of their hashes; no count depends on that.
+    Parts are grouped one by one, and the sequences of all then copied in the order of their first rows.
     """
-    inside = folder / "parts"
+    inside, grouped = folder / "parts", folder / "grouped"
     inside.mkdir()
+    grouped.mkdir()
     todo = [(part, 1) for part in _cut(rows, inside, 0)]
-    total = max(1, sum(part.n_rows for part, _ in todo))
+    n_rows = sum(part.n_rows for part, _ in todo)
     done = 0
-    while todo:
-        part, depth = todo.pop()
-        if part.fits(memory):
-            _sort(part, writer, order)
-        elif depth < _DEEPEST and part.lowest < part.highest:
-            todo += [(smaller, depth + 1) for smaller in _cut(_again(part), inside, depth)]
+    by_part = SpillWriter(grouped, names=writer.keeps_names, firsts=True)
+    try:
+        while todo:
+            part, depth = todo.pop()
+            if part.fits(memory):
+                _sort(part, by_part, order)
+            elif depth < _DEEPEST and part.lowest < part.highest:
+                todo += [(smaller, depth + 1) for smaller in _cut(_again(part), inside, depth)]
+                part.path.unlink()
+                continue
+            else:
+                _sort_outside(part, memory, by_part, order)
             part.path.unlink()
-            continue
-        else:
-            _sort_outside(part, memory, writer, order)
-        part.path.unlink()
-        done += part.n_rows
-        tell("grouping", done, total)
+            done += part.n_rows
+            tell("grouping", done, max(1, n_rows))
+    finally:
+        by_part.close()
     inside.rmdir()
+    copy_in_order(grouped, n_rows, memory, writer)
+    writer.tied_order = by_part.tied_order
+    shutil.rmtree(grouped)
 
 
 def _again(part: Part) -> Iterator[Rows]:
@@ -97,8 +113,10 @@ def _again(part: Part) -> Iterator[Rows]:
 
 
 def _cases(table: pa.Table) -> Encoded:
+    import pyarrow as pa
+
     chunks = as_dictionaries(table.column("case"))
-    codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
+    codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
     return Encoded(codes, chunks[0].dictionary.to_pylist())
 
 
@@ -109,21 +127,21 @@ def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
     parts: dict[int, Part] = {}
     try:
         for some in rows:
-            hashes = np.array([hash(text) for text in some.case.texts], np.int64).view(np.uint64)
-            of_row = hashes[some.case.codes]
+            of_row = stable_hashes(some.case.texts)[some.case.codes]
             which = ((of_row >> np.uint64(_BITS * depth)) & np.uint64(2**_BITS - 1)).astype(np.uint8)
             order = np.argsort(which, kind="stable")
-            cases = pa.array(some.case.texts, pa.large_string()).take(pa.array(some.case.codes[order]))
-            table = some.table.take(pa.array(order)).append_column("case", cases)
+            table = some.table.take(pa.array(order))
             numbers, starts = np.unique(which[order], return_index=True)
             for number, start, stop in zip(
                 numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True
             ):
+                here = table.slice(start, stop - start)
+                here = here.append_column("case", _dictionary(some.case, order[start:stop]))
                 part = parts.get(number)
                 if part is None:
                     path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
-                    part = parts[number] = Part(path, pa.ipc.new_stream(path, table.schema))
-                part.writer.write_table(table.slice(start, stop - start))
+                    part = parts[number] = Part(path, pa.ipc.new_stream(path, here.schema))
+                part.writer.write_table(here)
                 mine = of_row[order[start:stop]]
                 part.n_rows += stop - start
                 part.lowest, part.highest = (
@@ -136,40 +154,48 @@ def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
     return list(parts.values())
 
 
-def _sort(part: Part, writer: SpillWriter, order: str | None) -> None:
+def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryArray:
+    """The cases of some rows; each name is there once, however long it is."""
+    import pyarrow as pa
+
+    used, codes = np.unique(case.codes[rows], return_inverse=True)
+    texts = pa.array([case.texts[code] for code in used.tolist()], pa.large_string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), texts)
+
+
+def _sort(part: Part, writer: SpillWriter, order: OrderColumn | None) -> None:
     """Group a part in memory."""
     import pyarrow as pa
 
     table = pa.concat_tables(part.read())
-    chunks = as_dictionaries(table.column("case"))
-    case = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
-    keys = None if order is None else sort_keys(table.column("order"), order, "the files")
-    grouping = group(case, keys)
-    codes = numpy_of(table.column("code"))
-    names = chunks[0].dictionary.take(pa.array(grouping.cases)) if writer.keeps_names else ()
-    rows = numpy_of(table.column("row"))
+    case = _cases(table)
+    keys = None if order is None else _keys(table, order)
+    grouping = group(case.codes, keys)
+    codes, rows = numpy_of(table.column("code")), numpy_of(table.column("row"))
     if grouping.rows is not None:
         codes, rows = codes[grouping.rows], rows[grouping.rows]
     firsts = np.minimum.reduceat(rows, grouping.offsets[:-1])
-    writer.add(codes, grouping.offsets[1:], names, firsts)
+    writer.add(codes, grouping.offsets[1:], [case.texts[code] for code in grouping.cases.tolist()], firsts)
     writer.tied_order += grouping.tied_order
+
+
+def _keys(table: pa.Table, order: OrderColumn) -> npt.NDArray[Any]:
+    return sort_keys(order.values(table.column("order")), order.name, "the files")
 
 
 # ---------------------------------------------------------------------- cases that do not fit into memory
 
 
-def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: str | None) -> None:
+def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: OrderColumn | None) -> None:
     """Write cases each of which may be larger than memory: sort stretches of one, then merge these."""
-    import pyarrow.compute as pc
-
-    texts: dict[str, int] = {}  # and the first row of each
-    for table in part.read():
-        for text in pc.unique(table.column("case")).to_pylist():
-            if text not in texts:
-                at = pc.index(table.column("case"), text).as_py()
-                texts[text] = table.column("row")[at].as_py()
-    for text, first in texts.items():
-        mine = (table.filter(pc.equal(table.column("case"), text)) for table in part.read())
+    firsts: dict[str, int] = {}  # the first row of each
+    for some in _again(part):
+        used, at = np.unique(some.case.codes, return_index=True)
+        rows = numpy_of(some.table.column("row"))
+        for code, row in zip(used.tolist(), rows[at].tolist(), strict=True):
+            firsts.setdefault(some.case.texts[code], row)
+    for text, first in firsts.items():
+        mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(part))
         names = [text]
         for codes in _in_order(mine, part.path, memory, writer, order):
             writer.add(codes, np.empty(0, np.int64), names)
@@ -177,10 +203,19 @@ def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: str | Non
         writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), firsts=np.array([first]))
 
 
+def _rows_of(case: Encoded, text: str) -> pa.Array:
+    import pyarrow as pa
+
+    code = case.texts.index(text) if text in case.texts else -1
+    return pa.array(case.codes == code)
+
+
 def _in_order(
-    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: str | None
+    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
 ) -> Iterator[npt.NDArray[np.int32]]:
     """The codes of one case, in order."""
+    import pyarrow as pa
+
     if order is None:
         for table in tables:
             yield numpy_of(table.column("code"))
@@ -188,16 +223,13 @@ def _in_order(
     most = max(1, memory // _ROW_BYTES)
     stretches: list[tuple[Path, npt.DTypeLike]] = []
     try:
-        kinds = set()
         for table in _together(tables, most):
-            column = as_ordered(table.column("order"), order, "the files")
-            kinds.add(str(column.type))
-            if len(kinds) > 1 or "decimal" in str(column.type):
+            if pa.types.is_decimal(table.column("order").type):
                 raise DataError(
-                    f"order column {order!r} holds {' and '.join(sorted(kinds))}, and a case is too long to "
-                    "be sorted by that; write the column as whole numbers, or all as dates of one form"
+                    f"order column {order.name!r} holds decimals, and a case is too long to be sorted by "
+                    "them; write the column as whole numbers, or give more memory="
                 )
-            keys = sort_keys(column, order, "the files")
+            keys = _keys(table, order)
             rows = np.argsort(keys, kind="stable")
             stretch = path.with_name(f"{path.name}-{len(stretches)}")
             stretches.append((stretch, keys.dtype))

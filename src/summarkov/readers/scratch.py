@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
+import stat
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -18,16 +20,23 @@ try:
 except ImportError:  # on Windows leftovers of killed runs stay
     fcntl = None  # type: ignore[assignment]  # elsewhere it is a module
 
-#: How the names of the folders begin, by which later runs know them.
+#: How the folders are called, and the file in each that says what it is and holds the lock of its process.
 PREFIX = "summarkov-stream-"
+_NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{12}")
+_MARK, _MARKED = (
+    ".summarkov",
+    b"temporary files of summarkov, to be removed if no process holds a lock here\n",
+)
+#: What must not make opening wait, or lead elsewhere: pipes and links that are called like ours.
+_CAREFULLY = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Scratch:
-    """A temporary folder.
+    """A temporary folder, which only its owner may enter.
 
-    It is removed by :meth:`remove`, when the object is no longer used, or when Python ends. A process that is
-    killed cannot remove anything, so every new folder begins by removing those beside it that no living
-    process holds: each holds a lock on its own, which goes with the process.
+    It is removed by :meth:`remove`, when the object is no longer used, or when Python ends; never by a
+    process that was forked meanwhile. A process that is killed cannot remove anything, so every new folder
+    begins by removing those beside it that killed processes of the same user have left.
     """
 
     def __init__(self, beside: str | os.PathLike[str] | None = None) -> None:
@@ -38,8 +47,9 @@ class Scratch:
         self.path = parent / f"{PREFIX}{secrets.token_hex(6)}"
         held: list[int] = []
         # from before the folder is there, for Ctrl-C may come the moment it is
-        self._finalizer = weakref.finalize(self, _remove, self.path, held)
-        _make(self.path, held)
+        self._finalizer = weakref.finalize(self, _remove, self.path, held, os.getpid())
+        self.path.mkdir(mode=0o700)
+        _mark(self.path / _MARK, held)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
@@ -57,40 +67,59 @@ class Scratch:
 
 
 def remove_leftovers(parent: Path) -> None:
-    """Remove the folders of processes that were killed."""
-    for path in parent.glob(f"{PREFIX}*"):
-        held: list[int] = []
-        _lock(path, held)
-        if held:
-            _remove(path, held)
+    """Remove the folders of processes that were killed.
 
-
-def _make(path: Path, held: list[int]) -> None:
-    """Make a folder and lock it."""
-    while not path.exists():  # another process may take it for a leftover before it is locked
-        while held:
-            os.close(held.pop())
-        path.mkdir(mode=0o700)
-        _lock(path, held, wait=True)
-
-
-def _lock(path: Path, held: list[int], *, wait: bool = False) -> None:
-    """Lock a folder and put the lock among those held, unless somebody else has it, or there are no locks."""
+    Only those that have a name of ours, belong to this user, carry our mark, and are held by no process.
+    """
     if fcntl is None:
         return
+    with os.scandir(parent) as entries:
+        paths = [Path(entry.path) for entry in entries if _NAME.fullmatch(entry.name)]
+    for path in paths:
+        with contextlib.suppress(OSError), _opened(path, os.O_DIRECTORY) as folder:
+            if _is_mine(folder, stat.S_IFDIR):
+                _remove_if_dead(path, folder)
+
+
+def _remove_if_dead(path: Path, folder: int) -> None:
+    with _opened(Path(_MARK), folder=folder) as mark:
+        if _is_mine(mark, stat.S_IFREG) and os.read(mark, len(_MARKED) + 1) == _MARKED:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError if a process holds it
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int = 0, folder: int | None = None) -> Iterator[int]:
+    opened = os.open(path, _CAREFULLY | flags, dir_fd=folder)
     try:
-        opened = os.open(path, os.O_RDONLY)
-    except OSError:  # gone meanwhile, or somebody else's
-        return
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
+        yield opened
+    finally:
         os.close(opened)
-    else:
-        held.append(opened)
 
 
-def _remove(path: Path, held: list[int]) -> None:
+def _is_mine(opened: int, kind: int) -> bool:
+    """Whether what was opened is of a kind, and of this user."""
+    found = os.fstat(opened)
+    return stat.S_IFMT(found.st_mode) == kind and found.st_uid == os.geteuid()
+
+
+def _mark(path: Path, held: list[int]) -> None:
+    """Lock a new file, and only then say in it that what is beside it may go without the lock."""
+    held.append(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    if fcntl is not None:
+        fcntl.flock(held[0], fcntl.LOCK_EX)
+    os.write(held[0], _MARKED)
+
+
+def _remove(path: Path, held: list[int], owner: int) -> None:
+    if os.getpid() != owner:  # a fork, whose parent still needs it
+        return
+    if fcntl is None:  # where an open file cannot be removed
+        _let_go(held)
     shutil.rmtree(path, ignore_errors=True)
+    _let_go(held)
+
+
+def _let_go(held: list[int]) -> None:
     while held:
         os.close(held.pop())

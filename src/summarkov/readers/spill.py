@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
 
-#: Ends of sequences, or their names, to read at a time.
-_AT_ONCE = 1 << 16
+#: Ends of sequences, or of their names, to read at a time.
+AT_ONCE = 1 << 16
+#: Bytes of an event on disk.
+CODE_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,8 @@ class Block:
 class Spill:
     """Sequences in a folder: int32 codes in the order in which labels were found, and int64 ends.
 
-    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. If
-    sequences are not in the order of their first rows, a file has the numbers of these, and none is empty.
+    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. Sequences
+    are in the order of their first rows.
     """
 
     folder: Path
@@ -64,31 +67,20 @@ class Spill:
     tied_order: int
     has_names: bool
     n_held: int  # sequences that are not empty
-    has_firsts: bool
-
-    def places(self) -> range | IntArray:
-        """The place of every sequence that is not empty, in the order in which their first rows came."""
-        if not self.has_firsts:
-            return range(self.n_held)
-        order = np.argsort(np.fromfile(self.folder / "firsts", np.int64), kind="stable")
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        return places
-
-    def numbers(self) -> range | IntArray:
-        """The number of every sequence, empty ones included, in that order."""
-        return self.places() if self.has_firsts else range(self.n_sequences)
 
     def blocks(self, n_events: int) -> Iterator[Block]:
         """Read all sequences, so many events at a time; one empty block if there are none."""
-        names = _Names(self.folder / "names") if self.has_names else None
-        with open(self.folder / "codes", "rb") as codes_file, open(self.folder / "ends", "rb") as ends_file:
+        with (
+            open(self.folder / "codes", "rb") as codes_file,
+            open(self.folder / "ends", "rb") as ends_file,
+            _Names(self.folder) if self.has_names else nullcontext() as names,
+        ):
             ends, start = np.empty(0, np.int64), 0
             while start < self.n_events or start == 0:
                 codes = self.translate[np.fromfile(codes_file, np.int32, n_events)]
                 stop = start + len(codes)
                 while not len(ends) or ends[-1] <= stop:
-                    more = np.fromfile(ends_file, np.int64, _AT_ONCE)
+                    more = np.fromfile(ends_file, np.int64, AT_ONCE)
                     if not len(more):
                         break
                     ends = np.concatenate([ends, more])
@@ -106,23 +98,19 @@ class SpillWriter:
 
     def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False) -> None:
         self.folder, self.keeps_names = folder, names
-        self._firsts = open(folder / "firsts", "wb") if firsts else None  # noqa: SIM115  # by finish()
-        self._codes = open(folder / "codes", "wb")  # noqa: SIM115  # closed by finish()
-        self._ends = open(folder / "ends", "wb")  # noqa: SIM115  # so are these
-        self._names: Any = None
-        if names:
-            import pyarrow as pa
-
-            self._names = pa.ipc.new_stream(folder / "names", pa.schema([("name", pa.string())]))
+        self._opened = ExitStack()
+        self._codes, self._ends = self._open("codes"), self._open("ends")
+        self._names = (self._open("names"), self._open("name_ends")) if names else None
+        self._firsts = self._open("firsts") if firsts else None
         self.n_events = self.n_sequences = self.tied_order = 0
-        self._n_held = self._last_end = 0
+        self._n_held = self._last_end = self._name_bytes = 0
         self.counts = np.zeros(0, np.int64)
 
     def add(
         self,
         codes: CodeArray,
         ends: IntArray,
-        names: Sequence[str] | pa.Array = (),
+        names: Sequence[str] = (),
         firsts: IntArray | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
@@ -142,10 +130,12 @@ class SpillWriter:
         counts = np.bincount(codes, minlength=len(self.counts))
         counts[: len(self.counts)] += self.counts
         self.counts = counts
-        if self._names is not None and len(names):
-            import pyarrow as pa
-
-            self._names.write_batch(pa.record_batch({"name": pa.array(names, pa.string())}))
+        if self._names is not None:
+            texts = [name.encode() for name in names]
+            places = np.cumsum([0, *map(len, texts)], dtype=np.int64)[1:] + self._name_bytes
+            self._name_bytes += sum(map(len, texts))
+            self._names[0].write(b"".join(texts))
+            _write(self._names[1], places)
 
     def finish(self, labels: Sequence[str], translate: CodeArray) -> Spill:
         """Close the files; ``translate`` has the final code of every one written."""
@@ -162,34 +152,45 @@ class SpillWriter:
             self.tied_order,
             self.keeps_names,
             self._n_held,
-            self._firsts is not None,
         )
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""
-        for file in (self._codes, self._ends, self._names, self._firsts):
-            if file is not None:
-                file.close()
+        self._opened.close()
+
+    def _open(self, name: str) -> IO[bytes]:
+        return self._opened.enter_context(open(self.folder / name, "wb"))
 
 
 class _Names:
     """The names of sequences, in order."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> _Names:
         import pyarrow as pa
 
-        self._batches = iter(pa.ipc.open_stream(path))
+        self._texts, self._ends = open(self._folder / "names", "rb"), open(self._folder / "name_ends", "rb")
         self._left: Any = pa.array([], pa.string())
+        self._read = 0  # bytes of names
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._texts.close()
+        self._ends.close()
 
     def take(self, ended: int, goes_on: bool) -> pa.Array:
         """The next names: ``ended`` that are used up, and one more that the next block may go on with."""
         import pyarrow as pa
 
-        parts, n = [self._left], len(self._left)
-        while n < ended + goes_on:
-            parts.append(next(self._batches).column(0))
-            n += len(parts[-1])
-        names = pa.concat_arrays(parts)
+        wanted = max(0, ended + goes_on - len(self._left))
+        ends = np.concatenate([[self._read], np.fromfile(self._ends, np.int64, wanted)])
+        texts = self._texts.read(int(ends[-1]) - self._read)
+        buffers = [None, pa.py_buffer(ends - self._read), pa.py_buffer(texts)]
+        more = pa.Array.from_buffers(pa.large_string(), wanted, buffers).cast(pa.string())
+        self._read = int(ends[-1])
+        names = pa.concat_arrays([self._left, more])
         self._left = names[ended:]
         return names[: ended + goes_on]
 

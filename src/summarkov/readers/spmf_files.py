@@ -76,8 +76,8 @@ def _name_item(line: str, names: dict[str, str], items: dict[str, str], where: s
     item = item.lstrip("0") or "0"
     if names.get(item, name) != name:
         raise DataError(f"{where}: item {item[:40]} has the names {names[item]!r} and {name!r}; keep one")
-    twin = next((other for other, known in names.items() if known == name and other != item), None)
-    if twin is not None:
+    twin = items.setdefault(name, item)
+    if twin != item:
         raise DataError(
             f"{where}: items {twin[:40]} and {item[:40]} are both named {name!r}; give them two names"
         )

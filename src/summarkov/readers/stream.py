@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import UnknownLabelError
-from summarkov.readers.batches import Batch, Files
+from summarkov.readers.batches import ROW_BYTES, Batch, Files
+from summarkov.readers.budget import LEAST, refuse_beyond
 from summarkov.readers.encoding import Encoded, encode
 from summarkov.readers.grouping import count_ties, repeats, run_starts, sorted_within
+from summarkov.readers.hashing import stable_hashes
 from summarkov.readers.line_files import jsonl_sequences
-from summarkov.readers.ordering import as_ordered, sort_keys
+from summarkov.readers.ordering import OrderColumn, as_ordered, sort_keys
 from summarkov.readers.regroup import Rows, regroup
 from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill, SpillWriter
 from summarkov.readers.tables import flat_lists
 from summarkov.readers.vocabulary import which_occur
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 CodeArray = npt.NDArray[np.int32]
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
 Progress = Callable[[str, int, int], None]
+#: What a label takes beside its text: a place in a dictionary and in lists, and its code.
+_LABEL_BYTES = 200
+#: What an event of a list takes while it is read, and a byte of a line of JSON while it is parsed.
+_LISTED_BYTES, _PARSED_BYTES = 24, 16
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ class Task:
 
     @property
     def n_rows(self) -> int:
-        """Rows to read at a time."""
-        return max(1, min(1 << 17, self.memory >> 12))
+        """Rows to read at a time: an eighth of the memory, if they are not large."""
+        return max(1, min(1 << 17, self.memory // (8 * ROW_BYTES)))
 
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work has come."""
@@ -51,19 +55,31 @@ class Task:
 
 
 class Vocabulary:
-    """A code for every label: those declared, or in the order in which they come."""
+    """A code for every label: those declared, or in the order in which they come.
 
-    def __init__(self, declared: Sequence[str] | None) -> None:
+    Those that come may take half of the memory. ``share`` is how much of the files has been read, by which it
+    is told how much more would do.
+    """
+
+    def __init__(self, declared: Sequence[str] | None, memory: int = LEAST) -> None:
         self._declared = declared
         self._codes = {label: code for code, label in enumerate(declared or ())}
+        self._memory, self._n_bytes = memory, 0
+        self.share = 1.0
 
     def code(self, label: str) -> int:
         """The code of a label; one that was not declared is an error."""
-        if self._declared is None:
-            return self._codes.setdefault(label, len(self._codes))
-        if label not in self._codes:
+        found = self._codes.get(label)
+        if found is not None:
+            return found
+        if self._declared is not None:
             raise UnknownLabelError(label, self._declared)
-        return self._codes[label]
+        self._n_bytes += sys.getsizeof(label) + _LABEL_BYTES
+        if 2 * self._n_bytes > max(self._memory, LEAST):
+            needed = int(2 * self._n_bytes / max(self.share, 1e-6))
+            refuse_beyond(self._memory, needed, f"more than {len(self._codes):,} different labels")
+        self._codes[label] = len(self._codes)
+        return len(self._codes) - 1
 
     def recode(self, column: Encoded) -> CodeArray:
         """The codes of the labels of a column."""
@@ -73,14 +89,16 @@ class Vocabulary:
 
     def settled(self) -> tuple[list[str], CodeArray]:
         """The labels in sorted order, and the final code for every one given out."""
-        labels = sorted(self._codes)
-        final = {label: code for code, label in enumerate(labels)}
-        return labels, np.array([*(final[label] for label in self._codes)], np.int32)
+        found = list(self._codes)
+        order = sorted(range(len(found)), key=found.__getitem__)
+        final = np.empty(len(found), np.int32)
+        final[order] = np.arange(len(found), dtype=np.int32)
+        return [found[code] for code in order], final
 
 
 def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: bool = False) -> Spill:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
-    vocabulary = Vocabulary(labels)
+    vocabulary = Vocabulary(labels, task.memory)
     writer = SpillWriter(scratch.path, names=names)
     try:
         if task.files.format == "jsonl":
@@ -93,7 +111,7 @@ def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: 
             except NotGroupedError:
                 writer.close()
                 (scratch.path / "runs").unlink()
-                writer = SpillWriter(scratch.path, names=names, firsts=True)
+                writer = SpillWriter(scratch.path, names=names)
                 _regrouped(task, vocabulary, writer, scratch.path)
         return writer.finish(*vocabulary.settled())
     finally:
@@ -134,7 +152,7 @@ class _Grouped:
             raise NotGroupedError
         self.runs.unlink()
 
-    def add(self, batch: Batch) -> npt.NDArray[np.int64]:
+    def add(self, batch: Batch) -> npt.NDArray[np.uint64]:
         """Write the events of some rows; the hashes of the cases that begin in them."""
         chosen = self.task.files.chosen
         case, codes = columns_of(batch, self.task.files, self.vocabulary)
@@ -150,7 +168,7 @@ class _Grouped:
         self.writer.add(codes, ends, names)
         if begun:
             self.case = case.texts[begun[-1]]
-        return np.array([hash(name) for name in names], np.int64)
+        return stable_hashes(names)
 
     def check_order(self, batch: Batch, name: str, starts: npt.NDArray[np.int64], continues: bool) -> None:
         """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
@@ -177,8 +195,8 @@ def any_twice(path: Path, n: int, most: int) -> bool:
     for part in range(parts):
         found = []
         with open(path, "rb") as file:
-            while len(some := np.fromfile(file, np.int64, most)):
-                found.append(some if parts == 1 else some[some % parts == part])
+            while len(some := np.fromfile(file, np.uint64, most)):
+                found.append(some if parts == 1 else some[some % np.uint64(parts) == part])
         together = np.concatenate(found)
         together.sort()
         if (together[1:] == together[:-1]).any():
@@ -192,6 +210,7 @@ def columns_of(batch: Batch, files: Files, vocabulary: Vocabulary) -> tuple[Enco
     assert case is not None
     assert event is not None
     where = batch.path, batch.first_row
+    vocabulary.share = batch.done / files.n_bytes
     encoded = encode(batch.table.column(event), event, *where)
     return encode(batch.table.column(case), case, *where), vocabulary.recode(encoded)
 
@@ -200,7 +219,8 @@ def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: 
     """Group rows that are in any order."""
     import pyarrow as pa
 
-    order = task.files.chosen.order
+    name = task.files.chosen.order
+    order = OrderColumn(name) if isinstance(name, str) else None
 
     def rows() -> Any:
         n = 0
@@ -208,20 +228,14 @@ def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: 
             case, codes = columns_of(batch, task.files, vocabulary)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
-            if isinstance(order, str):
-                column = batch.table.column(order)
-                as_ordered(column, order, batch.path, batch.first_row)  # refuses what has no order
-                columns["order"] = _undictionaried(column)
+            if order is not None:
+                column = batch.table.column(order.name)
+                order.look(column, batch.path, batch.first_row)
+                columns["order"] = column
             yield Rows(case, pa.table(columns))
             task.tell("reading", batch.done, task.files.n_bytes)
 
-    regroup(rows(), folder, task.memory, writer, order if isinstance(order, str) else None, task.tell)
-
-
-def _undictionaried(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    regroup(rows(), folder, task.memory, writer, order, task.tell)
 
 
 def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
@@ -231,6 +245,8 @@ def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
     for batch in task.files.batches(task.n_rows):
         column = batch.table.column(chosen.event)
         events, offsets = flat_lists(column, chosen.event, batch.path, batch.first_row)
+        refuse_beyond(task.memory, _LISTED_BYTES * len(events), f"lists of {batch.path} that are very long")
+        vocabulary.share = batch.done / task.files.n_bytes
         encoded = encode(events, chosen.event, batch.path, batch.first_row)
         names = [str(number) for number in range(n, n + len(column))]
         if chosen.case is not None:
@@ -246,21 +262,25 @@ def _lines(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
     codes: list[int] = []
     ends: list[int] = []
     names: list[str] = []
-    n = done = 0
+    n = done = held = 0
 
     def write() -> None:
         writer.add(np.array(codes, np.int32), np.array(ends, np.int64), names)
         for some in (codes, ends, names):
             some.clear()
 
+    longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
     for path in task.files.paths:
-        for labels, name in jsonl_sequences(path, task.files.asked):
+        done += os.path.getsize(path)
+        vocabulary.share = done / task.files.n_bytes
+        for labels, name in jsonl_sequences(path, task.files.asked, longest):
             codes.extend(map(vocabulary.code, labels))
             ends.append(len(codes))
             names.append(str(n) if name is None else name)
             n += 1
-            if len(codes) + len(ends) >= task.n_rows:
+            held += 2 + len(labels) + len(names[-1]) // ROW_BYTES
+            if held >= task.n_rows:
                 write()
-        done += os.path.getsize(path)
+                held = 0
         task.tell("reading", done, task.files.n_bytes)
     write()

@@ -71,7 +71,7 @@ def _open(source: Any) -> pa.RecordBatchReader:
 
 def list_columns(schema: pa.Schema) -> set[str]:
     """Return the names of the columns that hold lists."""
-    return {field.name for field in schema if _is_list(field.type)}
+    return {field.name for field in schema if is_list(field.type)}
 
 
 def sequences_of(
@@ -84,7 +84,7 @@ def sequences_of(
             f"session_gap needs the time of every event, and {source} has no order column; "
             "name it with order="
         )
-    if _is_list(table.column(chosen.event).type):
+    if is_list(table.column(chosen.event).type):
         return _from_lists(table, chosen, labels, source)
     return _from_rows(table, chosen, labels, source, gap)
 
@@ -149,7 +149,8 @@ def flat_lists(
     return events, offsets
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds lists."""
     import pyarrow as pa
 
     kinds = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")

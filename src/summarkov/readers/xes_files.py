@@ -20,6 +20,8 @@ from summarkov.readers.packed import unpacked
 from summarkov.readers.sessions import Gap, cut_sessions
 
 _BLOCK = 1 << 16
+#: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
+_DEEPEST, _MOST_KEYS = 100, 100
 #: The name of a trace, and of an event; and when it was.
 NAME, TIME = "concept:name", "time:timestamp"
 
@@ -116,6 +118,10 @@ class _Log:
         name = name.rpartition(" ")[2]  # whatever its namespace
         self.open.append(name)
         depth = len(self.open)
+        if depth > _DEEPEST:
+            raise DataError(
+                f"{self.where()}: elements stand in each other more than {_DEEPEST} times; mend it"
+            )
         if depth == 1:
             if name != "log":
                 raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
@@ -129,9 +135,16 @@ class _Log:
                 self.attributes = {}
             elif "key" in given and "value" in given:
                 if depth == 3:
-                    self.trace[given["key"]] = given["value"]
+                    self.note(self.trace, given["key"], given["value"])
                 elif depth == 4 and self.open[2] == "event":
-                    self.attributes[given["key"]] = given["value"]
+                    self.note(self.attributes, given["key"], given["value"])
+
+    def note(self, attributes: dict[str, str], key: str, value: str) -> None:
+        """Keep an attribute that is asked for; of the others some keys, to tell what there is."""
+        if key in (self.case, self.event, self.order, NAME):
+            attributes[key] = value
+        elif len(attributes) < _MOST_KEYS:
+            attributes[key] = ""
 
     def end(self, _: str) -> None:
         name, depth = self.open.pop(), len(self.open)

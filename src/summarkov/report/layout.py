@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import MissingLibraryError
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -30,7 +28,8 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
     >>> places(1, [])
     [[0.5, 0.5]]
     """
-    networkx = _networkx()
+    import networkx
+
     network = networkx.Graph()
     network.add_nodes_from(range(n_labels))
     for z, target, strength in edges:
@@ -55,14 +54,6 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
         row, column = divmod(number, in_a_row)
         place[label] = (column + 0.5) * across / in_a_row, y + height + 0.25 + row * 0.27
     return [[round(a, 4), round(b, 4)] for a, b in _unit(place).tolist()]
-
-
-def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError as missing:
-        raise MissingLibraryError("the page of a model", "networkx", "report") from missing
-    return networkx
 
 
 def _by_size(group: list[int]) -> tuple[int, list[int]]:

@@ -79,7 +79,7 @@ function forecast(each, most) {
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }
 
-const because = (each) => [`(${percent(each.low)} to ${percent(each.high)}) after `, ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const because = (each) => [each.support ? `(${percent(each.low)} to ${percent(each.high)}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

@@ -1,7 +1,7 @@
 """Scores: counts in, float out."""
 
 from summarkov.scores.estimates import Prior, log_likelihood, probabilities, pseudo_counts
-from summarkov.scores.scorer import SCORES, Scorer, log_evidence
+from summarkov.scores.scorer import SCORES, Scorer, half_log, log_evidence
 from summarkov.scores.shrunken import shrunken, split_gains, unexplained
 from summarkov.scores.trees import Tree
 
@@ -10,6 +10,7 @@ __all__ = [
     "Prior",
     "Scorer",
     "Tree",
+    "half_log",
     "log_evidence",
     "log_likelihood",
     "probabilities",

@@ -42,8 +42,9 @@ def check_positive(name: str, value: float, *, zero: bool = False) -> None:
 class Scorer:
     r"""One of the scores, with its settings.
 
-    With LL the log-likelihood at the Bayesian estimates, N the number of events, |P| = (|X| - 1) |S(U)| the
-    number of parameters and m the number of candidate labels:
+    With LL the log-likelihood at the Bayesian estimates, N the number of events (under weights, what all of
+    them weigh together), |P| = (|X| - 1) |S(U)| the number of parameters and m the number of candidate
+    labels:
 
     - ``"bic"``: :math:`LL - \gamma |P| \log(N) / 2` (Equation 2 of the paper has gamma = 1);
     - ``"aic"``: :math:`LL - |P|`;
@@ -90,14 +91,19 @@ class Scorer:
         score = likelihood
         if self.gamma > 0:  # else nothing is taken off, even if there are infinitely many states
             with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
-                score = score - self.gamma * n_parameters * _each(_half_log, n_events)
+                score = score - self.gamma * n_parameters * _each(half_log, n_events)
         if self.kind == "extended-bic":
             score = score - self.xi * _each(lambda u: math.log(math.comb(n_candidates, u)), n_influencers)
         return np.asarray(score)
 
 
-def _half_log(n_events: float) -> float:
-    return math.log(n_events) / 2 if n_events > 0 else 0.0
+def half_log(n_events: float) -> float:
+    """What BIC takes off for a parameter, log(N) / 2; nothing where weights leave less than one event.
+
+    >>> half_log(1.0), half_log(0.01)
+    (0.0, 0.0)
+    """
+    return math.log(max(n_events, 1.0)) / 2
 
 
 def _each(function: Callable[[Any], float], values: Any) -> float | FloatArray:

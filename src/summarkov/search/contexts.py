@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import StateCounts
-from summarkov.scores import Tree, log_evidence, probabilities, pseudo_counts
+from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
 from summarkov.search.problem import Problem, Search, SearchResult
 from summarkov.summaries import KeyArray
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
@@ -82,7 +81,7 @@ class PrunedContexts(ContextProblem):
     @property
     def penalty(self) -> float:
         r"""What a context must gain: :math:`\gamma (|X| - 1) \log(N) / 2`."""
-        return self.scorer.gamma * (self.target.n_outcomes - 1) * math.log(self.n_events) / 2
+        return self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
 
     def gains(self, table: StateCounts) -> FloatArray:
         r"""The largest log-likelihood of each context's histories, less that of its parent's distribution.

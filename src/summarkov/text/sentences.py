@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from summarkov.errors import MissingLibraryError
+from summarkov.errors import optional_library
 
 
 def split_sentences(text: str, language: str = "en") -> list[str]:
@@ -13,9 +13,7 @@ def split_sentences(text: str, language: str = "en") -> list[str]:
     >>> split_sentences("Dr. Li came at 3.30 p.m. on Monday. All was well!")
     ['Dr. Li came at 3.30 p.m. on Monday.', 'All was well!']
     """
-    try:
+    with optional_library("splitting text into sentences", "sentencex", extra="text"):
         import sentencex
-    except ImportError as missing:
-        raise MissingLibraryError("splitting text into sentences", "sentencex", "text") from missing
     sentences = (" ".join(part.split()) for part in sentencex.segment(language, text))
     return [sentence for sentence in sentences if sentence]

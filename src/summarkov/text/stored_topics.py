@@ -9,7 +9,7 @@ import numpy as np
 
 from summarkov.errors import StoreError
 from summarkov.store import Node, check_seal, read_document, write_sealed
-from summarkov.text.topics import METHODS, FittedTopics, TopicModel
+from summarkov.text.topics import LONGEST_PHRASE, METHODS, FittedTopics, TopicModel
 
 VERSION = 1
 #: More than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of a term in any number of sentences.
@@ -55,8 +55,8 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     confidence, phrases = settings["confidence"].number(), settings["phrases"].count()
     if not 0 <= confidence <= 1:
         settings["confidence"].wrong("a number from 0 to 1")
-    if phrases < 1:
-        settings["phrases"].wrong("a whole number from 1 on")
+    if not 1 <= phrases <= LONGEST_PHRASE:
+        settings["phrases"].wrong(f"a whole number from 1 to {LONGEST_PHRASE}")
     model = TopicModel(
         n_topics=len(topics),
         method=method,

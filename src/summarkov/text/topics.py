@@ -19,6 +19,8 @@ from summarkov.text.terms import corpus_stop_words, leading_terms, terms_of
 FloatArray = npt.NDArray[np.float64]
 
 METHODS = ("nmf", "lda")
+#: Words of a phrase; a sentence has as many phrases for each.
+LONGEST_PHRASE = 10
 
 #: Between the terms of a topic's name.
 BETWEEN = " / "
@@ -54,7 +56,7 @@ class TopicModel:
     confidence : float
         A sentence has no topic below this.
     phrases : int
-        Terms are words and phrases of up to so many words.
+        Terms are words and phrases of up to so many words, 10 at most.
     min_sentences : int, optional
         Terms in fewer sentences are left out. Default: one in 2000 sentences, at least two.
     max_share : float
@@ -173,6 +175,8 @@ class TopicModel:
         for name, value in (("n_topics", self.n_topics), ("phrases", self.phrases), ("min_sentences", least)):
             if value < 1:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
+        if self.phrases > LONGEST_PHRASE:
+            raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 

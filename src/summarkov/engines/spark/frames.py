@@ -163,7 +163,7 @@ class Frame:
         fit = [bit for bit in range(len(kinds)) if all(row["bits"] >> bit & 1 for row in found)]
         if not fit:
             worst = min(found, key=lambda row: row["bits"])
-            raise unordered(self.name("order"), FRAME, "a row", worst["value"])
-        number = "double" if str(kinds[fit[0]][0]) == "double" else "bigint"
+            raise unordered(self.name("order"), FRAME, f"a row holds {worst['value'][:40]!r}")
+        number = "double" if str(kinds[fit[0]].type) == "double" else "bigint"
         schema = ", ".join(f"{name} {number if name == 'order' else kind}" for name, kind in self.rows.dtypes)
         return mapped(self.rows, FromText(fit[0], self.name("order"), FRAME), schema)

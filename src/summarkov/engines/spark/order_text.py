@@ -18,15 +18,15 @@ class TextKinds:
         """A row a batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
         import pyarrow as pa
 
-        from summarkov.readers.ordering import read_text, text_kinds, unreadable_row
+        from summarkov.readers.ordering import fitting, order_text, text_kinds, unreadable_row
 
         for batch in batches:
             if not batch.num_rows:
                 continue
-            text = pa.chunked_array([batch.column("order")]).cast(pa.string())
-            kinds = enumerate(text_kinds())
-            bits = sum(1 << bit for bit, kind in kinds if read_text(text, kind) is not None)
-            example = text[unreadable_row(text)].as_py()
+            text = order_text(pa.chunked_array([batch.column("order")]))
+            kinds = text_kinds()
+            bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
+            example = text[unreadable_row(text) or 0].as_py()
             yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
 
 
@@ -42,11 +42,11 @@ class FromText:
         """The same rows with numbers."""
         import pyarrow as pa
 
-        from summarkov.readers.ordering import read_text, sort_keys, text_kinds
+        from summarkov.readers.ordering import order_text, sort_keys, text_kinds
 
         for batch in batches:
-            text = pa.chunked_array([batch.column("order")]).cast(pa.string())
-            column = read_text(text, text_kinds()[self.kind])
+            text = order_text(pa.chunked_array([batch.column("order")]))
+            column = text_kinds()[self.kind].read(text)
             keys = pa.array(sort_keys(column, self.order, self.source))
             at = batch.schema.get_field_index("order")
             yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

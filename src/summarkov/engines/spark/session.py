@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from summarkov.errors import DataError, MissingLibraryError, SettingError, SummarkovError
+from summarkov.errors import DataError, SettingError, SummarkovError, optional_library
 
 #: What the workers must be able to import.
 _NEEDED = ("numpy", "pyarrow", "summarkov")
@@ -17,11 +17,7 @@ _NEEDED = ("numpy", "pyarrow", "summarkov")
 
 def check_frame(frame: Any) -> None:
     """Refuse what is no Spark dataframe that could be gone through several times."""
-    try:
-        from pyspark.sql import DataFrame
-    except ImportError:
-        raise MissingLibraryError("a Spark source", "pyspark (and Java)", "spark") from None
-    if not isinstance(frame, DataFrame):
+    if not _is_frame(frame):
         raise SettingError(
             f"EventSource.spark takes a Spark DataFrame, not {type(frame).__name__}; give other tables to "
             "read_events, and files to EventSource.parquet"
@@ -30,6 +26,14 @@ def check_frame(frame: Any) -> None:
         raise SettingError(
             "a streaming DataFrame has no end to learn from; write it to a table and give that"
         )
+
+
+def _is_frame(frame: Any) -> bool:
+    if not hasattr(frame, "sparkSession"):  # whatever this is, pyspark would not help
+        return False
+    with optional_library("a Spark source", "pyspark (and Java)", extra="spark"):
+        from pyspark.sql import DataFrame
+    return isinstance(frame, DataFrame)
 
 
 def parallelism(session: Any) -> int:

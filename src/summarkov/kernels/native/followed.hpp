@@ -1,23 +1,24 @@
 // In how many sequences a label occurred, and in how many another one followed it.
 #pragma once
 
-#include "index.hpp"
+#include "count.hpp"
 
 namespace summarkov {
 
 struct Followed {
-    Count counts[2] = {0, 0};          // sequences with z in the window of some position; of a position of x
+    Count counts[2] = {0, 0};          // sequences, weighted, with z in the window of some position; of a position of x
     std::int32_t ends[2][2] = {};      // whether the first and the last sequence are among them
 };
 
-inline Followed count_followed(const Index& index, std::int64_t z, std::int64_t x, Position delay, Position lookback) {
+inline Followed count_followed(const Index& index, const Weights& weights, std::int64_t z, std::int64_t x,
+                               Position delay, Position lookback) {
     Followed found;
     const std::int64_t n = index.n_sequences();
     std::int64_t latest[2] = {-1, -1};  // the sequence that was counted last
     auto add = [&](int kind, std::int64_t sequence) {
         if (sequence == latest[kind]) return;
         latest[kind] = sequence;
-        ++found.counts[kind];
+        found.counts[kind] += weights[sequence];
         if (sequence == 0) found.ends[kind][0] = 1;
         if (sequence == n - 1) found.ends[kind][1] = 1;
     };

@@ -194,17 +194,18 @@ py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::
     return sums;
 }
 
-py::tuple followed(const PyIndex& shard, const Array<std::int64_t>& pairs) {
+py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int64_t>& pairs) {
     const std::int64_t n = pairs.shape(0);
     py::array_t<Count> counts({n, std::int64_t{2}});
     py::array_t<std::int32_t> ends({n, std::int64_t{2}, std::int64_t{2}});
     const std::int64_t* pair = pairs.data();
     Count* to = counts.mutable_data();
+    const Weights each = weights_of(weights);
     std::int32_t* at_ends = ends.mutable_data();
     {
         py::gil_scoped_release release;
         for (std::int64_t i = 0; i < n; ++i, pair += 4) {
-            const Followed found = count_followed(shard.index, pair[0], pair[1], pair[2], pair[3]);
+            const Followed found = count_followed(shard.index, each, pair[0], pair[1], pair[2], pair[3]);
             to = std::copy_n(found.counts, 2, to);
             at_ends = std::copy_n(&found.ends[0][0], 4, at_ends);
         }

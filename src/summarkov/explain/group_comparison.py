@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from summarkov.explain import Influence
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How many times as large something is in the second group as in the first.
-
-    ``low`` and ``high`` are an interval that allows for all comparisons of its kind together, ``p_value`` is
-    how likely at least such a difference is by chance, ``adjusted`` the same times the number of comparisons
-    (Bonferroni). The interval leaves out 1 just where ``adjusted`` is less than one minus its level.
-    """
-
-    ratio: float
-    low: float
-    high: float
-    p_value: float
-    adjusted: float
+from summarkov.confidence import Difference
+from summarkov.explain.influence import Influence
 
 
 @dataclass(frozen=True)

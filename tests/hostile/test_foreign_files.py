@@ -1,0 +1,209 @@
+"""What lies beside our files and is not ours: it stays, it is not waited for, and it is not read twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import SettingError
+from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.readers.scratch import PREFIX, Scratch
+from summarkov.store import write_atomically
+
+OURS = PREFIX + "0123456789ab"
+
+
+def lines(path: Path, n: int = 10) -> Path:
+    path.write_text('["a", "b"]\n' * n)
+    return path
+
+
+def left_by_a_killed_run(folder: Path) -> Path:
+    script = (
+        "import os, sys\nfrom summarkov.readers.scratch import Scratch\n"
+        "made = Scratch(sys.argv[1])\nprint(made.path, flush=True)\nos.kill(os.getpid(), 9)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True)
+    return Path(run.stdout.strip())
+
+
+# ---------------------------------------------------------------------- temporary folders
+
+
+@pytest.mark.parametrize("name", [PREFIX + "results", OURS, OURS + "-old", PREFIX + "0123456789AB"])
+def test_folders_of_others_stay(tmp_path, name):
+    thesis = tmp_path / name / "thesis.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("years of work")
+    Scratch(tmp_path).remove()
+    assert thesis.read_text() == "years of work"
+
+
+def test_what_a_killed_run_left_goes(tmp_path):
+    left = left_by_a_killed_run(tmp_path)
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    Scratch(tmp_path).remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("change", ["owner", "mark", "link"])
+def test_what_only_looks_like_ours_stays(tmp_path, change):
+    left = left_by_a_killed_run(tmp_path)
+    if change == "owner":
+        if os.geteuid():
+            pytest.skip("only root can give a folder away")
+        os.chown(left, 12345, 12345)
+    elif change == "mark":
+        (left / ".summarkov").write_text("mine")
+    else:
+        left.rename(tmp_path / "elsewhere")
+        left.symlink_to(tmp_path / "elsewhere")
+    Scratch(tmp_path).remove()
+    assert (left / ".summarkov").exists()
+
+
+@pytest.mark.parametrize("name", [OURS, OURS + "/.summarkov", ".model.json.0123456789ab.tmp"])
+def test_pipes_called_like_ours_are_not_waited_for(tmp_path, name):
+    pipe = tmp_path / name
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    script = (
+        "import sys\nfrom summarkov.readers.scratch import Scratch\n"
+        "from summarkov.store import write_atomically\n"
+        "Scratch(sys.argv[1]).remove()\nwrite_atomically(sys.argv[1] + '/model.json', 'x')\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script, tmp_path], timeout=60).returncode == 0
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert (tmp_path / "model.json").read_text() == "x"
+
+
+def test_a_pipe_to_go_on_from_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "out.json.partial")
+    with pytest.raises(SettingError, match="is not a regular file"):
+        Checkpoint(tmp_path / "out.json.partial")
+
+
+def test_the_exit_of_a_fork_leaves_the_folder_of_its_parent(tmp_path):
+    script = """
+import os, sys
+import summarkov as sm
+with sm.EventSource.json_lines(sys.argv[1], scratch=sys.argv[2]) as source:
+    if os.fork() == 0:
+        source.close()
+        sys.exit()
+    os.wait()
+    print(sm.BSuMM("b", lookback=1).fit(source).influencers_, len(os.listdir(sys.argv[2])))
+print(len(os.listdir(sys.argv[2])))
+"""
+    (tmp_path / "scratch").mkdir()
+    arguments = [lines(tmp_path / "log.jsonl"), tmp_path / "scratch"]
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, *arguments], capture_output=True, text=True
+    )
+    assert run.stdout == "('a',) 1\n0\n"
+
+
+# ---------------------------------------------------------------------- who may read a file
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path, mode):
+    path = tmp_path / "model.json"
+    path.write_text("before")
+    path.chmod(mode)
+    write_atomically(path, "after")
+    assert path.read_text() == "after"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_a_file_that_is_replaced_keeps_its_owner(tmp_path):
+    if os.geteuid():
+        pytest.skip("only root can give a file away")
+    path = tmp_path / "model.json"
+    path.write_text("before")
+    os.chown(path, 12345, 23456)
+    write_atomically(path, "after")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 23456)
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o600), (0o022, 0o644)])
+def test_new_files_follow_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        events = sm.EventSequences.from_lists([["a", "b"]] * 5)
+        sm.InfluenceGraph(sm.BSuMM()).fit(events).save(tmp_path / "model.json")
+        for name in ("log.csv", "log.jsonl", "log.parquet"):
+            sm.write_events(events, tmp_path / name)
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {mode}
+
+
+# ---------------------------------------------------------------------- files by several names
+
+
+def counted(path: Path) -> tuple[int, list[str]]:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with sm.EventSource.json_lines(path, scratch=path.parent if path.is_dir() else None) as source:
+            return source.n_sequences, [str(each.message) for each in told]
+
+
+def test_a_link_beside_a_folder_counts_nothing_twice(tmp_path):
+    log = tmp_path / "log"
+    (log / "2024-05").mkdir(parents=True)
+    lines(log / "2024-05" / "a.jsonl")
+    assert counted(log) == (10, [])
+    (log / "latest").symlink_to("2024-05")
+    words = "files that are there by several names, by links, are read once; left out: "
+    assert counted(log) == (10, [f"{words}{log}/latest"])
+    assert counted(log / "*" / "*.jsonl") == (10, [f"{words}{log}/latest/a.jsonl"])
+    (log / "self").symlink_to(".")
+    assert counted(log) == (10, [f"{words}{log}/latest, {log}/self"])
+
+
+def test_links_to_files(tmp_path):
+    log = tmp_path / "log"
+    log.mkdir()
+    lines(tmp_path / "elsewhere.jsonl", 3)
+    lines(log / "b.jsonl")
+    (log / "a.jsonl").symlink_to("b.jsonl")  # found by its own name, though that comes later
+    os.link(log / "b.jsonl", log / "hard.jsonl")
+    (log / "linked.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    (log / "broken.jsonl").symlink_to("nowhere")
+    n, (told,) = counted(log)
+    assert n == 13
+    assert told.endswith(f"left out: {log}/a.jsonl, {log}/hard.jsonl")
+
+
+def test_a_linked_folder_elsewhere_is_read(tmp_path):
+    (tmp_path / "log").mkdir()
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    lines(tmp_path / "elsewhere" / "deep" / "a.jsonl")
+    (tmp_path / "elsewhere" / "back").symlink_to(tmp_path)
+    (tmp_path / "log" / "link").symlink_to(tmp_path / "elsewhere")
+    n, told = counted(tmp_path / "log")
+    assert n == 10
+    assert len(told) == 1
+
+
+def test_the_command_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("log").mkdir()
+    lines(Path("log/a.jsonl"))
+    Path("log/b.jsonl").symlink_to("a.jsonl")
+    result = CliRunner().invoke(app, ["learn", "log", "--json"])
+    assert (result.exit_code, json.loads(result.stdout)["data"]["sequences"]) == (0, 10)
+    assert result.stderr == (
+        "Note: files that are there by several names, by links, are read once; left out: log/b.jsonl\n"
+    )

@@ -1,0 +1,272 @@
+"""Small files that would take much memory or time are refused first, or read in proportion to their size."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from fuzz import CORPUS
+
+import summarkov as sm
+from summarkov.cli.reading import read_map
+from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
+from summarkov.readers.spmf_files import _name_item
+from summarkov.simulate import Dynamics
+from summarkov.store import read_document
+from summarkov.store.document import _no_repeats
+from summarkov.summaries import CountSummary, OrdinalSummary
+from summarkov.text import TopicModel, load_topics
+
+#: What a process may take beside what it takes once it has begun.
+ROOM = 300 << 20
+
+
+def within_memory(script: str, *arguments: object, room: int = ROOM) -> str:
+    """What a script prints in a process that may take little memory more than it does after its imports."""
+    before = (
+        "import pathlib, resource, sys\nimport pyarrow, pyarrow.csv, pyarrow.compute, pyarrow.parquet\n"
+        "import summarkov as sm\nimport summarkov.models, summarkov.simulate, summarkov.text\n"
+        "from summarkov.errors import SummarkovError\nsm.read_events([['a']])\n"
+        "pages = int(pathlib.Path('/proc/self/statm').read_text().split()[0])\n"
+        f"most = pages * resource.getpagesize() + {room}\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (most, most))\n"
+    )
+    inside = "try:\n" + "".join(f"    {line}\n" for line in script.splitlines())
+    after = "except SummarkovError as refused:\n    print(type(refused).__name__, refused)\n"
+    command = [sys.executable, "-c", before + inside + after, *map(str, arguments)]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+# ---------------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("n", [17, 40, 64, 1000])
+def test_dynamics_of_many_influencers(tmp_path, n):
+    state = {f"l{i:04}": 0 for i in range(n)}
+    rules = {label: [{"state": state, "probability": 1 / n}] for label in state}
+    path = tmp_path / "dynamics.json"
+    path.write_text(
+        json.dumps(
+            {
+                "kind": "dynamics",
+                "version": 1,
+                "lookback": 1,
+                "rules": dict(list(rules.items())[:3])
+                | {label: [{"state": {}, "probability": 0.1}] for label in list(rules)[3:]},
+            }
+        )
+    )
+    script = (
+        "from summarkov.store import read_document\nsm.Dynamics.from_dict(read_document(sys.argv[1]).value)"
+    )
+    assert within_memory(script, path) == (
+        f"SettingError {n} labels influence others; sums can be checked for 16 at most\n"
+    )
+
+
+@pytest.mark.parametrize("summary", [OrdinalSummary(None), CountSummary(None, 0, 50)])
+def test_dynamics_of_many_states(summary):
+    labels = [f"l{i}" for i in range(12)]
+    with pytest.raises(
+        SettingError, match=r"12 labels that influence others have [\d,]+ states; sums can be"
+    ):
+        Dynamics({"a": (labels, {}), **dict.fromkeys(labels, 0.0)}, summary=summary)
+
+
+def test_topic_models_of_long_phrases(tmp_path):
+    with pytest.raises(SettingError, match="phrases must be 10 or less, not 11"):
+        TopicModel(phrases=11).fit(["One sentence. Another sentence."])
+    document = json.loads((CORPUS / "topics" / "nmf.json").read_text())
+    document["settings"]["phrases"] = 10**9
+    document.pop("checksum", None)
+    (tmp_path / "edited.json").write_text(json.dumps(document))
+    with pytest.raises(StoreError, match="expected a whole number from 1 to 10, found 1000000000"):
+        load_topics(tmp_path / "edited.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("log.txt.gz", b"\n" * 40_000_000),
+        ("log.txt.gz", b"a " * 30_000_000),
+        ("log.jsonl.gz", b"[" + b"1," * 30_000_000 + b"1]\n"),
+        ("log.jsonl.gz", b"[]\n" * 20_000_000),
+        ("log.spmf.gz", b"1 -1 -2\n" * 10_000_000),
+        ("log.csv.gz", b"case,event\n" + b"a,b\n" * 20_000_000),
+        ("log.xes.gz", b"<log><trace>" + b"<x>" * 20_000_000),
+        ("log.xes.gz", b"<log><trace>" + b'<string key="k" value="v"/>' * 5_000_000),
+    ],
+    ids=["lines", "words", "numbers", "lists", "items", "rows", "nesting", "attributes"],
+)
+def test_packed_files_of_many_parts(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content, 9))
+    assert path.stat().st_size < 400_000
+    refused = within_memory("print(len(sm.read_events(sys.argv[1])))", path)
+    assert refused.startswith("DataError ")
+    assert "as files made to do harm do" in refused or "stand in each other" in refused
+
+
+def test_a_packed_file_as_people_have_them(tmp_path):
+    path = tmp_path / "log.txt.gz"
+    path.write_bytes(gzip.compress(b"a b c\n" * 100_000, 9))
+    assert sm.read_events(path).n_events == 300_000
+
+
+def test_many_attributes_of_one_event_cost_nothing(tmp_path):
+    many = "".join(f'<string key="k{i}" value="{"v" * 50}"/>' for i in range(200_000))
+    event = f'<event>{many}<string key="concept:name" value="a"/></event>'
+    (tmp_path / "log.xes").write_text(f"<log><trace>{event * 2}</trace></log>")
+    script = "print(sm.read_events(sys.argv[1]).to_lists())"
+    assert within_memory(script, tmp_path / "log.xes", room=40 << 20) == "[['a', 'a']]\n"
+
+
+# ---------------------------------------------------------------------- models
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/dev/stdin", "pipe"])
+@pytest.mark.parametrize("command", ["show", "simulate", "report"])
+def test_devices_and_pipes_are_no_models(tmp_path, path, command):
+    os.mkfifo(tmp_path / "pipe")
+    command_line = [sys.executable, "-m", "summarkov", command, path]
+    run = subprocess.run(command_line, capture_output=True, text=True, cwd=tmp_path, stdin=subprocess.PIPE)
+    assert run.returncode == 2
+    assert run.stderr == f"Error: {path}: is a pipe or a device; save the model as a file and give that\n"
+
+
+def test_models_that_are_too_large(tmp_path):
+    path = tmp_path / "model.json"
+    with open(path, "wb") as file:
+        file.truncate((1 << 28) + 1)  # without using the disk
+    with pytest.raises(StoreError, match="has 256 MiB, and a model has 256 at most"):
+        sm.load(path)
+
+
+def test_models_of_too_many_values(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_bytes(b"[" + b"[]," * 17_000_000 + b"[]]")
+    assert within_memory("sm.load(sys.argv[1])", path) == (
+        f"StoreError {path}: holds more than 16,777,216 values, and a model has fewer\n"
+    )
+
+
+# ---------------------------------------------------------------------- time
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def opcodes(function, *arguments) -> int:
+    """How many steps Python takes for a call."""
+    n = 0
+
+    def trace(frame, event, argument):
+        nonlocal n
+        frame.f_trace_opcodes = True
+        n += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*arguments)
+    except SummarkovError:
+        pass
+    finally:
+        sys.settrace(before)
+    return n
+
+
+def test_repeated_names_of_an_object():
+    def compared(n: int) -> int:
+        Counted.compared = 0
+        names = [*(Counted(f"n{i}") for i in range(n)), Counted("twice"), Counted("twice")]
+        with pytest.raises(StoreError, match="the name 'twice' stands twice in one object"):
+            _no_repeats([(name, 1) for name in names])
+        return Counted.compared
+
+    assert compared(2000) < 20 * (compared(200) + 10)
+
+
+def test_repeated_names_of_a_map(tmp_path):
+    def steps(n: int) -> int:
+        path = tmp_path / "map.json"
+        path.write_text("{" + "".join(f'"{i}": "x", ' for i in range(n)) + '"y": "x", "y": "z"}')
+        with pytest.raises(DataError, match="'y' stands there twice; keep one"):
+            read_map(path)
+        return opcodes(read_map, path)
+
+    assert steps(1000) < 20 * steps(100)
+
+
+def test_names_of_items():
+    def steps(n: int) -> int:
+        names, items = {}, {}
+        for i in range(n):
+            _name_item(f"@ITEM={i}=name{i}", names, items, "here")
+        assert len(names) == n
+        return opcodes(_name_item, f"@ITEM={n}=another", names, items, "here")
+
+    assert steps(1000) == steps(10)
+    names, items = {"1": "one"}, {"one": "1"}
+    with pytest.raises(DataError, match="items 1 and 2 are both named 'one'"):
+        _name_item("@ITEM=2=one", names, items, "here")
+
+
+def test_look_backs_to_choose_from():
+    class Number(int):
+        compared = 0
+
+        def __eq__(self, other: object) -> bool:
+            Number.compared += 1
+            return int.__eq__(self, other)
+
+        __hash__ = int.__hash__
+
+    def compared(n: int) -> int:
+        Number.compared = 0
+        assert len(sm.BSuMM("a", lookback=tuple(map(Number, range(1, n + 1)))).choices()) == n
+        return Number.compared
+
+    assert compared(2000) < 20 * (compared(200) + 10)
+    with pytest.raises(SettingError, match="name each look-back to choose from once"):
+        sm.BSuMM("a", lookback=(1, 2, 1)).choices()
+
+
+def test_what_was_meant_is_looked_for_among_some():
+    assert nearest("protset", ["riot", "protest"]) == "; did you mean 'protest'?"
+    assert nearest("x" * 101, ["x" * 100]) == ""
+    assert nearest("protset", ["x" * 10_000, "protest"]) == "; did you mean 'protest'?"
+    asked = Counter()
+
+    class Names(list):
+        def __iter__(self):
+            for name in super().__iter__():
+                asked["names"] += 1
+                yield name
+
+    assert nearest("protset", Names(["riot"] * 50_000)) == ""
+    assert asked["names"] <= 1001
+
+
+def test_a_model_is_read_as_it_was(tmp_path):
+    (tmp_path / "m.json").write_text('{"a": [1, 2.5, "é"]}', encoding="utf-8")
+    assert read_document(tmp_path / "m.json").value == {"a": [1, 2.5, "é"]}

