@@ -64,7 +64,7 @@ class OrderTested:
         >>> events = sm.read_events([["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20)
         >>> graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
         >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).about_order][:2]
-        [('C', 'A'), ('D', 'A')]
+        [('D', 'A'), ('A', 'B')]
         """
         from summarkov.models.order import order_test
 
