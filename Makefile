@@ -1,5 +1,5 @@
 # Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, bench, scale,
-# reproduce, calibration, text, explore, fuzz, mutants, sanitize, load, coverage.
+# reproduce, claims, calibration, text, explore, fuzz, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
 BARE := .venv-bare
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
-.PHONY: demo test quick bare lint wheel bench scale reproduce calibration text explore fuzz mutants sanitize load coverage clean
+.PHONY: demo test quick bare lint wheel bench scale reproduce claims calibration text explore fuzz mutants sanitize load coverage clean
 
 demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
@@ -36,6 +36,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/python tools/audit.py
 
 # The source archive and the wheel, looked into, and the demo from the installed wheel.
@@ -53,6 +54,10 @@ scale: $(VENV)/.core
 # The paper's tables, from DATA. Add ARGS="--lstm --boosting" for the slow ones.
 reproduce: $(VENV)/.baselines
 	$(BIN)/summarkov reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
+
+# Is what is said of edges true? A made-up log against counts by hand, and coverage of intervals: docs/claims.md.
+claims: $(VENV)/.core
+	$(BIN)/python tools/claims.py -o docs/claims.md
 
 # Simulated graphs whose truth is known: is confidence what it says?
 calibration: $(VENV)/.core

@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.timing import Row, machine
 from summarkov import backend
 
-ALL = ("peers", "kernels", "graphs", "reading", "exact", "trees", "bootstrap")
+ALL = ("peers", "kernels", "graphs", "reading", "growth", "memory", "exact", "trees", "bootstrap")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 

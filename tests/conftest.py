@@ -1,9 +1,11 @@
 """What all tests share."""
 
+import functools
 import os
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 import needs
@@ -15,6 +17,9 @@ EXAMPLES = max(1, round(100 * TIMES))  # of tests that do not say how many
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=EXAMPLES)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=EXAMPLES)
 settings.load_profile("explore" if TIMES > 1 else "fixed")
+
+# Typer puts the commands together from the types of all functions; once is enough for all calls of CliRunner.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +46,8 @@ def spark():
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
+        # For a session this short: no second compilation of hot code, and no threads to collect garbage.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = sql.SparkSession.builder.master("local[2]").appName("summarkov tests")
     for name, value in settings.items():

@@ -72,4 +72,7 @@ def is_light(report: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
+    try:
+        sys.exit(main(Path(sys.argv[1]), sys.argv[2]))
+    except KeyboardInterrupt:
+        sys.exit("summarkov: interrupted; the next make begins the installation anew")

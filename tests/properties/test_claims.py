@@ -104,7 +104,7 @@ def test_edges_of_trees_are_counted_where_the_tree_first_asks(sequences, average
 
 
 def test_a_log_full_of_zeros():
-    """The made-up loan process: every edge against a count by hand; nothing is amplified that never follows."""
+    """The made-up loan process, every edge against a count by hand: what never follows is not amplified."""
     events = loan_process(400, seed=3)
     sequences = events.to_lists()
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)

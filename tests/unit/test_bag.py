@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+import oracle_effects as effects
 import summarkov as sm
 from summarkov.baselines import BagContender, TreeContender
 from summarkov.engines.resampling import Bootstrap
@@ -164,3 +165,45 @@ def test_sequences_bring_their_weights(events):
         assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
     with pytest.raises(SettingError, match="one number a sequence"):
         sm.Bag(sm.BSuMM("B")).fit(events, sample_weight=[1])
+
+
+# ----------------------------------------------------------------------------------------------- influences
+
+
+def test_influences_are_counted_on_the_data(events):
+    bag = sm.Bag(sm.BSuMM("B", lookback=3, candidates=["A", "C"]), n_models=8).fit(events)
+    sequences = sm.read_events(events).to_lists()
+    assert {edge.influencer for edge in bag.influences_} == set(bag.usage_)
+    for edge in bag.influences_:
+        counted = effects.two_by_two(sequences, (0, 3), edge.influencer, "B")
+        found = edge.hits_with, edge.n_with, edge.hits_without, edge.n_without
+        assert found == pytest.approx(counted)
+        assert (edge.sequences_with, edge.sequences) == effects.followed(
+            sequences, (0, 3), edge.influencer, "B"
+        )
+        assert edge.frequency == bag.usage_[edge.influencer]
+        assert not edge.ratio < edge.low
+        assert not edge.ratio > edge.high
+
+
+def test_one_model_alone_says_what_it_says(events):
+    """A bag whose models all have the same influencers says of the data what one model does."""
+    template = sm.BSuMM("B", lookback=3, required=["A", "C"], candidates=[])
+    bag, alone = sm.Bag(template, n_models=5).fit(events), template.copy().fit(events)
+    for mine, direct in zip(bag.influences_, alone.influences_, strict=True):
+        numbers = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without", "sequences")
+        assert [getattr(mine, name) for name in numbers] == pytest.approx(
+            [getattr(direct, name) for name in numbers], rel=1e-9, nan_ok=True
+        )
+
+
+def test_influences_are_saved_and_old_files_have_none(events, tmp_path):
+    bag = sm.Bag(sm.TreeSuMM("B"), n_models=4).fit(events)
+    bag.save(tmp_path / "bag.json")
+    assert repr(sm.load(tmp_path / "bag.json").influences_) == repr(bag.influences_)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        sm.Bag(sm.TreeSuMM("B")).influences_  # noqa: B018
+    old = sm.load(tmp_path / "bag.json")
+    del old._influences
+    with pytest.raises(NotFittedError, match="fit it again"):
+        old.influences_  # noqa: B018

@@ -21,7 +21,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     return {
         "kind": "InfluenceGraph",
         **_origin(first),
-        "edges": _edges(graph.edges_),
+        "edges": edge_documents(graph.edges_),
         "targets": [
             {
                 "target": x,
@@ -67,7 +67,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         "base_rates": list(model.base_rates_),
         "score": _finite(model.score_),
         "log_likelihood": model.log_likelihood_,
-        "edges": _edges(model.influences_),
+        "edges": edge_documents(model.influences_),
         "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
         "states": [
             {
@@ -114,7 +114,7 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
     }
 
 
-def _edges(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
     """Edges in the order in which they are printed; what is infinite or not known is null."""
     return [
         {

@@ -151,7 +151,7 @@ def _needed(path: Path, format: str | None) -> int:
             from summarkov.readers.parquet_files import bytes_in_memory
 
             metadata = parquet.read_metadata(path)
-            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)[0]
+            return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
         if kind not in _METHODS:
             return 0  # it cannot be streamed
         packed = str(path).lower().endswith(ENDINGS)

@@ -98,7 +98,7 @@ def open_stream(
     found = find_files(path, format)
     if found.repeated:
         warnings.warn(str(found), stacklevel=3)
-    task = Task(Files(found.paths, format, asked), memory, progress)
+    task = Task(Files(found.paths, format, asked, memory), progress)
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, vocabulary, names=names)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)

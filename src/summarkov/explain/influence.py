@@ -107,6 +107,15 @@ class Influence:
         return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
 
     @property
+    def faint(self) -> str:
+        """Why an edge is drawn and printed faintly; nothing of one that is not."""
+        if self.is_thin:
+            return "thin evidence"
+        if self.order == "company only":
+            return self.order
+        return "competition only" if self.competition else ""
+
+    @property
     def evidence(self) -> float:
         """The logarithm of the factor that is sure: of the limit nearer to 1; 0 if neither is."""
         if self.effect == "amplifies":

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import EventSource, as_source
+from summarkov.engines import EventSource, LocalSource, as_source
 from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
+from summarkov.explain import Influence
+from summarkov.models.bag_influences import bag_influences
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Parameters
 from summarkov.models.residual import Residual
@@ -30,8 +32,8 @@ class Bag(Parameters):
     """The mean prediction of models that were each learned from a bootstrap resample of the sequences.
 
     A tree predicts in steps, and a little other data moves its splits; the mean over a bag of trees is
-    smoother and predicts better. It is no longer one model to read: ``usage_`` tells how often each label was
-    an influencer, and ``models_`` holds the models.
+    smoother and predicts better. It is no longer one model to read: ``influences_`` tells what each label
+    does on average, ``usage_`` how often it was an influencer, and ``models_`` holds the models.
 
     Parameters
     ----------
@@ -70,6 +72,7 @@ class Bag(Parameters):
             as_source(events, sample_weight=sample_weight)  # refuses weights
             drawn = events.replicated(draws)
             self._models = tuple(self.model.copy().fit(drawn.one(b)) for b in range(self.n_models))
+            self._influences = bag_influences([model.fitted for model in self._models], events)
             return self
         data = read_events(events)
         fixed_point(sample_weight, len(data))  # refuses what is no list of weights
@@ -81,6 +84,8 @@ class Bag(Parameters):
             times[held] = draws.weights(number, int(held.sum()))
             models.append(self.model.copy().fit(data, sample_weight=of_sequence * times))
         self._models = tuple(models)
+        source = LocalSource(data, sample_weight=sample_weight)
+        self._influences = bag_influences([model.fitted for model in models], source)
         return self
 
     # ------------------------------------------------------------------ what was learned
@@ -120,6 +125,23 @@ class Bag(Parameters):
     def influencers_(self) -> tuple[str, ...]:
         """The labels that are an influencer in any of the models, sorted."""
         return tuple(sorted(self.usage_))
+
+    @property
+    def influences_(self) -> tuple[Influence, ...]:
+        """How each influencer changes the probability of each label of the target, the surest first.
+
+        Counted on the data themselves, not on resamples: each model that has the influencer compares
+        positions with it and without, its other influencers equal; all their comparisons together, each
+        model's counts divided by the number of these models, make one ratio and one interval. ``frequency``
+        is the share of the models that have it.
+        """
+        try:
+            return self._influences
+        except AttributeError:
+            self.models_  # noqa: B018  # says that the bag is not fitted, if so
+            raise NotFittedError(
+                "this bag was saved when influences were not counted yet; fit it again to have them"
+            ) from None
 
     # ------------------------------------------------------------------ use
 

@@ -36,13 +36,13 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 
 def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if evidence is thin."""
-    return 1.0 if edge.is_thin else 1 + min(edge.evidence, 4.0)
+    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
+    return 1.0 if edge.faint else 1 + min(edge.evidence, 4.0)
 
 
 def colour(edge: Influence) -> str:
-    """The colour of an edge's effect; grey where its evidence is thin."""
-    return STROKES["unclear" if edge.is_thin else edge.effect].colour
+    """The colour of an edge's effect; grey where it is thin, company only or competition only."""
+    return STROKES["unclear" if edge.faint else edge.effect].colour
 
 
 def to_networkx(graph: InfluenceGraph) -> Any:

@@ -21,6 +21,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.storage import NUMBERS, VERSION
+from summarkov.models.stored_bags import read_influences
 from summarkov.models.stored_certificates import check_certificate, read_certificate
 from summarkov.models.stored_confidence import read_confidence
 from summarkov.models.stored_order import read_order
@@ -67,6 +68,8 @@ def _read_bag(document: Node) -> Bag:
     bag._models = tuple(models)
     if document["usage"].value != bag.usage_:
         document["usage"].wrong("the shares of the models that the labels influence")
+    if "influences" in document:  # younger than the format
+        bag._influences = read_influences(document["influences"], bag)
     return bag
 
 

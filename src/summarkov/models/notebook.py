@@ -64,7 +64,7 @@ def graph_html(graph: InfluenceGraph) -> str:
     rows = [
         [
             _text(edge.influencer),
-            f'<span style="color:{colour(edge)}">{edge.effect}{" (thin)" if edge.is_thin else ""}</span>',
+            f'<span style="color:{colour(edge)}">{edge.effect}{f" ({edge.faint})" if edge.faint else ""}</span>',
             _text(edge.target),
             escape(change(edge)),
             escape(times(edge)),

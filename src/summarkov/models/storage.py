@@ -12,6 +12,7 @@ from summarkov.errors import SettingError
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
+from summarkov.models.stored_bags import influence_documents
 from summarkov.models.stored_certificates import certificate_document
 from summarkov.models.stored_confidence import confidence_document
 from summarkov.models.stored_order import order_document
@@ -45,6 +46,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
             "kind": "Bag",
             "settings": {"n_models": len(model.models_), "seed": model.seed},
             "usage": model.usage_,
+            **({"influences": influence_documents(model)} if hasattr(model, "_influences") else {}),
             "models": [to_document(each) for each in model.models_],
         }
     models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]

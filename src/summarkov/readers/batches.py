@@ -9,27 +9,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
+from summarkov.readers.budget import LEAST
 from summarkov.readers.columns import Columns, choose_columns
-from summarkov.readers.csv_files import BLOCK, SEPARATORS, header_of, reason
+from summarkov.readers.csv_files import BLOCK, BLOCKS, SEPARATORS, header_of, reason
 from summarkov.readers.files import open_file, open_text
 from summarkov.readers.found import endings_of
 from summarkov.readers.ordering import is_text
 from summarkov.readers.packed import as_text
-from summarkov.readers.parquet_files import (
-    bytes_in_memory,
-    check_rows,
-    parquet_schema,
-    reading_parquet,
-    text_leaves,
-)
+from summarkov.readers.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
 from summarkov.readers.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.readers.tables import is_list, list_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What Arrow reads ahead of a Parquet column, so that a large row group does not come into memory as a whole.
-_PAGE = 1 << 20
 #: What a row takes while it is read, unless it is larger.
 ROW_BYTES = 1 << 9
 
@@ -46,11 +39,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Files:
-    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"."""
+    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"; and bytes to read them in."""
 
     paths: list[str]
     format: str
     asked: Columns
+    memory: int
 
     @property
     def n_bytes(self) -> int:
@@ -77,6 +71,8 @@ class Files:
 
     def batches(self, n_rows: int) -> Iterator[Batch]:
         """Read all files, at most so many rows at a time, and fewer where rows are large."""
+        import pyarrow as pa
+
         before = 0
         for path in self.paths:
             size = os.path.getsize(path)
@@ -87,6 +83,7 @@ class Files:
                     part = batch.slice(start, n_rows)
                     yield Batch(self._aligned(part, path), path, row, before + int(share * size))
                     row += part.num_rows
+                pa.default_memory_pool().release_unused()
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
@@ -96,13 +93,14 @@ class Files:
         schema = _parquet_schema(path)
         choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
         with reading_parquet(path):
-            metadata = parquet.read_metadata(path)
-            texts = text_leaves(metadata, names)
-            n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // bytes_in_memory(metadata, names)[1]))
-            file = parquet.ParquetFile(path, read_dictionary=texts, buffer_size=_PAGE)
+            how = plan(path, names, self.memory)
+            n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
+            file = parquet.ParquetFile(
+                path, read_dictionary=how.dictionaries, buffer_size=PAGE, pre_buffer=False
+            )
         with file:
             done, total = 0, file.metadata.num_rows
-            batches = file.iter_batches(n_rows, columns=names)
+            batches = file.iter_batches(n_rows, columns=names, use_threads=False)
             while True:
                 with reading_parquet(path):
                     batch = next(batches, None)
@@ -133,7 +131,8 @@ class Files:
             quoted_strings_can_be_null=False,
         )
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        options = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=header.skipped)
+        block = min(BLOCK, max(self.memory, LEAST) // BLOCKS)
+        options = arrow_csv.ReadOptions(use_threads=False, block_size=block, skip_rows=header.skipped)
         total = max(1, os.path.getsize(path))
         try:
             with (
@@ -148,7 +147,7 @@ class Files:
             if not scan.finish():
                 refuse_open_quotes(path, delimiter)
         except pa.ArrowException as error:
-            raise DataError(reason(path, header, str(error))) from error
+            raise DataError(reason(path, header, str(error), block)) from error
 
     @property
     def _named(self) -> Columns:

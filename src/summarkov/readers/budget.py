@@ -6,6 +6,8 @@ from summarkov.errors import TooLargeError
 
 #: From here on ``memory=`` is kept: Arrow and Python themselves need some room to work in.
 LEAST = 1 << 26
+#: What an event of a list takes while it is read.
+LISTED_BYTES = 36
 
 
 def refuse_beyond(memory: int, needed: int, what: str) -> None:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
 
 
-#: What is parsed at a time; no row may be longer.
-BLOCK = 1 << 22
+#: What is parsed at a time; no row may be longer. Arrow reads several ahead, so that many fit into memory.
+BLOCK, BLOCKS = 1 << 22, 128
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,11 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
         raise DataError(reason(path, header, message)) from error
 
 
-def reason(path: str, header: Header, message: str) -> str:
-    """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says."""
+def reason(path: str, header: Header, message: str, block: int = BLOCK) -> str:
+    """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says.
+
+    ``block`` is what was parsed at a time.
+    """
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
     if ragged:
         row, expected, found = ragged.groups()
@@ -170,9 +173,10 @@ def reason(path: str, header: Header, message: str) -> str:
             f"has {expected}; mend the row, or check that {header.delimiter!r} separates cells"
         )
     if "straddl" in message:
+        more = "" if block == BLOCK else f", or set memory= to at least {BLOCKS * BLOCK >> 20}M"
         return (
-            f"{path}: a row is longer than {BLOCK >> 20} MiB; close a quote that is left open, "
-            "or shorten what stands there"
+            f"{path}: a row is longer than {block / 2**20:g} MiB; close a quote that is left open, "
+            f"or shorten what stands there{more}"
         )
     no_text = re.search(r"Row #(\d+): .*invalid UTF8", message)
     if no_text:

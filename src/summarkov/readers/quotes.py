@@ -14,6 +14,8 @@ from summarkov.errors import DataError
 from summarkov.readers.files import open_text
 
 _QUOTE = ord('"')
+#: What is looked at at a time.
+_PIECE = 1 << 18
 
 
 class QuoteScan:
@@ -38,6 +40,10 @@ class QuoteScan:
 
     def feed(self, block: bytes | bytearray | memoryview) -> None:
         """Look at some more bytes."""
+        for start in range(0, len(block), _PIECE):
+            self._feed(block[start : start + _PIECE])
+
+    def _feed(self, block: bytes | bytearray | memoryview) -> None:
         content = self._rest + bytes(block)
         self._rest = content[-2:]
         if b'"' not in content:  # the usual case, and far faster
@@ -63,7 +69,7 @@ def has_quotes(path: str, delimiter: str) -> bool:
 
     Without them no cell can hold a line break, and Arrow may cut the file at any of them, which is faster.
     """
-    scan, block = QuoteScan(delimiter), bytearray(1 << 18)
+    scan, block = QuoteScan(delimiter), bytearray(_PIECE)
     with open_text(path) as file:
         while size := file.readinto(block):
             scan.feed(memoryview(block)[:size])

@@ -220,7 +220,7 @@ def _in_order(
         for table in tables:
             yield numpy_of(table.column("code"))
         return
-    most = max(1, memory // _ROW_BYTES)
+    most = max(1, memory // (2 * _ROW_BYTES))
     stretches: list[tuple[Path, npt.DTypeLike]] = []
     try:
         for table in _together(tables, most):

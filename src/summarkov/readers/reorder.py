@@ -15,7 +15,7 @@ from summarkov.readers.spill import AT_ONCE, CODE_BYTES, SpillWriter
 IntArray = npt.NDArray[np.int64]
 
 #: What a sequence takes while it waits for its turn, and an event.
-_SEQUENCE_BYTES, _EVENT_BYTES = 256, 32
+_SEQUENCE_BYTES, _EVENT_BYTES = 1024, 128
 
 
 def copy_in_order(folder: Path, n_rows: int, memory: int, writer: SpillWriter) -> None:

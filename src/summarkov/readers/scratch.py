@@ -21,7 +21,7 @@ except ImportError:  # on Windows leftovers of killed runs stay
     fcntl = None  # type: ignore[assignment]  # elsewhere it is a module
 
 #: How the folders are called, and the file in each that says what it is and holds the lock of its process.
-PREFIX = "summarkov-stream-"
+PREFIX = "summarkov-scratch-"
 _NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{12}")
 _MARK, _MARKED = (
     ".summarkov",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.errors import UnknownLabelError
 from summarkov.readers.batches import ROW_BYTES, Batch, Files
-from summarkov.readers.budget import LEAST, refuse_beyond
+from summarkov.readers.budget import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.readers.encoding import Encoded, encode
 from summarkov.readers.grouping import count_ties, repeats, run_starts, sorted_within
 from summarkov.readers.hashing import stable_hashes
@@ -31,17 +31,21 @@ CodeArray = npt.NDArray[np.int32]
 Progress = Callable[[str, int, int], None]
 #: What a label takes beside its text: a place in a dictionary and in lists, and its code.
 _LABEL_BYTES = 200
-#: What an event of a list takes while it is read, and a byte of a line of JSON while it is parsed.
-_LISTED_BYTES, _PARSED_BYTES = 24, 16
+#: What a byte of a line of JSON takes while it is parsed.
+_PARSED_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Task:
-    """What to read, in how much memory, and whom to tell."""
+    """What to read, and whom to tell."""
 
     files: Files
-    memory: int
     progress: Progress | None = None
+
+    @property
+    def memory(self) -> int:
+        """Bytes to get along with."""
+        return self.files.memory
 
     @property
     def n_rows(self) -> int:
@@ -76,7 +80,7 @@ class Vocabulary:
             raise UnknownLabelError(label, self._declared)
         self._n_bytes += sys.getsizeof(label) + _LABEL_BYTES
         if 2 * self._n_bytes > max(self._memory, LEAST):
-            needed = int(2 * self._n_bytes / max(self.share, 1e-6))
+            needed = int(2.5 * self._n_bytes / max(self.share, 1e-6))
             refuse_beyond(self._memory, needed, f"more than {len(self._codes):,} different labels")
         self._codes[label] = len(self._codes)
         return len(self._codes) - 1
@@ -105,17 +109,25 @@ def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: 
             _lines(task, vocabulary, writer)
         elif task.files.of_lists:
             _lists(task, vocabulary, writer)
-        else:
-            try:
-                _Grouped(task, vocabulary, writer, scratch.path).read()
-            except NotGroupedError:
-                writer.close()
-                (scratch.path / "runs").unlink()
-                writer = SpillWriter(scratch.path, names=names)
-                _regrouped(task, vocabulary, writer, scratch.path)
+        elif not _grouped(task, vocabulary, writer, scratch.path):
+            writer.close()
+            writer = SpillWriter(scratch.path, names=names)
+            _regrouped(task, vocabulary, writer, scratch.path)
         return writer.finish(*vocabulary.settled())
     finally:
         writer.close()
+
+
+def _grouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: Path) -> bool:
+    """Write rows that are together and in order; whether they are. What was held to find out is let go."""
+    runs = folder / "runs"
+    try:
+        _Grouped(task, vocabulary, writer, runs).read()
+        return True
+    except NotGroupedError:
+        return False
+    finally:
+        runs.unlink(missing_ok=True)
 
 
 class NotGroupedError(Exception):
@@ -130,9 +142,8 @@ class _Grouped:
     different ones have too, the files are merely grouped for nothing.
     """
 
-    def __init__(self, task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: Path) -> None:
-        self.task, self.vocabulary, self.writer = task, vocabulary, writer
-        self.runs = folder / "runs"
+    def __init__(self, task: Task, vocabulary: Vocabulary, writer: SpillWriter, runs: Path) -> None:
+        self.task, self.vocabulary, self.writer, self.runs = task, vocabulary, writer, runs
         self.case: str | None = None  # of the last row so far
         self.kind: Any = None  # type of the order column
         self.key: Any = None  # order of the last row so far
@@ -150,7 +161,6 @@ class _Grouped:
             self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64))
         if any_twice(self.runs, n_runs, max(1, self.task.memory // 32)):
             raise NotGroupedError
-        self.runs.unlink()
 
     def add(self, batch: Batch) -> npt.NDArray[np.uint64]:
         """Write the events of some rows; the hashes of the cases that begin in them."""
@@ -245,7 +255,7 @@ def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
     for batch in task.files.batches(task.n_rows):
         column = batch.table.column(chosen.event)
         events, offsets = flat_lists(column, chosen.event, batch.path, batch.first_row)
-        refuse_beyond(task.memory, _LISTED_BYTES * len(events), f"lists of {batch.path} that are very long")
+        refuse_beyond(task.memory, LISTED_BYTES * len(events), f"lists of {batch.path} that are very long")
         vocabulary.share = batch.done / task.files.n_bytes
         encoded = encode(events, chosen.event, batch.path, batch.first_row)
         names = [str(number) for number in range(n, n + len(column))]

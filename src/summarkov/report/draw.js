@@ -10,7 +10,7 @@ const headLength = { amplifies: 9, inhibits: 4, mixed: 10, unclear: 8 };
 const state = { chosen: null, least: 0, sure: 0 };
 const layers = { edges: shape("g"), heads: shape("g"), times: shape("g"), nodes: shape("g") };
 const drawnEdges = [], drawnNodes = [];
-const wide = (edge) => (edge.thin ? 1 : many ? 1 + Math.min(edge.evidence, 6) * 0.35 : 1.2 + Math.min(edge.evidence, 3) * 1.2);
+const wide = (edge) => (edge.faint ? 1 : many ? 1 + Math.min(edge.evidence, 6) * 0.35 : 1.2 + Math.min(edge.evidence, 3) * 1.2);
 const firmness = (edge) => (edge.confidence === undefined ? 1 : 0.2 + 0.8 * edge.confidence);
 
 // Edges are made when they are first shown: of a large graph that is a part.

@@ -1,0 +1,168 @@
+"""Is what we say of edges true? Tables for docs/claims.md: a log full of zeros, and coverage of intervals.
+
+``python tools/claims.py`` prints them; ``-o docs/claims.md`` writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import summarkov as sm
+from summarkov.confidence import exact_intervals
+from summarkov.simulate.process import loan_process
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+import oracle_effects as effects
+
+RATES = (0.005, 0.02, 0.1, 0.3, 0.5)
+RATIOS = (0.25, 0.5, 1.0, 1.9)
+
+
+def directions(lookback: int = 5, n_cases: int = 500) -> str:
+    """Edges of made-up process logs against the ratio counted by hand."""
+    rows = []
+    for name, template in (
+        ("BSuMM", sm.BSuMM(lookback=lookback)),
+        ("OSuMM", sm.OSuMM(lookback=lookback)),
+        ("CSuMM", sm.CSuMM(lookback=lookback)),
+    ):
+        told = wrong = empty = thin = 0
+        for seed in range(5):
+            events = loan_process(n_cases, seed)
+            sequences = events.to_lists()
+            graph = sm.InfluenceGraph(template).fit(events)
+            windows = dict.fromkeys(graph.labels_, (0, lookback))
+            for edge in graph.edges_:
+                if edge.effect not in ("amplifies", "inhibits"):
+                    continue
+                beside = graph.influencers_[edge.target]
+                tables = effects.strata(sequences, windows, edge.influencer, edge.target, beside)
+                ratio = effects.mantel_haenszel(tables)
+                told += 1
+                wrong += not (ratio > 1 if edge.effect == "amplifies" else ratio < 1)
+                empty += edge.effect == "amplifies" and edge.hits_with == 0
+                thin += edge.is_thin
+        rows.append(f"| {name} | {told} | {told - wrong} | {empty} | {thin} |")
+    return "\n".join(
+        [
+            "| model | edges with a direction | right by hand | amplified without a hit | thin |",
+            "|---|--:|--:|--:|--:|",
+            *rows,
+        ]
+    )
+
+
+def coverage_of_ratios(n_sequences: int = 60, length: int = 20, times: int = 400) -> str:
+    """How often the 95% interval of a given edge holds its true ratio, in simulated data.
+
+    The target depends on the edge's influencer and on another one, which doubles it at most.
+    """
+    rows = []
+    for rate in RATES:
+        cells = []
+        for ratio in RATIOS:
+            held = wrong = 0
+            for seed in range(times):
+                edge = _given_edge(rate, ratio, n_sequences, length, seed)
+                held += edge.low <= ratio <= edge.high
+                side = {"amplifies": 1, "inhibits": -1}.get(edge.effect, 0)
+                wrong += side * (ratio - 1) < 0 or (side != 0 and ratio == 1)
+            cells.append(f"{held / times:.3f} ({wrong / times:.3f})")
+        rows.append(f"| {rate:.1%} | " + " | ".join(cells) + " |")
+    return "\n".join(
+        [
+            "| target's rate | " + " | ".join(f"true ratio {ratio:g}" for ratio in RATIOS) + " |",
+            "|---|" + "--:|" * len(RATIOS),
+            *rows,
+        ]
+    )
+
+
+def _given_edge(rate: float, ratio: float, n_sequences: int, length: int, seed: int):
+    """The edge Z to X of simulated data, beside W; X has at most the given rate, without Z."""
+    rng = np.random.default_rng([seed, round(1000 * rate), round(100 * ratio)])
+    sequences = []
+    for _ in range(n_sequences):
+        sequence: list[str] = []
+        for _ in range(length):
+            recent = sequence[-3:]
+            p = rate * (1.0 if "W" in recent else 0.5) * (ratio if "Z" in recent else 1.0)
+            others = ["Z", "W", "V"]
+            sequence.append("X" if rng.random() < p else others[rng.choice(3, p=[0.15, 0.15, 0.7])])
+        sequences.append(sequence)
+    model = sm.BSuMM("X", lookback=3, required=["W", "Z"], candidates=[])
+    events = sm.read_events(sequences, labels=["V", "W", "X", "Z"])
+    return next(edge for edge in model.fit(events).influences_ if edge.influencer == "Z")
+
+
+def coverage_of_states() -> str:
+    """The least coverage of the interval of a state's probability, exactly, for n p from 0.5 on."""
+    rows = []
+    for n in (5, 10, 30, 100, 1000, 10_000):
+        k = np.arange(n + 1)
+        low, high = exact_intervals(k, n).T
+        least, mean = math.inf, []
+        fine = np.linspace(0.5 / n, min(0.5, 40 / n), 2000)
+        log_choose = _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
+        for p in np.concatenate([fine, np.linspace(0.5 / n, 1 - 0.5 / n, 400)]):
+            mass = np.exp(log_choose + k * math.log(p) + (n - k) * math.log1p(-p))
+            held = float(mass[(low <= p) & (p <= high)].sum())
+            least, mean = min(least, held), [*mean, held]
+        rows.append(f"| {n:,} | {least:.3f} | {np.mean(mean):.3f} |")
+    return "\n".join(["| state seen | least coverage | mean |", "|--:|--:|--:|", *rows])
+
+
+def _log_factorial(n):
+    return np.vectorize(lambda k: math.lgamma(k + 1))(n)
+
+
+# ruff: noqa: E501  # the page below has longer lines
+PAGE = """# Are the claims true?
+
+What is said of an edge is counted (see [Models](guide/models.md#what-an-edge-says)), so it can be checked. `make claims` does that
+on made-up data and writes this page; the tests check every edge of random data against a count by hand.
+
+## A log full of zeros
+
+Five made-up logs of a loan process of 500 cases each (`summarkov.simulate.process`): steps that only begin a case, never repeat,
+or only end it. For every edge that is called "amplifies" or "inhibits", Mantel and Haenszel's ratio was counted anew from the
+sequences, in plain Python.
+
+{directions}
+
+## The interval of a ratio
+
+The edge Z to X is given, beside another influencer W; 60 sequences of 20 events, 400 data sets for each cell. The share of
+intervals that hold the true ratio, and in brackets the share of data sets in which the edge gets a wrong direction (or, for a ratio
+of 1, any). 95% are promised. Where hits are few the interval is exact and holds more. Edges that a search has *selected* are
+another matter: see [Confidence](guide/confidence.md).
+
+{ratios}
+
+## The interval of a state
+
+Worked out exactly, over all probabilities with n p from 0.5 up. At least 95% are promised, whatever `alpha` is.
+
+{states}
+"""
+
+
+def main() -> None:
+    """Print the page, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path)
+    output = parser.parse_args().output
+    page = PAGE.format(directions=directions(), ratios=coverage_of_ratios(), states=coverage_of_states())
+    if output is None:
+        print(page)
+    else:
+        output.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
