@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.graphs import label_counts
 from summarkov.cli.windows import settings
-from summarkov.models.stored_order import order_document
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
 def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
+    from summarkov.models.stored_order import order_document
+
     first = next(iter(graph.models_.values()))
     return {
         "kind": "InfluenceGraph",

@@ -60,6 +60,14 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     print_certificates(console, graph)
 
 
+#: Why edges are printed apart, and what is said of them.
+_FAINT = {
+    "competition only": "Competition only: no more than the room that other labels take",
+    "company only": "Company only: shuffled sequences show these too",
+    "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
+}
+
+
 def print_settings(console: Console, model: SummaryModel) -> None:
     """Print what made a model."""
     console.print(Text(settings_words(model), style="dim"))
@@ -74,14 +82,11 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
-    """Print influences in their order, those of a label on itself and those of thin evidence apart.
-
-    ``models`` by target say how far back each looks, where that is told.
-    """
+    """Print influences in their order, those of a label on itself and faint ones apart."""
     parts = {
-        "": [e for e in edges if not e.is_thin and not e.is_self],
-        "Labels on themselves": [e for e in edges if not e.is_thin and e.is_self],
-        "Thin evidence: fewer than 10 hits, or fewer than 5 sequences": [e for e in edges if e.is_thin],
+        "": [e for e in edges if not e.faint and not e.is_self],
+        "Labels on themselves": [e for e in edges if not e.faint and e.is_self],
+        **{title: [e for e in edges if e.faint == why] for why, title in _FAINT.items()},
     }
     width = _names_width(console, edges, models)
     for title, some in parts.items():

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
+#: Why edges are faint; those that are not come first.
+FAINT = ("", "competition only", "company only", "thin evidence")
 #: So are hits in fewer sequences than this.
 FEW_SEQUENCES = 5
 
@@ -137,12 +139,12 @@ def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
 
 
 def ranked(edges: Iterable[Influence]) -> list[Influence]:
-    """Edges by evidence: the surest first, then labels on themselves, then what is thin."""
+    """Edges by evidence: the surest first, then labels on themselves, then faint ones, thin ones last."""
     clear: Sequence[str] = ("amplifies", "inhibits", "mixed", "unclear")
     return sorted(
         edges,
         key=lambda e: (
-            e.is_thin,
+            FAINT.index(e.faint),
             e.is_self,
             max(clear.index(e.effect), 1),
             -e.evidence,

@@ -220,7 +220,7 @@ class InfluenceGraph(OrderTested, Parameters):
 
     @property
     def edges_(self) -> tuple[Influence, ...]:
-        """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
+        """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
         tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
         return tuple(
