@@ -8,6 +8,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.explain import sentences
+from summarkov.models.exports import weight
 from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
 
@@ -101,7 +102,7 @@ def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
 
 def test_the_slider_leaves_the_sure_edges(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    strengths = sorted(edge.evidence for edge in graph.edges_)
+    strengths = sorted(weight(edge) for edge in graph.edges_)
     for at in (0, 400, 1000):
         page.locator("#strength").fill(str(at))
         least = strengths[-1] * at / 1000

@@ -9,7 +9,7 @@ import pytest
 import summarkov as sm
 from summarkov import plot
 from summarkov.errors import SettingError
-from summarkov.models.exports import STROKES
+from summarkov.models.exports import STROKES, weight
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
 
@@ -35,7 +35,7 @@ def texts(axes):
 def test_graph_has_every_label_where_the_page_has_it(graph):
     axes = plot.graph(graph)
     number = {label: i for i, label in enumerate(graph.labels_)}
-    edges = [(number[e.influencer], number[e.target], e.evidence) for e in graph.edges_]
+    edges = [(number[e.influencer], number[e.target], weight(e)) for e in graph.edges_]
     expected = {
         label: pytest.approx((x * ASPECT, -y))
         for label, (x, y) in zip(number, places(10, edges), strict=True)
@@ -52,7 +52,7 @@ def test_graph_draws_every_edge_in_its_colour(graph):
         STROKES["unclear" if edge.is_thin else edge.effect].colour for edge in graph.edges_
     ]
     few = plot.graph(graph, least=1.0, factors=False)
-    assert len(few.patches) == sum(edge.evidence >= 1 for edge in graph.edges_)
+    assert len(few.patches) == sum(weight(edge) >= 1 for edge in graph.edges_)
     assert sorted(texts(few)) == sorted(graph.labels_)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
+from summarkov.models.exports import weight
 from summarkov.report import content as contents
 from summarkov.report import passages as report_passages
 from summarkov.report import to_html
@@ -211,7 +212,7 @@ def test_a_large_graph_starts_with_its_surest_edges(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(contents, "MANY_EDGES", 5)
     monkeypatch.setattr(contents, "SUREST", 3)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-    evidence = sorted((edge.evidence for edge in graph.edges_), reverse=True)
+    evidence = sorted((weight(edge) for edge in graph.edges_), reverse=True)
     assert len(evidence) > 5
     assert contents.content(graph)["start"] == pytest.approx(evidence[2], rel=1e-5)
 

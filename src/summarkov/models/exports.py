@@ -37,7 +37,12 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 def width(edge: Influence) -> float:
     """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
-    return 1.0 if edge.faint else 1 + min(edge.evidence, 4.0)
+    return 1 + min(weight(edge), 4.0)
+
+
+def weight(edge: Influence) -> float:
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
+    return 0.0 if edge.faint else edge.evidence
 
 
 def colour(edge: Influence) -> str:

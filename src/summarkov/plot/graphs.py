@@ -8,7 +8,7 @@ import numpy as np
 
 from summarkov.explain.sentences import times
 from summarkov.models import InfluenceGraph
-from summarkov.models.exports import STROKES, colour, width
+from summarkov.models.exports import STROKES, colour, weight, width
 from summarkov.plot.canvas import axes_for, plain
 from summarkov.report.layout import ASPECT, places
 
@@ -27,7 +27,8 @@ def graph(
     fitted : InfluenceGraph
         Fitted.
     least : float
-        Draw only edges of at least this evidence: the logarithm of the factor that is sure.
+        Draw only edges of at least this evidence: the logarithm of the factor that is sure. More than 0
+        leaves out thin ones.
     factors : bool, optional
         Whether to write on each edge by which factor the probability changes; by default where there are at
         most 40 edges.
@@ -40,9 +41,9 @@ def graph(
     edges = fitted.edges_
     number = {label: i for i, label in enumerate(fitted.labels_)}
     place = np.array(
-        places(len(number), [(number[e.influencer], number[e.target], e.evidence) for e in edges])
+        places(len(number), [(number[e.influencer], number[e.target], weight(e)) for e in edges])
     )
-    drawn = [e for e in edges if e.evidence >= least]
+    drawn = [e for e in edges if weight(e) >= least]
     size = float(np.clip(2.2 * len(number) ** 0.45, 4, 14))
     axes = axes_for(axes, size * ASPECT, size)
     place = place * [ASPECT, -1.0]

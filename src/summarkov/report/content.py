@@ -13,6 +13,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Influence, sentences
 from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.models.exports import weight
 from summarkov.readers import read_events
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
@@ -83,7 +84,7 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, evidence, why it is faint, and what is said of it; how sure, if asked.
+    """Influencer, target, effect, weight, why it is faint, and what is said of it; how sure, if asked.
 
     Said are the factor, the two rates, the same with their counts, the verdict, and what stands behind it.
     """
@@ -91,7 +92,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         codes[edge.influencer],
         codes[edge.target],
         edge.effect,
-        rounded(edge.evidence, 6),
+        rounded(weight(edge), 6),
         edge.faint,
         sentences.times(edge),
         sentences.change(edge),

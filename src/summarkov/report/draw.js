@@ -58,7 +58,7 @@ function explainLines() {
     sample.append(shape("path", { class: `edge ${effect}`, "stroke-width": 2, d: "M1,6 L33,6" }), shape("path", { class: `head ${effect}`, d: heads[effect], transform: "translate(33,6)" }));
     legend.append(make("li", {}, sample, effect));
   }
-  if (edges.length) legend.append(make("li", {}, "x2: twice as likely with it as without; wider is stronger", edges.some((edge) => edge.confidence !== undefined) ? ", paler is less sure" : ""));
+  if (edges.length) legend.append(make("li", {}, "×2: twice as likely after it, other influencers equal; wider: more of it is sure", edges.some((edge) => edge.faint) ? `; grey: ${[...new Set(edges.map((edge) => edge.faint).filter(Boolean))].join(" or ")}` : "", edges.some((edge) => edge.confidence !== undefined) ? ", paler is less sure" : ""));
   else legend.append(make("li", {}, model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw."));
 }
 
