@@ -37,7 +37,7 @@ native = Pybind11Extension(
     ["src/summarkov/kernels/native/module.cpp"],
     depends=[
         f"src/summarkov/kernels/native/{name}.hpp"
-        for name in ("index", "states", "present", "count", "tests", "batch", "followed")
+        for name in ("index", "states", "present", "count", "tests", "batch", "followed", "presence", "shuffle")
     ],
     cxx_std=17,
     # For any processor of its kind: what newer ones have makes no difference here (decision 0023).

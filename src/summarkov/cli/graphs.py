@@ -14,7 +14,7 @@ from summarkov.cli.windows import place_of, settings_words, window_words
 from summarkov.wording import factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.confidence import Confidence
+    from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, SummaryModel
 
@@ -53,9 +53,19 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
+    if graph.order_ is not None:
+        _print_order(console, shown, graph.order_)
     if graph.confidence_ is not None:
         print_confidence(console, graph.confidence_)
     print_certificates(console, graph)
+
+
+#: Why edges are printed apart, and what is said of them.
+_FAINT = {
+    "competition only": "Competition only: no more than the room that other labels take",
+    "company only": "Company only: shuffled sequences show these too",
+    "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
+}
 
 
 def print_settings(console: Console, model: SummaryModel) -> None:
@@ -72,14 +82,11 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
-    """Print influences in their order, those of a label on itself and those of thin evidence apart.
-
-    ``models`` by target say how far back each looks, where that is told.
-    """
+    """Print influences in their order, those of a label on itself and faint ones apart."""
     parts = {
-        "": [e for e in edges if not e.is_thin and not e.is_self],
-        "Labels on themselves": [e for e in edges if not e.is_thin and e.is_self],
-        "Thin evidence: fewer than 10 hits, or fewer than 5 sequences": [e for e in edges if e.is_thin],
+        "": [e for e in edges if not e.faint and not e.is_self],
+        "Labels on themselves": [e for e in edges if not e.faint and e.is_self],
+        **{title: [e for e in edges if e.faint == why] for why, title in _FAINT.items()},
     }
     width = _names_width(console, edges, models)
     for title, some in parts.items():
@@ -98,7 +105,7 @@ def _columns(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
-    from summarkov.explain.sentences import change, limits, times
+    from summarkov.explain.sentences import change, limits, order_word, times
 
     columns = {}
     if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
@@ -113,6 +120,8 @@ def _columns(
     }
     if all(e.sequences is None for e in edges):
         del columns["Seqs"]
+    if any(e.order is not None for e in edges):
+        columns["Order"] = [order_word(e) for e in edges]
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
     for name in ("Seqs", "95% interval", "Without → with"):  # the first to go where there is no room
@@ -152,10 +161,10 @@ def _print_part(
     table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(width) + _JOINTS)
     for name in columns:
         table.add_column(
-            name, no_wrap=True, justify="left" if name in ("95% interval", "Factor") else "right"
+            name, no_wrap=True, justify="left" if name in ("95% interval", "Factor", "Order") else "right"
         )
     for at, edge in enumerate(edges):
-        style = "dim" if edge.is_thin else _STYLES[edge.effect]
+        style = "dim" if edge.faint else _STYLES[edge.effect]
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
             shorten(edge.influencer, width[0]),
@@ -205,6 +214,18 @@ def print_contexts(console: Console, graph: InfluenceGraph) -> None:
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
     console.print(Text("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim"))
+
+
+def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest) -> None:
+    """Say what the words of the column mean that occur in it."""
+    from summarkov.explain.sentences import ORDER_WORDS, order_word
+
+    if not edges:
+        return
+    used = {order_word(edge) for edge in edges}
+    words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
+    where = "inside" if found.within is None else f"within {found.within} positions"
+    console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
 
 
 def print_confidence(console: Console, sure: Confidence) -> None:

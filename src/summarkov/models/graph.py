@@ -21,6 +21,7 @@ from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.notebook import graph_html
+from summarkov.models.ordered import OrderTested, with_order
 from summarkov.models.parameters import Parameters
 from summarkov.simulate.draw import draw_sequences
 
@@ -32,7 +33,7 @@ CodeArray = npt.NDArray[np.int32]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Parameters):
+class InfluenceGraph(OrderTested, Parameters):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -73,6 +74,7 @@ class InfluenceGraph(Parameters):
         learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
+        self._order = None
         return self
 
     def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
@@ -98,7 +100,7 @@ class InfluenceGraph(Parameters):
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
-        self._confidence = None
+        self._confidence = self._order = None
         return self
 
     def confidence(
@@ -218,11 +220,15 @@ class InfluenceGraph(Parameters):
 
     @property
     def edges_(self) -> tuple[Influence, ...]:
-        """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
+        """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
+        tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
         return tuple(
             ranked(
-                _with_confidence(edge, sure.get((edge.influencer, edge.target)))
+                _with_confidence(
+                    with_order(edge, tested.get((edge.influencer, edge.target))),
+                    sure.get((edge.influencer, edge.target)),
+                )
                 for model in self.models_.values()
                 for edge in model.fitted.influences
             )
@@ -273,7 +279,8 @@ class InfluenceGraph(Parameters):
         """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of ``edges_``.
 
         ``.to_pandas()`` makes a data frame of it. The columns are the fields of :class:`Influence` and
-        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
+        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
+        ``is_turned``.
         """
         return exports.edge_table(self.edges_)
 

@@ -11,6 +11,7 @@ from summarkov.models.exports import colour
 from summarkov.wording import number, percent, visible
 
 if TYPE_CHECKING:
+    from summarkov.explain import Influence
     from summarkov.models.graph import InfluenceGraph
     from summarkov.models.model import SummaryModel
 
@@ -64,7 +65,7 @@ def graph_html(graph: InfluenceGraph) -> str:
     rows = [
         [
             _text(edge.influencer),
-            f'<span style="color:{colour(edge)}">{edge.effect}{" (thin)" if edge.is_thin else ""}</span>',
+            f'<span style="color:{colour(edge)}">{_effect(edge)}</span>',
             _text(edge.target),
             escape(change(edge)),
             escape(times(edge)),
@@ -89,6 +90,10 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], total
         f"<table><caption>{_text(title)}</caption><thead><tr>{cells}</tr></thead>"
         f"<tbody>{body}</tbody></table>{more}"
     )
+
+
+def _effect(edge: Influence) -> str:
+    return f"{edge.effect} ({edge.faint})" if edge.faint else edge.effect
 
 
 def _text(text: str) -> str:
