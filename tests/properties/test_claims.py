@@ -153,7 +153,7 @@ def test_sentences_say_what_was_counted(edge):
         assert not (0 < h < n) or f" 0% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
         assert not (0 < h < n) or f" 100% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
     if edge.effect == "amplifies":
-        assert re.search(r"×|never otherwise", sentences.times(edge))
+        assert re.search(r"×|only then", sentences.times(edge))
     if edge.effect == "mixed":
         assert "×" not in sentences.verdict(edge)
     assert ("thin evidence" in told) == edge.is_thin

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.cli.text import shorten
+from summarkov.simulate.process import loan_process
 from summarkov.wording import visible
 
 Run = Callable[..., str]
@@ -228,3 +229,29 @@ def read_all(descriptor: int) -> str:
             break
         parts.append(part)
     return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 72, 80, 100])
+def test_no_number_is_ever_cut(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Names are shortened and columns left out, but what is counted is whole; lines fit."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    events = loan_process(150, seed=1)
+    events = events.map_labels({x: f"{x} of the very long department name" for x in events.labels})
+    lines = "\n".join(json.dumps({"events": sequence}) for sequence in events.to_lists())
+    (tmp_path / "e.jsonl").write_text(lines)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events, sample_weight=[1_234_567] * len(events))
+    graph.save(tmp_path / "g.json")
+    commands = (
+        ("show", "g.json"),
+        ("learn", "e.jsonl", "--confidence", "3"),
+        ("groups", "e.jsonl", "e.jsonl", "-n", "3"),
+    )
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        said = run(*command)
+        assert not re.search(
+            r"[\d.,%×]…|(Factor|Sure|Seqs|interval|with|Order)…|(Fact|Sur|Seq|inter|wit|Orde)…", said
+        )
+        assert max(map(cell_len, said.splitlines())) <= columns
