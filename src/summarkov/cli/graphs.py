@@ -123,13 +123,7 @@ def _columns(
         columns["Order"] = [order_word(e) for e in edges]
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
-    for name in (
-        "Seqs",
-        "Sure",
-        "95% interval",
-        "Order",
-        "Without → with",
-    ):  # the first to go for want of room
+    for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
         if _beside(columns) + _NAMES + _JOINTS > page_width(console):
             columns.pop(name, None)
     return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}

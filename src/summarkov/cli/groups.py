@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from summarkov.confidence import Difference
     from summarkov.explain import GroupComparison, Influence
 
+#: A name is shown at least this wide.
+_LEAST = 6
+
 
 @reads_events
 def groups(
@@ -90,7 +93,7 @@ def groups(
     if json:
         print_json(_plain(asdict(found)))
     else:
-        _print_groups(output(), found, rows)
+        print_groups(output(), found, rows)
 
 
 def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
@@ -114,7 +117,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
+def print_groups(console: Console, found: GroupComparison, most: int) -> None:
+    """Print how groups differ; ``most`` limits the rows, 0 does not."""
     names, sizes = [shorten(name, 20) for name in found.names], found.sizes
     labels, edges = found.differing_labels(), found.differing()
     what = [
@@ -174,16 +178,22 @@ def _print_columns(
     names: Sequence[Sequence[str]],
     columns: Sequence[tuple[str, Sequence[str | Text]]],
 ) -> None:
-    """A table of names, shortened to the room that is left, and columns that are not."""
+    """A table of names, shortened to the room that is left, and of as many columns as there is room for."""
     widths = [widest([heading, *map(str, cells)]) for heading, cells in columns]
     parts = max((len(each) for each in names), default=1)
-    room = max(6, (page_width(console) - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts)
+
+    def room() -> int:
+        return (page_width(console) - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts
+
+    while room() < _LEAST and len(widths) > 1:
+        widths.pop()
+    columns, least = columns[: len(widths)], max(_LEAST, room())
     table = new_table()
     table.add_column(title, no_wrap=True)
     for (heading, _), width in zip(columns, widths, strict=True):
         table.add_column(heading, no_wrap=True, width=width)
     for at, each in enumerate(names):
-        told = " → ".join(shorten(name, room) for name in each)
+        told = " → ".join(shorten(name, least) for name in each)
         table.add_row(Text(told), *(cells[at] for _, cells in columns))
     console.print(table)
 
