@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from summarkov.cli.console import output as results
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.nothing import refuse_nothing_to_learn
 from summarkov.cli.options import EventsPath, Jobs, Json
+from summarkov.cli.ordering import add_order_test, has_edges
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.templates import make_template
@@ -62,6 +64,8 @@ def learn(
     engine: Engine = "auto",
     memory: Memory = "1G",
     jobs: Jobs = None,
+    order_test: setting.OrderTest = None,
+    within: setting.Within = None,
     confidence: setting.Confidence = None,
     blocks: setting.Blocks = None,
     output: setting.Output = None,
@@ -100,15 +104,23 @@ def learn(
         "max_sets": max_sets,
     }
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
-    if confidence is not None and (joint or len(set(target or ())) == 1):
-        raise SettingError("--confidence is about the edges of a graph; give no --target, or several")
+    is_single = joint or len(set(target or ())) == 1
+    for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
+        if asked and is_single:
+            raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
+    if within is not None and order_test is False:
+        raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output, file, reading.map)
     opening = Opening(reading, engine, memory, jobs)
     with opening.open(file) as events:
         refuse_nothing_to_learn(events, file)
+        began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs)
+        if order_test is not False and not is_single and has_edges(fitted):
+            learned_in = None if order_test else time.monotonic() - began
+            add_order_test(fitted, events, within=within, learned_in=learned_in)
         if confidence is not None:
             from summarkov.cli.confidence import add_confidence
 

@@ -13,10 +13,11 @@ from summarkov.wording import number, percent, plural
 
 
 class Edges(Records[Influence]):
-    """Influences by evidence: the surest first, then labels on themselves, then what is thin.
+    """Influences by evidence: the surest first, then labels on themselves, then faint ones.
 
     A tuple of :class:`Influence`. ``to_frame()`` has one row per influence, with the fields of it and
-    ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
+    ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self``, ``is_reversed`` and
+    ``is_turned``.
     """
 
     def __new__(cls, records: Iterable[Influence] = (), record: type = Influence) -> Self:
@@ -38,7 +39,7 @@ class Edges(Records[Influence]):
         rows = [
             [
                 edge.influencer,
-                f"{edge.effect}{' (thin)' if edge.is_thin else ''}",
+                f"{edge.effect} ({edge.faint})" if edge.faint else edge.effect,
                 edge.target,
                 change(edge),
                 times(edge),

@@ -35,18 +35,18 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 
 def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if evidence is thin."""
+    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
     return 1 + min(weight(edge), 4.0)
 
 
 def weight(edge: Influence) -> float:
-    """How much an edge counts in a picture: its evidence, and nothing where that is thin."""
-    return 0.0 if edge.is_thin else edge.evidence
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
+    return 0.0 if edge.faint else edge.evidence
 
 
 def colour(edge: Influence) -> str:
-    """The colour of an edge's effect; grey where its evidence is thin."""
-    return STROKES["unclear" if edge.is_thin else edge.effect].colour
+    """The colour of an edge's effect; grey where it is thin, company only or competition only."""
+    return STROKES["unclear" if edge.faint else edge.effect].colour
 
 
 def to_networkx(graph: InfluenceGraph) -> Any:
@@ -59,7 +59,9 @@ def to_networkx(graph: InfluenceGraph) -> Any:
         found.add_node(label, n=n)
     for edge in graph.edges_:
         numbers = {
-            k: v for k, v in vars(edge).items() if isinstance(v, float | int) or k in ("effect", "interval")
+            k: v
+            for k, v in vars(edge).items()
+            if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
         }
         found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
     return found

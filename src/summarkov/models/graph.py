@@ -23,6 +23,7 @@ from summarkov.models.labels import codes_of, label_list
 from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
+from summarkov.models.ordered import OrderTested, with_order
 from summarkov.models.predictor import Predictor, Unknown
 from summarkov.settings import seed_of
 from summarkov.simulate.draw import draw_sequences
@@ -35,7 +36,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Predictor):
+class InfluenceGraph(OrderTested, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -76,6 +77,7 @@ class InfluenceGraph(Predictor):
         learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
+        self._order = None
         return self
 
     def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
@@ -101,7 +103,7 @@ class InfluenceGraph(Predictor):
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
-        self._confidence = None
+        self._confidence = self._order = None
         return self
 
     def confidence(
@@ -231,10 +233,14 @@ class InfluenceGraph(Predictor):
 
     @property
     def edges_(self) -> Edges:
-        """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
+        """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
+        tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
         return Edges(
-            _with_confidence(edge, sure.get((edge.influencer, edge.target)))
+            _with_confidence(
+                with_order(edge, tested.get((edge.influencer, edge.target))),
+                sure.get((edge.influencer, edge.target)),
+            )
             for model in self.models_.values()
             for edge in model.fitted.influences
         )

@@ -15,6 +15,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.stored_bags import influence_documents
 from summarkov.models.stored_certificates import certificate_document
 from summarkov.models.stored_confidence import confidence_document
+from summarkov.models.stored_order import order_document
 from summarkov.models.stored_states import (
     learned_document,
     plain,
@@ -53,6 +54,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
     first = models[0]
     fitted = first.fitted
     sure = model.confidence_ if isinstance(model, InfluenceGraph) else None
+    order = model.order_ if isinstance(model, InfluenceGraph) else None
     return {
         "format": "summarkov",
         "version": VERSION,
@@ -66,6 +68,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
         },
         "targets": [_target_document(m) for m in models],
         **({} if sure is None else {"confidence": confidence_document(sure)}),
+        **({} if order is None else {"order": order_document(order)}),
     }
 
 

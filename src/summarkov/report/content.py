@@ -84,7 +84,7 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, weight, whether it is thin, and what is said of it; how sure, if asked.
+    """Influencer, target, effect, weight, why it is faint, and what is said of it; how sure, if asked.
 
     Said are the factor, the two rates, the same with their counts, the verdict, and what stands behind it.
     """
@@ -93,7 +93,7 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         codes[edge.target],
         edge.effect,
         rounded(weight(edge), 6),
-        int(edge.is_thin),
+        edge.faint,
         sentences.times(edge),
         sentences.change(edge),
         sentences.rates(edge),

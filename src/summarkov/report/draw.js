@@ -10,7 +10,7 @@ const headLength = { amplifies: 9, inhibits: 4, mixed: 10, unclear: 8 };
 const state = { chosen: null, least: 0, sure: 0 };
 const layers = { edges: shape("g"), heads: shape("g"), times: shape("g"), nodes: shape("g") };
 const drawnEdges = [], drawnNodes = [];
-const wide = (edge) => (edge.thin ? 1 : many ? 1 + Math.min(edge.evidence, 6) * 0.35 : 1.2 + Math.min(edge.evidence, 3) * 1.2);
+const wide = (edge) => (edge.faint ? 1 : many ? 1 + Math.min(edge.evidence, 6) * 0.35 : 1.2 + Math.min(edge.evidence, 3) * 1.2);
 const firmness = (edge) => (edge.confidence === undefined ? 1 : 0.2 + 0.8 * edge.confidence);
 
 // Edges are made when they are first shown: of a large graph that is a part.
@@ -58,7 +58,7 @@ function explainLines() {
     sample.append(shape("path", { class: `edge ${effect}`, "stroke-width": 2, d: "M1,6 L33,6" }), shape("path", { class: `head ${effect}`, d: heads[effect], transform: "translate(33,6)" }));
     legend.append(make("li", {}, sample, effect));
   }
-  if (edges.length) legend.append(make("li", {}, "×2: twice as likely after it, other influencers equal; wider: more of it is sure", edges.some((edge) => edge.thin) ? "; grey: thin evidence" : "", edges.some((edge) => edge.confidence !== undefined) ? ", paler is less sure" : ""));
+  if (edges.length) legend.append(make("li", {}, "×2: twice as likely after it, other influencers equal; wider: more of it is sure", edges.some((edge) => edge.faint) ? `; grey: ${[...new Set(edges.map((edge) => edge.faint).filter(Boolean))].join(" or ")}` : "", edges.some((edge) => edge.confidence !== undefined) ? ", paler is less sure" : ""));
   else legend.append(make("li", {}, model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw."));
 }
 

@@ -19,7 +19,7 @@ function patternsOf(target, code) {
 
 function influencedBy(code) {
   if (!outgoing[code].length) return make("p", { class: "quiet" }, "It was found to influence no label.");
-  return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, edge.from === edge.to ? " (itself)" : "", edge.thin ? make("span", { class: "quiet" }, " thin evidence") : "")));
+  return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, edge.from === edge.to ? " (itself)" : "", edge.faint ? make("span", { class: "quiet" }, ` ${edge.faint}`) : "")));
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };

@@ -7,8 +7,8 @@ const nEvents = model.n.reduce((a, b) => a + b, 0);
 const rate = (code) => model.n[code] / nEvents;
 
 // The surest first, as everywhere; evidence is the logarithm of the factor that is sure.
-const edges = model.edges.map(([from, to, effect, evidence, thin, times, change, rates, verdict, support, confidence], number) =>
-  ({ number, from, to, effect, evidence, thin: Boolean(thin), times, change, rates, verdict, support, confidence }));
+const edges = model.edges.map(([from, to, effect, evidence, faint, times, change, rates, verdict, support, confidence], number) =>
+  ({ number, from, to, effect, evidence, faint, times, change, rates, verdict, support, confidence }));
 const incoming = everyone.map(() => []);
 const outgoing = everyone.map(() => []);
 for (const edge of edges) {

@@ -49,4 +49,4 @@ function windowWords(target, influencer) {
 
 // What is said of an influence: both rates with their counts, what follows from them, and what stands behind it.
 const edgeWords = (edge) => visible(`${edge.rates}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
-const classOf = (edge) => (edge.thin ? `${edge.effect} thin` : edge.effect);
+const classOf = (edge) => (edge.faint ? `${edge.effect} faint` : edge.effect);
