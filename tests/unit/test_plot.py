@@ -123,8 +123,8 @@ def test_given_axes_are_drawn_on(graph):
     from matplotlib.figure import Figure
 
     axes = Figure().subplots(1, 2)[1]
-    assert plot.states(graph.models_["search"], axes=axes) is axes
-    assert plot.graph(graph, axes=axes) is axes
+    assert plot.states(graph.models_["search"], ax=axes) is axes
+    assert plot.graph(graph, ax=axes) is axes
 
 
 def test_hostile_labels_are_text(tmp_path):

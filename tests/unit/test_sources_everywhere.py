@@ -35,6 +35,7 @@ WORKS = {
     "InfluenceGraph.score": lambda e: WHOLE.score(e),
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
+    "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
     "Bag.fit": lambda e: [str(model.table_) for model in sm.Bag(sm.BSuMM("purchase"), 2).fit(e).models_],
     "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),

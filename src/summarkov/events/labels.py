@@ -8,9 +8,14 @@ import numpy as np
 
 from summarkov.errors import DataError
 
+#: A label as people may write it: text, or a number that means its text.
+Label = str | int | float
+
 
 def label_text(value: object) -> str:
     """Return a label's text: numbers are labels too (as Python writes them), a missing value is not.
+
+    This is the one rule for labels in data and in settings: 3 means the label ``"3"``, everywhere.
 
     >>> label_text("007"), label_text(7), label_text(1.0)
     ('007', '7', '1.0')
@@ -25,6 +30,11 @@ def label_text(value: object) -> str:
             raise DataError("an event has no label (None or nan); drop it or give it a name")
         return str(value)
     raise DataError(f"a label must be text or a number, not {type(value).__name__}")
+
+
+def is_label(value: object) -> bool:
+    """Whether a value is one label, and not a list of them: text, or a number that means its text."""
+    return isinstance(value, str | bool | int | float | np.generic)
 
 
 def check_unknown(unknown: str) -> None:

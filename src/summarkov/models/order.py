@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,6 +27,7 @@ from summarkov.explain import contrast
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.fitted_rules import tested_codes
 from summarkov.models.model import SummaryModel
+from summarkov.settings import Progress, reporter
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def order_test(
     n: int = 99,
     within: int | str | None = "auto",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
     check_resampling(models, source, n, seed)
@@ -65,7 +66,7 @@ def order_test(
     asked = [_asked(model, targets_of) for model in influenced]
     positions = _positions(asked) if isinstance(within, str) else within
     shuffles = Shuffles(int(n), int(seed), positions, _KEPT)
-    tables = count_shuffled(source, asked, shuffles, progress) if asked else []
+    tables = count_shuffled(source, asked, shuffles, reporter(progress)) if asked else []
     edges = [
         _Edge(model, one, table, source.scale, column)
         for model, one, table in zip(influenced, asked, tables, strict=True)

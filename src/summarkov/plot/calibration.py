@@ -10,14 +10,14 @@ from summarkov.evaluation.comparison import Comparison
 from summarkov.plot.canvas import COLOURS, axes_for, plain
 
 
-def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, axes: Any = None) -> Any:
+def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, ax: Any = None) -> Any:
     """Draw the calibration curves of contenders (by default the best five): occurred against predicted.
 
     A bin of predictions is a mark whose area goes with the number of predictions in it; on the dashed line
     what is predicted occurs as often as it should. Both scales are logarithmic, since most events are rare;
     a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
     """
-    axes = axes_for(axes, 4.2, 4.0)
+    axes = axes_for(ax, 4.2, 4.0)
     chosen = [line.name for line in comparison.lines][:5] if names is None else list(names)
     curves = {name: comparison.reliability(name) for name in chosen}
     known = [value for bins in curves.values() for b in bins for value in (b["predicted"], b["occurred"])]

@@ -17,9 +17,7 @@ _HEADS = {"amplifies": "-|>", "inhibits": "|-|", "mixed": "-|>", "unclear": "-"}
 _LINES = {"solid": "-", "dashed": (0, (5, 3)), "dotted": (0, (1, 2))}
 
 
-def graph(
-    fitted: InfluenceGraph, *, least: float = 0.0, factors: bool | None = None, axes: Any = None
-) -> Any:
+def graph(fitted: InfluenceGraph, *, least: float = 0.0, factors: bool | None = None, ax: Any = None) -> Any:
     """Draw a fitted graph: green solid arrows amplify, red dashed ones with a bar inhibit.
 
     Parameters
@@ -32,7 +30,7 @@ def graph(
     factors : bool, optional
         Whether to write on each edge by which factor the probability changes; by default where there are at
         most 40 edges.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; by default on a new figure, larger for more labels.
 
     Returns the axes. Labels stand where the page has them. The wider a line, the larger the factor that is
@@ -45,7 +43,7 @@ def graph(
     )
     drawn = [e for e in edges if weight(e) >= least]
     size = float(np.clip(2.2 * len(number) ** 0.45, 4, 14))
-    axes = axes_for(axes, size * ASPECT, size)
+    axes = axes_for(ax, size * ASPECT, size)
     place = place * [ASPECT, -1.0]
     counts = fitted.models_[next(iter(fitted.models_))].fitted.label_counts
     boxes = []

@@ -10,7 +10,7 @@ from summarkov.models import Stability
 from summarkov.plot.canvas import COLOURS, axes_for, plain
 
 
-def path(stability: Stability, *, most: int = 40, axes: Any = None) -> Any:
+def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
     """Draw what ``sensitivity`` found: a row an edge, a column a setting, a mark where the edge is found.
 
     Parameters
@@ -19,7 +19,7 @@ def path(stability: Stability, *, most: int = 40, axes: Any = None) -> Any:
         What :func:`summarkov.sensitivity` returned.
     most : int
         Draw at most so many edges, those found with most settings.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 
     Returns the axes. Beside each edge stands the share of the settings that find it.
@@ -30,7 +30,7 @@ def path(stability: Stability, *, most: int = 40, axes: Any = None) -> Any:
         edges = [edges[i] for i in sorted(often)]
     settings = stability.settings
     found = {(row.target, z, tuple(row.settings.values())) for row in stability.rows for z in row.influencers}
-    axes = axes_for(axes, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
+    axes = axes_for(ax, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
     there = np.array(
         [[(e.target, e.influencer, tuple(s.values())) in found for s in settings] for e in edges], bool
     ).reshape(len(edges), len(settings))

@@ -11,7 +11,7 @@ from summarkov.models import SummaryModel
 from summarkov.plot.canvas import COLOURS, axes_for, plain
 
 
-def states(model: SummaryModel, *, label: str | None = None, most: int = 40, axes: Any = None) -> Any:
+def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax: Any = None) -> Any:
     """Draw a fitted model's states: estimate, 95% interval and count, against the base rate.
 
     Parameters
@@ -22,7 +22,7 @@ def states(model: SummaryModel, *, label: str | None = None, most: int = 40, axe
         Which label of the target; needed where there are several.
     most : int
         Draw at most so many states, those seen most often, in the order of the table.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 
     Returns the axes. The area of a mark goes with how often its state was seen.
@@ -32,7 +32,7 @@ def states(model: SummaryModel, *, label: str | None = None, most: int = 40, axe
     if len(table) > most:
         often = sorted(range(len(table)), key=lambda i: (-table[i].n, i))[:most]
         table = [table[i] for i in sorted(often)]
-    axes = axes_for(axes, 5.5, 1.2 + 0.24 * len(table))
+    axes = axes_for(ax, 5.5, 1.2 + 0.24 * len(table))
     p = np.array([row.probabilities[x] for row in table])
     ends = np.array([row.intervals[x] for row in table]).reshape(len(table), 2)
     n = np.array([row.n for row in table])

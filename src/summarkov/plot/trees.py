@@ -17,7 +17,7 @@ from summarkov.summaries import TreeSummary
 _COLUMN, _LEAF = 2.0, 0.42
 
 
-def tree(model: TreeSuMM, *, label: str | None = None, axes: Any = None) -> Any:
+def tree(model: TreeSuMM, *, label: str | None = None, ax: Any = None) -> Any:
     """Draw a fitted tree: its tests, and at every leaf the probability with its 95% interval and count.
 
     Parameters
@@ -26,7 +26,7 @@ def tree(model: TreeSuMM, *, label: str | None = None, axes: Any = None) -> Any:
         Fitted.
     label : str, optional
         Which label of the target; needed where there are several.
-    axes : matplotlib axes, optional
+    ax : matplotlib axes, optional
         Where to draw; by default on a new figure, as large as the tree needs.
 
     Returns the axes. Of two branches the upper one is yes. The bars are probabilities.
@@ -44,7 +44,7 @@ def tree(model: TreeSuMM, *, label: str | None = None, axes: Any = None) -> Any:
     for row in range(len(rules.nodes) - 1, -1, -1):
         if rules.nodes[row] is not None:
             height[row] = height[rules.branches[row]].mean()
-    axes = axes_for(axes, _COLUMN * (deepest + 1.6), 0.9 + _LEAF * max(len(states), 2))
+    axes = axes_for(ax, _COLUMN * (deepest + 1.6), 0.9 + _LEAF * max(len(states), 2))
     for row, test in enumerate(rules.nodes):
         if test is None:
             continue
