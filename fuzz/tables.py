@@ -122,7 +122,7 @@ def in_memory(source: Any) -> Outcome:
 def streamed(path: Path, memory: int, scratch: Path) -> Outcome:
     """The events of a file, streamed."""
     format = path.suffix[1:]
-    columns = {"case": None, "event": None, "order": None}
+    columns = dict.fromkeys(("case", "event") if format == "jsonl" else ("case", "event", "order"))
     with open_stream(format, path, columns, None, memory, None, scratch, None, names=True) as source:
         found: list[tuple[str, tuple[str, ...]]] = []
         going = False
