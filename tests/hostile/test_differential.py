@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fuzz.__main__ import BYTES, bounded
 from fuzz.differential import SETTINGS, check
 from fuzz.tables import in_memory, streamed
 
@@ -121,5 +122,13 @@ def test_a_name_that_is_half_of_a_character(tmp_path):
     assert sm.read_events(path).n_events == 2
     with sm.EventSource.json_lines(path, scratch=tmp_path) as source:
         assert source.n_events == 2  # without names
-    with pytest.raises(DataError, match="of a sequence holds half of a character, .* mend it"):
+    with pytest.raises(DataError, match=r"of a sequence holds half of a character, .* mend it"):
         streamed(path, 1 << 20, tmp_path)
+
+
+def test_the_fuzzers_notice_what_takes_too_much():
+    script = "from fuzz.__main__ import BYTES, bounded\nbounded(lambda data: bytes(data) * (2 * BYTES))(b'x')"
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert "bytes more" in run.stderr
+    assert bounded(lambda data: None)(b"x" * 4096) is None
+    assert BYTES >= 1 << 27
