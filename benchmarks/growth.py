@@ -32,7 +32,7 @@ def rows() -> Iterator[Row]:
             )
 
 
-def _table(path: Path, n: int) -> pa.Table:
+def _table(n: int) -> pa.Table:
     order = np.random.default_rng(0).permutation(n)
     events = pa.array([f"label {i}" for i in range(50)]).take(pa.array(order % 50))
     return pa.table(
@@ -41,12 +41,12 @@ def _table(path: Path, n: int) -> pa.Table:
 
 
 def _csv(path: Path, n: int) -> Path:
-    csv.write_csv(_table(path, n), path.with_suffix(".csv"))
+    csv.write_csv(_table(n), path.with_suffix(".csv"))
     return path.with_suffix(".csv")
 
 
 def _parquet(path: Path, n: int) -> Path:
-    parquet.write_table(_table(path, n), path.with_suffix(".parquet"))
+    parquet.write_table(_table(n), path.with_suffix(".parquet"))
     return path.with_suffix(".parquet")
 
 
