@@ -67,8 +67,8 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
     influences = page.locator("#panel-label .influences").first.inner_text()
     for edge in graph.edges_:
         if edge.target == "purchase":
-            assert f"with {edge.influencer} within the last 5 events" in influences
-            assert f"seen {edge.n_with:,.0f} times with" in influences
+            assert f"after {edge.influencer} within the last 5 events: {sentences.rates(edge)}" in influences
+            assert sentences.verdict(edge) in influences
     # clicking on nothing leaves the label
     page.mouse.click(*corner(page))
     assert heading(page) == "Choose a label"
@@ -87,7 +87,8 @@ def test_hovering_tells_the_numbers(visit: Any, graph: sm.InfluenceGraph) -> Non
     edge = graph.edges_[0]
     tip = page.locator("#tip").inner_text()
     assert f"{edge.influencer} → {edge.target}" in tip
-    assert f"seen {edge.n_with:,.0f} times with, {edge.n_without:,.0f} without" in tip
+    assert sentences.rates(edge) in tip
+    assert sentences.support(edge) in tip
 
 
 def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:

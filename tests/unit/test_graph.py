@@ -156,7 +156,7 @@ def test_dot():
     assert set(edges) == {("C", "A"), ("A", "B"), ("B", "C")}
     for found in edges.values():
         assert found["color"] == '"#1b7837"'
-        assert "amplifies ×" in found["tooltip"] or "amplifies never otherwise" in found["tooltip"]
+        assert "amplifies ×" in found["tooltip"] or "amplifies only then" in found["tooltip"]
 
 
 def test_dot_shows_effects(graph):

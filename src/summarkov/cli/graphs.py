@@ -83,17 +83,16 @@ def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
     """Print influences in their order, those of a label on itself and faint ones apart."""
-    parts = {
-        "": [e for e in edges if not e.faint and not e.is_self],
-        "Labels on themselves": [e for e in edges if not e.faint and e.is_self],
-        **{title: [e for e in edges if e.faint == why] for why, title in _FAINT.items()},
-    }
-    width = _names_width(console, edges, models)
+    parts: dict[str, list[int]] = {"": [], "Labels on themselves": [], **{why: [] for why in _FAINT.values()}}
+    for at, edge in enumerate(edges):
+        parts[_FAINT[edge.faint] if edge.faint else "Labels on themselves" if edge.is_self else ""].append(at)
+    columns = _columns(console, edges, models)
+    widths = _names_width(page_width(console) - _beside(columns) - _JOINTS, edges)
     for title, some in parts.items():
         if some:
             if title:
                 console.print(Text(f"\n{title}", style="dim"))
-            _print_part(console, some, models, width)
+            _print_part(console, edges, some, columns, widths)
     for edge in edges:
         if edge.effect == "mixed":
             names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
@@ -124,7 +123,7 @@ def _columns(
         columns["Order"] = [order_word(e) for e in edges]
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
-    for name in ("Seqs", "95% interval", "Without → with"):  # the first to go where there is no room
+    for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
         if _beside(columns) + _NAMES + _JOINTS > page_width(console):
             columns.pop(name, None)
     return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}
@@ -135,11 +134,8 @@ def _beside(columns: Mapping[str, Sequence[str]]) -> int:
     return sum(2 + widest([name, *cells]) for name, cells in columns.items())
 
 
-def _names_width(
-    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
-) -> tuple[int, int]:
-    """How wide the influencers and the targets are shown."""
-    room = page_width(console) - _beside(_columns(console, edges, models)) - _JOINTS
+def _names_width(room: int, edges: Sequence[Influence]) -> tuple[int, int]:
+    """How wide the influencers and the targets are shown, if there is so much room for both."""
     first = widest([e.influencer for e in edges])
     second = widest([e.target for e in edges])
     if first + second <= room:
@@ -153,23 +149,26 @@ def _names_width(
 def _print_part(
     console: Console,
     edges: Sequence[Influence],
-    models: Mapping[str, SummaryModel],
-    width: tuple[int, int],
+    which: Sequence[int],
+    columns: Mapping[str, Sequence[str]],
+    names_width: tuple[int, int],
 ) -> None:
-    columns = _columns(console, edges, models)
+    """Print some of the edges; columns are as wide as those of all need, so that parts stand in line."""
     table = new_table()
-    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(width) + _JOINTS)
-    for name in columns:
+    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(names_width) + _JOINTS)
+    for name, cells in columns.items():
+        left = name in ("95% interval", "Factor", "Order")
         table.add_column(
-            name, no_wrap=True, justify="left" if name in ("95% interval", "Factor", "Order") else "right"
+            name, no_wrap=True, width=widest([name, *cells]), justify="left" if left else "right"
         )
-    for at, edge in enumerate(edges):
+    for at in which:
+        edge = edges[at]
         style = "dim" if edge.faint else _STYLES[edge.effect]
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
-            shorten(edge.influencer, width[0]),
+            shorten(edge.influencer, names_width[0]),
             signs(console, " → "),
-            shorten(edge.target, width[1]),
+            shorten(edge.target, names_width[1]),
             no_wrap=True,
         )
         table.add_row(names, *(Text(cells[at], style=style) for cells in columns.values()))

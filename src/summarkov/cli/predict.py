@@ -12,8 +12,8 @@ from rich.text import Text
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
-from summarkov.cli.files import check_output, known_labels, load_model, saving
-from summarkov.cli.options import Json, ModelFile, Unknown
+from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
+from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, widest
@@ -57,6 +57,7 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
     ] = None,
+    safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
     reading: Reading = PLAIN,
     engine: Engine = "auto",
@@ -69,7 +70,7 @@ def predict(
     label of the model, worked out from the events before it. With a graph over
     all labels every row sums to 1.
     """
-    from summarkov.cli.writing import table_format
+    from summarkov.cli.writing import table_format, write_rows
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -80,6 +81,8 @@ def predict(
 
         print_after(load_model(model), after or [], target, unknown, json)
         return
+    if safe_csv:
+        refuse_unless_csv(output)
     if target is not None:
         raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
@@ -91,18 +94,18 @@ def predict(
         if output is None:
             raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
         with opening.stream(file, names=True) as opened, saving(output):
-            from summarkov.cli.writing import write_rows
-
             source = reading.prepare(opened, fitted.labels_)
             with known_labels():
-                write_rows(streamed_predictions(fitted, source, unknown), output)
+                write_rows(streamed_predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(fitted, source.n_events, output, json)
         return
     events = reading.read(file, fitted.labels_)
     with known_labels():  # before anything is written
         events.recode(fitted.labels_, unknown=unknown)
     if output is not None:
-        _save(fitted, events, unknown, output, json)
+        with saving(output):
+            write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
+        _print_saved(fitted, events.n_events, output, json)
     elif json:
         from summarkov.cli.writing import plain_rows
 
@@ -110,14 +113,6 @@ def predict(
         print_json({"rows": [row for part in parts for row in plain_rows(part)]})
     else:
         _print_preview(results(), fitted, events, unknown)
-
-
-def _save(fitted: Any, events: EventSequences, unknown: str, path: Path, json: bool) -> None:
-    from summarkov.cli.writing import write_rows
-
-    with saving(path):
-        write_rows(predictions(fitted, events, unknown), path)
-    _print_saved(fitted, events.n_events, path, json)
 
 
 def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:

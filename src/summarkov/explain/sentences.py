@@ -14,6 +14,8 @@ def change(edge: Influence) -> str:
     >>> change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
     '10.0% → 30.0%'
     """
+    if not edge.n_with and not edge.n_without:
+        return ""
     return f"{_rate(edge.rate_without)} → {_rate(edge.rate_with)}"
 
 
@@ -27,6 +29,8 @@ def rates(edge: Influence) -> str:
     >>> rates(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
     '1.9% (1 of 52), otherwise 0% (0 of 12,203)'
     """
+    if not edge.n_with and not edge.n_without:
+        return "nothing was counted, for the model only compares others with it"
     sides = ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without))
     told = [
         f"{percent(hits / n)} ({number(hits)} of {number(n)})" if n else "never seen" for hits, n in sides

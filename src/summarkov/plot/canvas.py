@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import Any
 
@@ -70,5 +71,8 @@ def save(axes: Any, path: str | os.PathLike[str]) -> None:
     if kind not in ("pdf", "svg", "png"):
         raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}), replacing(path) as temporary:
-        axes.figure.savefig(temporary, format=kind, metadata=metadata, dpi=200)
+    drawn = io.BytesIO()  # for where a file cannot be written, matplotlib may stumble
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}):
+        axes.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn.getvalue())

@@ -74,7 +74,7 @@ const wayOf = (each) => (ratioOf(each) > 1.05 ? "up" : ratioOf(each) < 0.95 ? "d
 function forecast(each, most) {
   const usual = rate(each.code), way = wayOf(each);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
-    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${factor(ratioOf(each))}`),
+    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(ratioOf(each)) : "never seen"}`),
     bar(each.p, most, { usual }),
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }

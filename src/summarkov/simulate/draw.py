@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.sequences import UNKNOWN
 
 CodeArray = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+#: All sequences are drawn side by side, in memory.
+_MOST_EVENTS = 1 << 30
 
 
 def draw_sequences(
@@ -30,12 +33,21 @@ def draw_sequences(
     """
     if not isinstance(n_sequences, int | np.integer) or n_sequences < 0:
         raise SettingError(f"n_sequences must be a whole number from 0 on, not {n_sequences!r}")
+    if n_sequences > _MOST_EVENTS:
+        raise TooLargeError(
+            f"n_sequences is too large; draw {_MOST_EVENTS:,} at most, and more in further calls"
+        )
     given = np.asarray(length, dtype=None if np.size(length) else np.int64)
     lengths = np.full(n_sequences, given) if given.ndim == 0 else given
     if lengths.dtype.kind not in "iu" or lengths.shape != (n_sequences,) or (lengths < 0).any():
         raise SettingError(
             f"length must be a whole number from 0 on, or one for each of the {n_sequences} sequences, "
             f"not {length!r}"
+        )
+    if n_sequences * int(lengths.max(initial=0)) > _MOST_EVENTS:
+        raise TooLargeError(
+            f"{n_sequences:,} sequences of {int(lengths.max()):,} events are too many to draw at once; draw "
+            f"{_MOST_EVENTS:,} events at most, and more in further calls with other seeds"
         )
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
