@@ -164,7 +164,7 @@ def test_sequences_bring_their_weights(events):
         drawn = Bootstrap(3, 0).weights(number, len(events))
         alone = sm.BSuMM("B", lookback=2).fit(events, sample_weight=drawn * weights)
         assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
-    with pytest.raises(SettingError, match="one number a sequence"):
+    with pytest.raises(SettingError, match="one number per sequence"):
         sm.Bag(sm.BSuMM("B")).fit(events, sample_weight=[1])
 
 
