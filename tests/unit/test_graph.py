@@ -323,7 +323,7 @@ def test_the_next_event_after_a_history_is_that_of_the_batch(template, events):
         events
     )
     histories = events[:30].codes.reshape(30, 10)
-    after = graph.next_event(histories)
+    after = np.asarray(graph.predict_next(events[:30]))
     longer = sm.EventSequences(
         np.column_stack([histories, np.zeros((30, 1), np.int32)]).ravel(), np.arange(31) * 11, events.labels
     )

@@ -117,9 +117,9 @@ def predict(
 
 def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
     if json:
-        from summarkov.models.streaming import probability_columns
+        from summarkov.models.predictions import column_names
 
-        columns = ["sequence", "position", "event", *probability_columns(fitted)]
+        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
         print_json({"saved": str(path), "rows": n_events, "columns": columns})
     else:
         print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
@@ -131,15 +131,15 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some sequences at a time."""
-    from summarkov.models.streaming import probability_columns
+    from summarkov.models.predictions import column_names
     from summarkov.writers.chunks import pieces
     from summarkov.writers.rows import event_columns
 
-    names = probability_columns(fitted)
+    names = column_names(fitted.outcomes_)
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
         for part in pieces(events, len(names) + 3):
-            p = probabilities(fitted, part, unknown)
+            p = fitted._everywhere(part, unknown)
             yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
             done += part.n_events
             advance(done, events.n_events)
@@ -157,34 +157,15 @@ def streamed_predictions(fitted: Any, source: EventSource, unknown: str) -> Iter
             advance(done, source.n_events)
 
 
-def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
-    """A row an event, columns as ``probability_columns`` names them.
-
-    A graph over all labels is normalised; the models of some labels stand each for itself.
-    """
-    import numpy as np
-
-    from summarkov.models import InfluenceGraph
-
-    data = events.recode(fitted.labels_, unknown=unknown)
-    if not isinstance(fitted, InfluenceGraph):
-        return fitted.predict_proba(data, unknown="ignore")
-    if len(fitted.models_) == len(fitted.labels_):
-        return fitted.predict_proba(data, unknown="ignore")
-    return np.column_stack(
-        [model.predict_proba(data, unknown="ignore")[:, 0] for model in fitted.models_.values()]
-    )
-
-
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.writing import plain_rows
-    from summarkov.models.streaming import probability_columns
+    from summarkov.models.predictions import column_names
     from summarkov.writers.chunks import pieces
 
     few = next(pieces(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
-    names = probability_columns(fitted)
+    names = column_names(fitted.outcomes_)
     width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
     table = new_table()
     table.add_column("Sequence", no_wrap=True)

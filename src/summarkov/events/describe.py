@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from summarkov.frames import Column, Sheet, Tabular
 
 
 def many_labels(n_labels: int, n_events: float) -> bool:
@@ -67,12 +69,13 @@ def special_starts(
     return sorted(found, key=lambda start: -start.first)
 
 
-@dataclass(frozen=True)
-class Description:
+@dataclass(frozen=True, repr=False)
+class Description(Tabular):
     """Sizes of a data set, how long its sequences are and how often its labels occur.
 
     ``tied_order`` counts the events with the same place in the order column as the one before;
     ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters.
+    The frame has one row per label.
     """
 
     n_sequences: int
@@ -89,6 +92,18 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return dict(vars(self))
+
+    def _columns(self) -> Mapping[str, Column]:
+        events = max(self.n_events, 1)
+        return {
+            "label": Column(str, list(self.label_counts)),
+            "count": Column(int, list(self.label_counts.values())),
+            "share": Column(float, [n / events for n in self.label_counts.values()]),
+        }
+
+    def summary(self) -> Sheet:
+        """The same in words, which notebooks show in HTML."""
+        return Sheet(str(self))
 
     def __str__(self) -> str:
         lines = [

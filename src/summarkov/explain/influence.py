@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
@@ -66,6 +67,16 @@ class Influence:
     order_p: float | None = None
     order_q: float | None = None
     competition: bool | None = None
+
+    derived_columns: ClassVar[tuple[str, ...]] = (
+        "rate_with",
+        "rate_without",
+        "evidence",
+        "is_thin",
+        "is_self",
+        "is_reversed",
+        "is_turned",
+    )
 
     @property
     def rate_with(self) -> float:

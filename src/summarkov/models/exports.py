@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -131,19 +130,3 @@ def to_graphml(graph: InfluenceGraph) -> str:
     for a, b, attributes in found.edges(data=True):
         named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
     return "\n".join(networkx.generate_graphml(named)) + "\n"
-
-
-def edge_table(edges: Sequence[Influence]) -> Any:
-    """The edges as a ``pyarrow.Table``, with the same columns and types whatever is known of them."""
-    import pyarrow as pa
-
-    names = [field.name for field in fields(Influence)]
-    rows = [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
-    text = {"influencer", "target", "effect", "interval", "depends", "order"}
-    kinds = {name: pa.string() if name in text else pa.float64() for name in names}
-    kinds |= {name: pa.bool_() if name.startswith("is_") else pa.float64() for name in _DERIVED}
-    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
-
-
-#: What edge tables have beside the fields of an influence.
-_DERIVED = ("rate_with", "rate_without", "evidence", "is_thin", "is_self", "is_reversed", "is_turned")

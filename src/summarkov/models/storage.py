@@ -22,6 +22,7 @@ from summarkov.models.stored_states import (
     state_document,
 )
 from summarkov.models.stored_trees import tree_document
+from summarkov.settings import seed_of
 from summarkov.store import write_sealed
 from summarkov.summaries import CustomSummary, TreeSummary
 
@@ -44,7 +45,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
             "format": "summarkov",
             "version": VERSION,
             "kind": "Bag",
-            "settings": {"n_models": len(model.models_), "seed": model.seed},
+            "settings": {"n_models": len(model.models_), "seed": seed_of(model.seed, model.random_state)},
             "usage": model.usage_,
             **({"influences": influence_documents(model)} if hasattr(model, "_influences") else {}),
             "models": [to_document(each) for each in model.models_],
