@@ -48,6 +48,23 @@ WORKS = {
     ],
 }
 
+STEPS = {
+    "AddEnd": sm.AddEnd(),
+    "CollapseRepeats": sm.CollapseRepeats(),
+    "MapLabels": sm.MapLabels({"purchase": "buy"}),
+    "PoolRare": sm.PoolRare(min_count=9),
+}
+
+
+def counted(events):
+    return dict(zip(events.labels, events.label_counts.tolist(), strict=True))
+
+
+for _name, _step in STEPS.items():
+    WORKS[f"{_name}.fit"] = lambda e, s=_step: counted(s.copy().fit(e).transform(EVENTS))
+    WORKS[f"{_name}.transform"] = lambda e, s=_step: counted(s.copy().fit(EVENTS).transform(e))
+    WORKS[f"{_name}.fit_transform"] = lambda e, s=_step: counted(s.copy().fit_transform(e))
+
 IN_MEMORY = "this needs the events in memory, and a StreamSource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
@@ -67,6 +84,10 @@ REFUSES = {
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "read_events": (sm.read_events, IN_MEMORY),
+    "ReadEvents.fit": (lambda e: sm.ReadEvents().fit(e), IN_MEMORY),
+    "ReadEvents.read": (lambda e: sm.ReadEvents().read(e), IN_MEMORY),
+    "ReadEvents.transform": (lambda e: sm.ReadEvents().transform(e), IN_MEMORY),
+    "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
     "EventSource.spark": (EventSource.spark, "takes a Spark DataFrame, not StreamSource"),
