@@ -261,12 +261,17 @@ class SummaryModel(Parameters):
         save(self, path)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
     ) -> str | None:
         """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages)
+        return to_html(self, path, events=events, passages=passages, title=title)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
