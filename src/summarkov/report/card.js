@@ -15,7 +15,7 @@ function countsOf(edge, where) {
   const most = Math.max(...[0, 1].map((i) => (edge.n[i] ? edge.hits[i] / edge.n[i] : 0)), rate(edge.to), 1e-9);
   const row = (says, i) => make("tr", {}, make("th", { scope: "row" }, says), make("td", { class: "number" }, number(edge.hits[i])), make("td", { class: "number" }, number(edge.n[i] - edge.hits[i])), make("td", { class: "number" }, number(edge.n[i])),
     make("td", {}, edge.n[i] ? bar(edge.hits[i] / edge.n[i], most, { usual: rate(edge.to) }) : "", make("span", { class: "small" }, rateOf(edge, i))));
-  return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, make("td", {}), ...["It", "Another", "All"].map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col" }, "Share"))),
+  return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "number" }, name(edge.to, true)), ...["other", "all"].map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col" }, "Share"))),
     make("tbody", {}, row(["after ", name(edge.from), ` ${where}`], 0), row("otherwise", 1)));
 }
 

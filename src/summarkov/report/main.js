@@ -95,8 +95,9 @@ function start() {
   document.getElementById("title").textContent = model.title ? visible(model.title) : "Influences among events";
   const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
   document.getElementById("summary").textContent = `${kind}${plural(labels.length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${model.family}`;
-  explainLines();
   startFilter(filterChanged);
+  showFilter();
+  showView();
   measure();
   build();
   gestures(clicked);
@@ -130,14 +131,14 @@ function listen() {
   on("copy-link", (event) => copy(location.href, event.currentTarget));
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") leave(); });
   for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) on(id, () => { action(); draw(); });
-  addEventListener("resize", () => {
+  new ResizeObserver(() => {
     const { width, height } = screen;
     measure();
-    if (state.view === "matrix" || (screen.width === width && screen.height === height)) return;  // a phone's bars come and go
+    if (state.view === "matrix" || (screen.width === width && Math.abs(screen.height - height) < 5)) return;
     if (screen.width !== width) arrange(shown);
     settle();
     draw();
-  });
+  }).observe(document.getElementById("stage"));
   // paper has another size than the screen: the picture is scaled as it is
   addEventListener("beforeprint", () => picture.setAttribute("viewBox", `0 0 ${screen.width} ${screen.height}`));
   addEventListener("afterprint", () => picture.removeAttribute("viewBox"));

@@ -31,9 +31,9 @@ function drawMatrix() {
   const passing = edges.filter((edge) => passes(edge) && (state.chosen === null || touches(edge)));
   const [rows, columns, cells] = chainTargets ? transitions() : [...matrixSides(passing), passing];
   const row = new Map(rows.map((code, i) => [code, i])), column = new Map(columns.map((code, i) => [code, i]));
-  const size = rows.length > 40 || columns.length > 40 ? 14 : 22, cut = 20;
+  const isDense = rows.length > 40 || columns.length > 40, size = isDense ? 14 : 22, cut = 20, slant = isDense ? 65 : 45;
   const written = (code) => shortened(names[code], cut);
-  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14)), top = Math.max(50, ...columns.map((code) => 0.72 * widthOf(written(code)) + 24));
+  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14)), top = Math.max(50, ...columns.map((code) => Math.sin((slant * Math.PI) / 180) * widthOf(written(code)) + 24));
   const width = left + columns.length * size + 90, height = top + rows.length * size + 24;
   for (const [key, value] of [["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) matrix.setAttribute(key, value);
   const lines = shape("g"), marks = shape("g"), texts = shape("g");
@@ -44,7 +44,7 @@ function drawMatrix() {
   });
   columns.forEach((code, i) => {
     lines.append(shape("path", { class: "rule", d: `M${left + i * size},${top} V${top + rows.length * size}` }));
-    texts.append(matrixName(code, { transform: `translate(${x(code) + 3},${top - 8}) rotate(-45)`, "text-anchor": "start" }, written(code)));
+    texts.append(matrixName(code, { transform: `translate(${x(code) + 3},${top - 8}) rotate(-${slant})`, "text-anchor": "start" }, written(code)));
   });
   for (const cell of cells) {
     if (!row.has(cell.from) || !column.has(cell.to)) continue;
@@ -65,10 +65,15 @@ function matrixName(code, attributes, text) {
 
 // A disc for what amplifies, a ring for what inhibits, a diamond for what is mixed, a dot for what is not clear:
 // the larger, the larger the factor that is sure.
+function markOf(effect, x, y, r, more = "") {
+  const attributes = { class: `mark ${effect} ${more}` };
+  if (effect === "mixed") return shape("path", { ...attributes, d: `M${x - r},${y} L${x},${y - r} L${x + r},${y} L${x},${y + r} Z` });
+  return shape("circle", { ...attributes, cx: x, cy: y, r: effect === "unclear" ? 1.5 : effect === "inhibits" ? Math.max(r - 1, 2) : r });
+}
+
 function edgeMark(edge, x, y, size) {
-  const r = edge.effect === "unclear" ? 1.5 : Math.max(2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
-  const mark = edge.effect === "mixed" ? shape("path", { d: `M${x - r - 2},${y} L${x},${y - r - 2} L${x + r + 2},${y} L${x},${y + r + 2} Z` }) : shape("circle", { cx: x, cy: y, r: edge.effect === "inhibits" ? Math.max(r - 1, 2) : r });
-  mark.setAttribute("class", `mark ${classOf(edge)}${edge.number === state.edge ? " asked" : ""}`);
+  const r = Math.max(edge.effect === "mixed" ? 4.5 : 2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
+  const mark = markOf(edge.effect, x, y, r, `${edge.thin ? "thin" : ""} ${edge.number === state.edge ? "asked" : ""}`);
   const hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size, "data-edge": edge.number, role: "img", "aria-label": shortWords(edge) });
   hit.addEventListener("click", () => openEdge(edge));
   hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge)], event.clientX, event.clientY));
@@ -92,4 +97,5 @@ function showView() {
   document.getElementById("matrix-box").hidden = state.view !== "matrix";
   document.getElementById("picture").classList.toggle("hidden", state.view === "matrix");
   document.querySelector(".zoom").hidden = state.view === "matrix";
+  explain();
 }
