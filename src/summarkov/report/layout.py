@@ -62,6 +62,31 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
     return [[round(a, 4), round(b, 4)] for a, b in _unit(place).tolist()]
 
 
+def apart(place: FloatArray, size: FloatArray) -> FloatArray:
+    """Places pushed apart until boxes of these sizes around them do not overlap: each pair the shorter way.
+
+    >>> apart(np.array([[0.0, 0.0], [1.0, 0.2]]), np.array([[2.0, 1.0], [2.0, 1.0]])).round(3).tolist()
+    [[0.0, -0.4], [1.0, 0.6]]
+    """
+    place = place.copy()
+    for _ in range(200):
+        gap = place[None] - place[:, None]
+        over = (size[None] + size[:, None]) / 2 - np.abs(gap)
+        pairs = np.argwhere(np.triu((over > 1e-9).all(axis=-1), 1))
+        if not len(pairs):
+            break
+        for a, b in pairs.tolist():
+            gap_now = place[b] - place[a]
+            over_now = (size[a] + size[b]) / 2 - np.abs(gap_now)
+            if (over_now <= 0).any():
+                continue
+            along = int(over_now[1] <= over_now[0])
+            push = over_now[along] / 2 * (-1 if gap_now[along] < 0 else 1)
+            place[a, along] -= push
+            place[b, along] += push
+    return place
+
+
 def _by_size(group: list[int]) -> tuple[int, list[int]]:
     return -len(group), group
 
