@@ -1,5 +1,5 @@
 # Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, bench, scale,
-# reproduce, claims, calibration, text, explore, fuzz, mutants, sanitize, load, coverage.
+# reproduce, claims, calibration, text, explore, fuzz, differential, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
 BARE := .venv-bare
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
-.PHONY: demo test quick bare lint wheel bench scale reproduce claims calibration text explore fuzz mutants sanitize load coverage clean
+.PHONY: demo test quick bare lint wheel bench scale reproduce claims calibration text explore fuzz differential mutants sanitize load coverage clean
 
 demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
@@ -77,6 +77,11 @@ explore: $(VENV)/.test
 RUNS ?= 100000
 fuzz: $(VENV)/.fuzz
 	nice -n 10 $(BIN)/python -m fuzz $(NAMES) --runs $(RUNS)
+
+# Random tables through every reader, engine and data frame, with several hash seeds, time zones and kernels.
+TABLES ?= 10000
+differential: $(VENV)/.test
+	nice -n 10 $(BIN)/python -m fuzz.differential --tables $(TABLES)
 
 # Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them.
 mutants: $(VENV)/.test

@@ -1,6 +1,7 @@
 """The native kernels are optional: where they cannot be built, the NumPy ones serve."""
 
 import sys
+from pathlib import Path
 
 from pybind11.setup_helpers import Pybind11Extension, build_ext
 from setuptools import setup
@@ -29,16 +30,17 @@ class OptionalBuild(build_ext):
         )
 
 
+#: The stack is watched, and what the loader fills in cannot be written afterwards.
+HARDENED = ["-fstack-protector-strong"] if sys.platform != "win32" else []
+
 native = Pybind11Extension(
     "summarkov.kernels._native",
     ["src/summarkov/kernels/native/module.cpp"],
-    depends=[
-        f"src/summarkov/kernels/native/{name}.hpp"
-        for name in ("index", "states", "present", "count", "tests", "batch", "followed")
-    ],
+    depends=[str(header) for header in Path("src/summarkov/kernels/native").glob("*.hpp")],
     cxx_std=17,
     # For any processor of its kind: what newer ones have makes no difference here (decision 0023).
-    extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-g0"],
+    extra_compile_args=["/O2"] if sys.platform == "win32" else ["-O3", "-g0", *HARDENED],
+    extra_link_args=["-Wl,-z,relro,-z,now"] if sys.platform == "linux" else [],
 )
 
 setup(ext_modules=[native], cmdclass={"build_ext": OptionalBuild})

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 
 from fuzz import CORPUS, FOLDER, NAMES, check_of, kept
 
+#: What an input of n bytes may take: processor time in proportion to n log n, and memory to n.
+SECONDS, SECONDS_PER_STEP = 2.0, 1e-4
+BYTES, BYTES_PER_BYTE = 1 << 27, 1 << 14
 #: Inputs that crash, to be looked at, mended, and then moved into the corpus.
 CRASHES = FOLDER / "crashes"
 
@@ -44,6 +50,21 @@ def outside(name: str, runs: int, seed: int) -> bool:
     return ended.returncode == 0
 
 
+def bounded(check: Callable[[bytes], None]) -> Callable[[bytes], None]:
+    """The same check, which fails too if it takes more time or memory than in proportion to its input."""
+
+    def within(data: bytes) -> None:
+        start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        check(data)
+        took = time.process_time() - start
+        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
+        size = len(data)
+        assert took < SECONDS + SECONDS_PER_STEP * size * math.log2(size + 2), f"took {took:.1f} s"
+        assert grown < BYTES + BYTES_PER_BYTE * size, f"took {grown:,} bytes more"
+
+    return within
+
+
 def fuzz(name: str, runs: int, seed: int) -> None:
     """Fuzz in this process, which ends with it."""
     import atheris
@@ -52,6 +73,7 @@ def fuzz(name: str, runs: int, seed: int) -> None:
         check = check_of(name)
         for path in kept(name):  # what is imported late is instrumented too
             check(path.read_bytes())
+    check = bounded(check)
     with tempfile.TemporaryDirectory() as found:  # new inputs of interest are for this run only
         options = [f"-runs={runs}", f"-seed={seed}", "-max_len=4096", "-rss_limit_mb=4096", "-timeout=60"]
         atheris.Setup(

@@ -54,7 +54,10 @@ NEEDS = {
 #: Libraries that the extra "test" brings, and whether they are here.
 LIBRARIES = {
     name: _installed(name)
-    for name in ("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn")
+    for name in (
+        *("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn"),
+        "statsmodels",
+    )
 }
 
 #: Documents, and modules with examples, that need a library.

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import summarkov as sm
+from summarkov.explain.sentences import change, limits, times
 from summarkov.reproduce.section import Section
 from summarkov.text import (
     Concepts,
@@ -103,16 +104,20 @@ def learned(found: TextEvents, model: Any, n: int) -> sm.InfluenceGraph:
 
 
 def edges_section(graph: sm.InfluenceGraph, title: str) -> Section:
-    """The edges that are sure, the strongest first."""
+    """The edges that are found again in nearly all resampled graphs, those of most evidence first."""
     sure = [edge for edge in graph.edges_ if (edge.frequency or 0) >= SURE]
     rows = [
-        [e.influencer, e.target, e.effect, f"x{e.ratio:.2g}", f"{e.frequency:.0%}"]
-        for e in sorted(sure, key=lambda e: -abs(e.strength))
+        [e.influencer, e.target, e.effect, change(e), times(e), limits(e), f"{e.frequency:.0%}"] for e in sure
     ]
     about = f"{len(graph.edges_)} edges"
     if graph.confidence_ is not None:
         about += f", {len(sure)} of them in at least nine of ten resampled graphs"
-    return Section(title, about, ["influencer", "target", "effect", "strength", "found again"], rows)
+    return Section(
+        title,
+        about,
+        ["influencer", "target", "effect", "otherwise → after", "factor", "95% interval", "found again"],
+        rows,
+    )
 
 
 def stability(

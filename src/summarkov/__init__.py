@@ -20,19 +20,25 @@ if TYPE_CHECKING:
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
+        AddEnd,
         Bag,
         BSuMM,
+        CollapseRepeats,
         ContextTreeWeighting,
         CSuMM,
         InfluenceGraph,
+        MapLabels,
         MarkovChain,
         OSuMM,
+        PoolRare,
+        ReadEvents,
         SuMM,
         TreeSuMM,
         VariableOrderChain,
         compare_groups,
         load,
         predict_frame,
+        scorer,
         sensitivity,
     )
     from summarkov.readers import read_events
@@ -43,6 +49,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _WHERE = {
+    "AddEnd": "models",
+    "CollapseRepeats": "models",
+    "MapLabels": "models",
+    "PoolRare": "models",
+    "ReadEvents": "models",
+    "scorer": "models",
     "BSuMM": "models",
     "Bag": "models",
     "CSuMM": "models",
@@ -70,16 +82,21 @@ _WHERE = {
 
 __all__ = [
     "OTHER",
+    "AddEnd",
     "BSuMM",
     "Bag",
     "CSuMM",
+    "CollapseRepeats",
     "ContextTreeWeighting",
     "Dynamics",
     "EventSequences",
     "EventSource",
     "InfluenceGraph",
+    "MapLabels",
     "MarkovChain",
     "OSuMM",
+    "PoolRare",
+    "ReadEvents",
     "SuMM",
     "TreeSuMM",
     "VariableOrderChain",
@@ -90,6 +107,7 @@ __all__ = [
     "predict_frame",
     "read_events",
     "register_summary",
+    "scorer",
     "sensitivity",
     "write_events",
 ]

@@ -1,5 +1,5 @@
 """``python -m summarkov``."""
 
-from summarkov.cli.main import main
+from summarkov.cli.start import main
 
 main()

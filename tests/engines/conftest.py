@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from summarkov import kernels
-from summarkov.kernels import history_tests
+from summarkov.kernels import history_tests, presence, shuffling
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -24,7 +24,12 @@ FUNCTIONS = (
     "window_states",
 )
 #: Those whose NumPy twins have a module of their own.
-TESTS = ("count_tests", "tree_leaves")
+ELSEWHERE = {
+    "count_presence": presence,
+    "count_tests": history_tests,
+    "shuffled": shuffling,
+    "tree_leaves": history_tests,
+}
 
 
 @pytest.fixture(autouse=True, scope="module", params=BACKENDS)
@@ -38,6 +43,6 @@ def backend(request):
     with pytest.MonkeyPatch.context() as patch:
         for name in FUNCTIONS:
             patch.setattr(kernels, name, getattr(chosen, name, getattr(plain, name)))
-        for name in TESTS:
-            patch.setattr(kernels, name, getattr(chosen, name, getattr(history_tests, name)))
+        for name, module in ELSEWHERE.items():
+            patch.setattr(kernels, name, getattr(chosen, name, getattr(module, name)))
         yield chosen

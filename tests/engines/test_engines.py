@@ -128,6 +128,16 @@ def requests_for(labels):
     yield RecencyRequest(TreeSummary((None,), tests), targets[0], tuple(range(n)), (0,))
 
 
+@pytest.mark.parametrize("within", [None, "auto"])
+def test_the_order_test(engine, within):
+    table = shuffled(random_sequences(6, n=40))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1)).fit(sm.read_events(table))
+    expected = graph.order_test(sm.read_events(table), n=19, within=within, seed=4)
+    assert len(expected.edges) > 3
+    with engine(table, pieces=10) as source:
+        assert graph.order_test(source, n=19, within=within, seed=4) == expected
+
+
 def test_counts(engine):
     table = shuffled(random_sequences(1))
     events = sm.read_events(table)

@@ -6,16 +6,17 @@ import datetime as dt
 import decimal
 from pathlib import Path
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SummarkovError
+
+duckdb = pytest.importorskip("duckdb")
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
 
 CASES = ["a", "b", "a", "b", "a", "b"]  # never together, so that rows must be grouped
 EVENTS = ["p", "q", "r", "s", "t", "u"]

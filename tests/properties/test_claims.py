@@ -146,13 +146,14 @@ def test_sentences_say_what_was_counted(edge):
     counted = re.findall(r"\(([\d,]+) of ([\d,]+)\)", sentences.rates(edge))
     sides = [(h, n) for h, n in ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without)) if n]
     assert [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in counted] == sides
-    assert ("never seen" in sentences.rates(edge)) == (not edge.n_with or not edge.n_without)
+    assert ("never seen" in sentences.rates(edge)) == (bool(edge.n_with) != bool(edge.n_without))
+    assert ("nothing was counted" in told) == (not edge.n_with and not edge.n_without)
     for h, n in sides:
         assert (f"0% ({number(h)}" in sentences.rates(edge)) or h > 0
         assert not (0 < h < n) or f" 0% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
         assert not (0 < h < n) or f" 100% ({number(h)} of {number(n)})" not in f" {sentences.rates(edge)}"
     if edge.effect == "amplifies":
-        assert re.search(r"×|never otherwise", sentences.times(edge))
+        assert re.search(r"×|only then", sentences.times(edge))
     if edge.effect == "mixed":
         assert "×" not in sentences.verdict(edge)
     assert ("thin evidence" in told) == edge.is_thin

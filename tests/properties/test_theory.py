@@ -136,7 +136,7 @@ def test_the_next_event_has_the_written_probability(written):
     for length, pasts in itertools.groupby(histories(spec), key=len):
         pasts = list(pasts)
         coded = [[LABELS.index(z) for z in past] for past in pasts]
-        rows = known.next_event(np.array(coded, np.int32).reshape(len(pasts), length))
+        rows = known._next_event(np.array(coded, np.int32).reshape(len(pasts), length))
         for past, row in zip(pasts, rows.tolist(), strict=True):
             assert row == [chance(past) for chance in chances]
             assert sum(row) == pytest.approx(1, rel=1e-12)

@@ -59,14 +59,15 @@ def the_only_document(result: Result) -> Any:
 
 
 def test_learn_without_a_target_learns_a_graph_over_all_labels(run: Run, shop: Path) -> None:
-    result = run("learn", shop / "events.jsonl", "-o", "model.json")
+    result = run("learn", shop / "events.jsonl", "-o", "model.json", "--no-order-test")
     assert Path("model.json").read_bytes() == (shop / "graph.json").read_bytes()
     assert result.stdout.endswith("\nSaved the model as model.json\n")
     assert "among 10 labels, learned from 200 sequences with 4,000 events" in result.stdout
 
 
 def test_learn_with_several_targets_learns_a_graph_over_those(run: Run, shop: Path) -> None:
-    run("learn", shop / "events.jsonl", "-t", "search", "-t", "purchase", "-o", "model.json")
+    targets = ("-t", "search", "-t", "purchase")
+    run("learn", shop / "events.jsonl", *targets, "-o", "model.json", "--no-order-test")
     assert Path("model.json").read_bytes() == (shop / "some.json").read_bytes()
 
 

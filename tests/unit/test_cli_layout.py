@@ -1,5 +1,6 @@
 """What people see: 80 columns, no colours where there is no terminal, labels of any kind as text."""
 
+import io
 import json
 import os
 import random
@@ -11,11 +12,15 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 from typer.testing import CliRunner
 
 import summarkov as sm
+from summarkov.cli.graphs import print_graph
+from summarkov.cli.groups import print_groups
 from summarkov.cli.main import app
 from summarkov.cli.text import shorten
+from summarkov.simulate.process import loan_process
 from summarkov.wording import visible
 
 Run = Callable[..., str]
@@ -228,3 +233,23 @@ def read_all(descriptor: int) -> str:
             break
         parts.append(part)
     return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 72, 80, 100])
+def test_no_number_is_ever_cut(columns: int) -> None:
+    """Names are shortened and columns left out, but what is counted is whole; lines fit."""
+    events = loan_process(150, seed=1)
+    events = events.map_labels({x: f"{x} of the very long department name" for x in events.labels})
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events, sample_weight=[1_234_567] * len(events))
+    sure = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
+    sure.confidence(events, n=3)
+    groups = sm.compare_groups(sm.BSuMM(lookback=5), events[:70], events[70:], n=3)
+    for show in (
+        lambda console: print_graph(console, graph),
+        lambda console: print_graph(console, sure),
+        lambda console: print_groups(console, groups, 0),
+    ):
+        said = io.StringIO()
+        show(Console(file=said, width=columns, markup=False, highlight=False))
+        assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())
+        assert max(map(cell_len, said.getvalue().splitlines())) <= columns

@@ -28,7 +28,7 @@ def test_the_rest_is_always_likely_enough_to_be_seen() -> None:
     reachable = shop.summary.keys(every, reachable=True)
     assert min(table[key] for key in reachable) > 0.05
     histories = np.random.default_rng(SEED).integers(0, len(shop.labels), (200, 12)).astype(np.int32)
-    np.testing.assert_allclose(shop.next_event(histories).sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(shop._next_event(histories).sum(axis=1), 1.0, rtol=1e-12)
 
 
 def test_the_factors_can_be_learned() -> None:

@@ -78,6 +78,6 @@ def test_marks(model):
     assert [seen(n, 40.0) for n in (0, 39, 40)] == ["never", "hardly", "often"]
     assert [(row.n, row.seen) for row in model.table_] == [(116, "often"), (36, "often"), (6, "hardly")]
     assert repr(model.table_).splitlines()[-1].endswith(" to 0.8819  hardly seen")
-    assert [row["seen"] for row in model.table_.to_dicts()] == ["often", "often", "hardly"]
+    assert [row.seen for row in model.table_] == ["often", "often", "hardly"]
     cautious = sm.BSuMM("B", lookback=2, alpha=20, required=["A", "X"], candidates=[]).fit(EVENTS)
     assert [row.seen for row in cautious.table_] == ["often", "hardly", "hardly"]  # the prior counts for 40

@@ -78,8 +78,8 @@ def test_graphml_reads_back(which, request):
         assert data["effect"] == edge.effect
 
 
-def test_edge_table(graph):
-    table = graph.edge_table()
+def test_edges_as_a_table(graph):
+    table = graph.edges_.to_frame("pyarrow")
     assert isinstance(table, pa.Table)
     rows = table.to_pylist()
     assert len(rows) == len(graph.edges_) > 0
@@ -88,12 +88,12 @@ def test_edge_table(graph):
         assert (row["rate_with"], row["is_thin"]) == (edge.rate_with, edge.is_thin)
 
 
-def test_edge_table_of_a_graph_without_edges():
+def test_frame_of_a_graph_without_edges():
     graph = sm.InfluenceGraph(sm.BSuMM(gamma=50)).fit(SEQUENCES)
     assert graph.edges_ == ()
-    table = graph.edge_table()
+    table = graph.edges_.to_frame("pyarrow")
     assert table.num_rows == 0
-    some = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES).edge_table()
+    some = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(SEQUENCES).edges_.to_frame("pyarrow")
     assert table.schema == some.schema
 
 
@@ -113,7 +113,7 @@ def test_notebooks_show_tables(graph, hostile):
 
 
 def test_notebooks_show_what_is_not_fitted():
-    assert sm.BSuMM("<b>")._repr_html_() == "<code><bdi>BSuMM(target=&#x27;&lt;b&gt;&#x27;)</bdi></code>"
+    assert sm.BSuMM("<b>")._repr_html_() == "<p><bdi>BSuMM(target=&#x27;&lt;b&gt;&#x27;)</bdi></p>"
     assert "InfluenceGraph" in sm.InfluenceGraph(sm.BSuMM())._repr_html_()
 
 

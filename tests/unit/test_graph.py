@@ -156,7 +156,7 @@ def test_dot():
     assert set(edges) == {("C", "A"), ("A", "B"), ("B", "C")}
     for found in edges.values():
         assert found["color"] == '"#0a62a9"'
-        assert "amplifies ×" in found["tooltip"] or "amplifies never otherwise" in found["tooltip"]
+        assert "amplifies ×" in found["tooltip"] or "amplifies only then" in found["tooltip"]
 
 
 def test_dot_shows_effects(graph):
@@ -323,7 +323,7 @@ def test_the_next_event_after_a_history_is_that_of_the_batch(template, events):
         events
     )
     histories = events[:30].codes.reshape(30, 10)
-    after = graph.next_event(histories)
+    after = np.asarray(graph.predict_next(events[:30]))
     longer = sm.EventSequences(
         np.column_stack([histories, np.zeros((30, 1), np.int32)]).ravel(), np.arange(31) * 11, events.labels
     )

@@ -44,7 +44,7 @@ def test_table_as_a_sequence(model):
 
 
 def test_table_in_plain_values(model):
-    absent, present = model.table_.to_dicts()
+    absent, present = model.table_.to_frame("pyarrow").to_pylist()
     names = [f"{what}({outcome})" for outcome in ("B", "OTHER") for what in ("n", "p", "low", "high")]
     assert list(absent) == ["state", "n", "seen", *names]
     assert (present["state"], present["n"], present["n(B)"], present["n(OTHER)"]) == ("A", 30, 30, 0)

@@ -82,7 +82,7 @@ def test_arrows_end_at_their_boxes_in_the_first_drawing(graph):
 def test_graph_has_a_legend_of_what_it_draws(graph):
     told = [text.get_text() for text in plot.graph(graph).get_legend().get_texts()]
     effects = {edge.effect for edge in graph.edges_} | (
-        {"thin evidence"} if any(e.is_thin for e in graph.edges_) else set()
+        {"thin evidence"} if any(e.faint for e in graph.edges_) else set()
     )
     assert set(told) == effects
 
@@ -101,7 +101,7 @@ def test_graph_draws_every_edge_in_its_colour(graph):
 
     axes = plot.graph(graph)
     assert [to_hex(patch.get_edgecolor()) for patch in axes.patches] == [
-        STROKES["unclear" if edge.is_thin else edge.effect].colour for edge in graph.edges_
+        STROKES["unclear" if edge.faint else edge.effect].colour for edge in graph.edges_
     ]
     few = plot.graph(graph, least=1.0, factors=False)
     assert len(few.patches) == sum(weight(edge) >= 1 for edge in graph.edges_)

@@ -31,6 +31,7 @@ def test_with_enough_hits_it_is_greenland_and_robins():
     assert p_value < 0.05
 
 
+@pytest.mark.needs("statsmodels")
 def test_it_agrees_with_statsmodels():
     from statsmodels.stats.contingency_tables import StratifiedTable
 

@@ -26,6 +26,7 @@ FLOORS = (
     ("summaries", "scores"),
     ("events", "readers"),
     ("kernels",),
+    ("frames", "settings"),
     ("errors", "wording"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
@@ -47,7 +48,9 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "writers", "engines", "models.exports", "models.streaming", "cli"},
+    "pyarrow": {"readers", "writers", "engines", "frames", "models.streaming", "cli"},
+    "pandas": {"frames"},
+    "polars": {"frames"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
     "torch": {"baselines"},
@@ -68,6 +71,8 @@ LATE = {"networkx", "scipy"}
 #: Optional libraries: only inside a function, so that the module imports without them. (test_libraries.py
 #: has what they say where they are missing.)
 OPTIONAL = {
+    "pandas",
+    "polars",
     "sklearn",
     "threadpoolctl",
     "pyspark",

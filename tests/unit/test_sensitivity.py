@@ -134,10 +134,10 @@ def test_what_stays_is_counted():
     ]
     assert repr(found).splitlines() == [
         "target  influencer  share  lookback   gamma",
-        "x       b           100%   all        all",
-        "x       a           33%    1, none    0.1",
-        "x       c           33%    5 to none  1.0",
-        "y       a           17%    5          1.0",
+        "x       b            100%  all        all",
+        "x       a             33%  1, none    0.1",
+        "x       c             33%  5 to none  1.0",
+        "y       a             17%  5          1.0",
     ]
     document = json.loads(json.dumps(found.to_dict()))
     assert document["paths"] == {"lookback": [1, 5, None], "gamma": [0.1, 1.0]}

@@ -311,17 +311,17 @@ def test_next_event_after_histories_of_all_summaries():
     rest = {key: 1 - p for key, p in orders.items()}
     ordinal = sm.Dynamics({"A": (("A", "B"), orders), "B": (("A", "B"), rest)}, summary=OrdinalSummary(2))
     histories = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], np.int32)
-    assert ordinal.next_event(histories)[:, 0] == pytest.approx([0.3, 0.4, 0.5, 0.2], rel=1e-12)
+    assert ordinal._next_event(histories)[:, 0] == pytest.approx([0.3, 0.4, 0.5, 0.2], rel=1e-12)
     counts = {(0,): 0.1, (1,): 0.6, (2,): 0.9}
     count = sm.Dynamics(
         {"A": (("A",), counts), "B": (("A",), {key: 1 - p for key, p in counts.items()})},
         summary=CountSummary(None, cap=2),
     )
     histories = np.array([[0, 0, 0, 1], [1, 0, 1, 1], [1, 1, 1, 1]], np.int32)
-    assert count.next_event(histories)[:, 0] == pytest.approx([0.9, 0.6, 0.1], rel=1e-12)
-    assert count.next_event(np.empty((2, 0), np.int32)).tolist() == [[0.1, 0.9], [0.1, 0.9]]
+    assert count._next_event(histories)[:, 0] == pytest.approx([0.9, 0.6, 0.1], rel=1e-12)
+    assert count._next_event(np.empty((2, 0), np.int32)).tolist() == [[0.1, 0.9], [0.1, 0.9]]
     delayed = sm.Dynamics(
         {"A": (("A",), {(0,): 0.2, (1,): 0.7}), "B": (("A",), {(0,): 0.8, (1,): 0.3})}, lookback=2, delay=1
     )
     histories = np.array([[1, 0], [0, 1], [1, 1]], np.int32)
-    assert delayed.next_event(histories)[:, 0] == pytest.approx([0.2, 0.7, 0.2], rel=1e-12)
+    assert delayed._next_event(histories)[:, 0] == pytest.approx([0.2, 0.7, 0.2], rel=1e-12)

@@ -51,10 +51,19 @@ IN_MEMORY = "this needs the events in memory, and a StreamSource counts them whe
 #: What needs the events themselves, and what it says to a source.
 REFUSES = {
     "SummaryModel.predict_proba": (lambda e: MODEL.predict_proba(e), IN_MEMORY),
+    "SummaryModel.predict": (lambda e: MODEL.predict(e), IN_MEMORY),
+    "SummaryModel.predictions": (lambda e: MODEL.predictions(e), IN_MEMORY),
     "SummaryModel.to_html": (lambda e: MODEL.to_html(events=e), IN_MEMORY),
     "InfluenceGraph.predict_proba": (lambda e: WHOLE.predict_proba(e), IN_MEMORY),
+    "InfluenceGraph.predict": (lambda e: WHOLE.predict(e), IN_MEMORY),
+    "InfluenceGraph.predictions": (lambda e: WHOLE.predictions(e), IN_MEMORY),
     "InfluenceGraph.to_html": (lambda e: GRAPH.to_html(events=e), IN_MEMORY),
     "Bag.predict_proba": (lambda e: BAG.predict_proba(e), IN_MEMORY),
+    "Bag.predict": (lambda e: BAG.predict(e), IN_MEMORY),
+    "Bag.predictions": (lambda e: BAG.predictions(e), IN_MEMORY),
+    "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
+    "Bag.predict_next": (lambda e: BAG.predict_next(e), IN_MEMORY),
+    "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "read_events": (sm.read_events, IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
@@ -130,7 +139,7 @@ def test_what_can_be_asked_of_events_in_memory_only(source, option):
 
 def test_nothing_is_left_out_of_the_table():
     """Every public function and method with an argument for events is in one of the tables."""
-    takes = {"events", "train", "source", "first", "sequences", "dataframe", "history"}
+    takes = {"events", "train", "source", "first", "sequences", "dataframe", "history", "histories"}
     found = set()
     for name in sm.__all__:
         public = getattr(sm, name)

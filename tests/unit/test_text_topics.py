@@ -10,7 +10,8 @@ from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.text import TopicModel, factors, load_topics, read_documents, split_sentences
 from summarkov.text.terms import corpus_stop_words, leading_terms
 
-pytestmark = pytest.mark.needs("sentencex", "sklearn")
+pytest.importorskip("sentencex")
+pytestmark = pytest.mark.needs("sklearn")
 
 HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
 LOGS = read_documents(HARBOUR)

@@ -12,6 +12,7 @@ from summarkov.cli.console import print_json
 from summarkov.cli.documents import edge_documents
 from summarkov.cli.graphs import print_influences
 from summarkov.cli.text import bar, label, new_table, page_width, widest
+from summarkov.settings import seed_of
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def print_bag(console: Console, bag: Bag, json: bool) -> None:
                 "model": kind,
                 "target": list(bag.target_),
                 "n_models": len(bag.models_),
-                "seed": bag.seed,
+                "seed": seed_of(bag.seed, bag.random_state),
                 "usage": bag.usage_,
                 "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
                 "influencers": [list(model.influencers_) for model in bag.models_],

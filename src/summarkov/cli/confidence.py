@@ -14,7 +14,9 @@ from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import check_output, load_model, saving
 from summarkov.cli.graphs import print_graph
+from summarkov.cli.learn_options import Within
 from summarkov.cli.options import Blocks, EventsPath, Jobs, Json, ModelFile
+from summarkov.cli.ordering import add_order_test, has_edges
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, widest
@@ -43,6 +45,14 @@ def confidence(
             "keep those among which at most this share is false, on average.",
         ),
     ] = None,
+    order_test: Annotated[
+        bool,
+        typer.Option(
+            "--order-test/--no-order-test",
+            help="Test too whether each edge is about order, or whether shuffled sequences show it.",
+        ),
+    ] = True,
+    within: Within = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
     reading: Reading = PLAIN,
     engine: Engine = "auto",
@@ -70,6 +80,8 @@ def confidence(
     graph = graph.set_params(n_jobs=jobs)
     with Opening(reading, engine, memory, jobs).open(file, graph.labels_) as events:
         if rate is None:
+            if order_test and has_edges(graph):
+                add_order_test(graph, events, within=within, seed=seed)
             add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
         else:
             found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
@@ -84,8 +96,10 @@ def confidence(
             graph.save(output)
     if json:
         from summarkov.cli.documents import confidence_document
+        from summarkov.models.stored_order import order_document
 
-        print_json({"saved": None if output is None else str(output), **confidence_document(graph)})
+        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
+        print_json({"saved": None if output is None else str(output), **confidence_document(graph), **tested})
     else:
         print_graph(results(), graph)
         if output is not None:

@@ -9,8 +9,8 @@ import typer
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, working
-from summarkov.cli.files import check_output
-from summarkov.cli.options import EventsFile, Json
+from summarkov.cli.files import check_output, refuse_unless_csv
+from summarkov.cli.options import EventsFile, Json, SafeCsv
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.wording import plural
 
@@ -25,17 +25,20 @@ def convert(
             help="The new file: .csv, .tsv, .parquet, .jsonl, .xes or .spmf; .gz or .zst after it packs it.",
         ),
     ],
+    safe_csv: SafeCsv = False,
     reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
     """Write the events of a file in another format, or prepared."""
     from summarkov.writers.write import writable_format, write_events
 
+    if safe_csv:
+        refuse_unless_csv(output)
     check_output(output, file, reading.map)
     writable_format(str(output))
     events = reading.read(file)
     with working(f"Writing {output}"):
-        write_events(events, output)
+        write_events(events, output, safe_csv=safe_csv)
     if json:
         sizes = {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}
         print_json({"saved": str(output), **sizes})

@@ -15,6 +15,7 @@ from rich.text import Text
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
 from summarkov.cli.files import saving
+from summarkov.cli.ordering import add_order_test
 from summarkov.errors import SettingError
 from summarkov.wording import visible
 
@@ -42,6 +43,7 @@ def demo(
     events = draw(shop, SEQUENCES, LENGTH, SEED)
     with progress("Learning", len(events.labels), "labels") as advance:
         graph = InfluenceGraph(BSuMM(lookback=LOOKBACK)).fit(events, progress=advance)
+    add_order_test(graph, events)
     files = {
         "events": folder / "events.jsonl",
         "truth": folder / "truth.json",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
+    from summarkov.models.stored_order import order_document
+
     first = next(iter(graph.models_.values()))
     return {
         "kind": "InfluenceGraph",
@@ -34,6 +36,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
             for x, model in graph.models_.items()
         ],
         **({"confidence": confidence_document(graph)} if graph.confidence_ else {}),
+        **({"order": order_document(graph.order_)} if graph.order_ else {}),
     }
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.console import output, print_line
-from summarkov.cli.files import check_output, load_model, saving
-from summarkov.cli.options import ModelFile
+from summarkov.cli.files import check_output, load_model, refuse_unless_csv, saving
+from summarkov.cli.options import ModelFile, SafeCsv
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def export(
             help="The model of this label alone; a figure shows its states.",
         ),
     ] = None,
+    safe_csv: SafeCsv = False,
 ) -> None:
     """Write a model as a figure, a graph file or a table of its edges.
 
@@ -53,13 +54,15 @@ def export(
     if kind not in (*_FIGURES, *_TABLES, *_TEXTS):
         known = ", ".join([*_FIGURES, *_TEXTS, *_TABLES])
         raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
+    if safe_csv:
+        refuse_unless_csv(out)
     check_output(out, model)
     fitted = load_model(model)
     with saving(out):
         if kind in _FIGURES:
             _figure(*choose(fitted, target), fitted, out)
         else:
-            _write(as_graph(fitted, target), kind, out)
+            _write(as_graph(fitted, target), kind, out, safe_csv)
     print_line(output(), f"Saved {out}")
 
 
@@ -74,7 +77,7 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path) -> None:
     plot.save(axes, out)
 
 
-def _write(graph: InfluenceGraph, kind: str, out: Path) -> None:
+def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
     from summarkov.store import write_atomically
     from summarkov.store.files import replacing
 
@@ -83,9 +86,11 @@ def _write(graph: InfluenceGraph, kind: str, out: Path) -> None:
         return
     from pyarrow import csv, parquet
 
-    with replacing(out) as temporary:
-        table = graph.edge_table()
+    from summarkov.writers.rows import for_spreadsheets
+
+    table = graph.edge_table()
+    with replacing(out) as temporary, open(temporary, "wb") as file:
         if kind == ".csv":
-            csv.write_csv(table, temporary)
+            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
         else:
-            parquet.write_table(table, temporary)
+            parquet.write_table(table, file)

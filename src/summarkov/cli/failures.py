@@ -24,6 +24,8 @@ _UsageError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c._
 WRONG = 2
 INTERRUPTED = 130
 
+#: Narrower pages than this are not believed.
+_NARROWEST = 20
 #: Longer messages are cut in the middle: a label in them may be of any size.
 _LONGEST = 1000
 
@@ -59,6 +61,8 @@ class Commands(TyperGroup):
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and end the process."""
         extra["standalone_mode"] = False
+        if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"][:9]) < _NARROWEST:
+            del os.environ["COLUMNS"]  # by which a table would have no room for anything
         for name in ("stdin", "stdout", "stderr"):
             if getattr(sys, name) is None:  # closed, as by >&-; the next file must not take its place
                 setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115  # kept

@@ -52,6 +52,14 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
         raise SettingError(f"cannot write {path}: the folder {folder} may not be written to")
 
 
+def refuse_unless_csv(path: Path | None) -> None:
+    """Refuse to make anything but a table of text safe for spreadsheets."""
+    from summarkov.readers.found import endings_of
+
+    if path is None or not path.name.lower().endswith(endings_of("csv", "tsv")):
+        raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
+
+
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder or a pattern means."""
     if source.is_dir():  # where only files of events are read

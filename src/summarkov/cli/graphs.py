@@ -14,7 +14,7 @@ from summarkov.cli.windows import place_of, settings_words, window_words
 from summarkov.wording import factor, number, percent, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.confidence import Confidence
+    from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, SummaryModel
 
@@ -53,9 +53,19 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
+    if graph.order_ is not None:
+        _print_order(console, shown, graph.order_)
     if graph.confidence_ is not None:
         print_confidence(console, graph.confidence_)
     print_certificates(console, graph)
+
+
+#: Why edges are printed apart, and what is said of them.
+_FAINT = {
+    "competition only": "Competition only: no more than the room that other labels take",
+    "company only": "Company only: shuffled sequences show these too",
+    "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
+}
 
 
 def print_settings(console: Console, model: SummaryModel) -> None:
@@ -72,21 +82,17 @@ def label_counts(model: SummaryModel) -> dict[str, float]:
 def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
-    """Print influences in their order, those of a label on itself and those of thin evidence apart.
-
-    ``models`` by target say how far back each looks, where that is told.
-    """
-    parts = {
-        "": [e for e in edges if not e.is_thin and not e.is_self],
-        "Labels on themselves": [e for e in edges if not e.is_thin and e.is_self],
-        "Thin evidence: fewer than 10 hits, or fewer than 5 sequences": [e for e in edges if e.is_thin],
-    }
-    width = _names_width(console, edges, models)
+    """Print influences in their order, those of a label on itself and faint ones apart."""
+    parts: dict[str, list[int]] = {"": [], "Labels on themselves": [], **{why: [] for why in _FAINT.values()}}
+    for at, edge in enumerate(edges):
+        parts[_FAINT[edge.faint] if edge.faint else "Labels on themselves" if edge.is_self else ""].append(at)
+    columns = _columns(console, edges, models)
+    widths = _names_width(page_width(console) - _beside(columns) - _JOINTS, edges)
     for title, some in parts.items():
         if some:
             if title:
                 console.print(Text(f"\n{title}", style="dim"))
-            _print_part(console, some, models, width)
+            _print_part(console, edges, some, columns, widths)
     for edge in edges:
         if edge.effect == "mixed":
             names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
@@ -98,7 +104,7 @@ def _columns(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> dict[str, list[str]]:
     """What stands beside the names, as much of it as fits."""
-    from summarkov.explain.sentences import change, limits, times
+    from summarkov.explain.sentences import change, limits, order_word, times
 
     columns = {}
     if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
@@ -113,9 +119,11 @@ def _columns(
     }
     if all(e.sequences is None for e in edges):
         del columns["Seqs"]
+    if any(e.order is not None for e in edges):
+        columns["Order"] = [order_word(e) for e in edges]
     if any(e.frequency is not None for e in edges):
         columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
-    for name in ("Seqs", "95% interval", "Without → with"):  # the first to go where there is no room
+    for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
         if _beside(columns) + _NAMES + _JOINTS > page_width(console):
             columns.pop(name, None)
     return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}
@@ -126,11 +134,8 @@ def _beside(columns: Mapping[str, Sequence[str]]) -> int:
     return sum(2 + widest([name, *cells]) for name, cells in columns.items())
 
 
-def _names_width(
-    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
-) -> tuple[int, int]:
-    """How wide the influencers and the targets are shown."""
-    room = page_width(console) - _beside(_columns(console, edges, models)) - _JOINTS
+def _names_width(room: int, edges: Sequence[Influence]) -> tuple[int, int]:
+    """How wide the influencers and the targets are shown, if there is so much room for both."""
     first = widest([e.influencer for e in edges])
     second = widest([e.target for e in edges])
     if first + second <= room:
@@ -144,23 +149,26 @@ def _names_width(
 def _print_part(
     console: Console,
     edges: Sequence[Influence],
-    models: Mapping[str, SummaryModel],
-    width: tuple[int, int],
+    which: Sequence[int],
+    columns: Mapping[str, Sequence[str]],
+    names_width: tuple[int, int],
 ) -> None:
-    columns = _columns(console, edges, models)
+    """Print some of the edges; columns are as wide as those of all need, so that parts stand in line."""
     table = new_table()
-    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(width) + _JOINTS)
-    for name in columns:
+    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(names_width) + _JOINTS)
+    for name, cells in columns.items():
+        left = name in ("95% interval", "Factor", "Order")
         table.add_column(
-            name, no_wrap=True, justify="left" if name in ("95% interval", "Factor") else "right"
+            name, no_wrap=True, width=widest([name, *cells]), justify="left" if left else "right"
         )
-    for at, edge in enumerate(edges):
-        style = "dim" if edge.is_thin else _STYLES[edge.effect]
+    for at in which:
+        edge = edges[at]
+        style = "dim" if edge.faint else _STYLES[edge.effect]
         names = Text.assemble(
             (f"{_SIGNS[edge.effect]} ", style),
-            shorten(edge.influencer, width[0]),
+            shorten(edge.influencer, names_width[0]),
             signs(console, " → "),
-            shorten(edge.target, width[1]),
+            shorten(edge.target, names_width[1]),
             no_wrap=True,
         )
         table.add_row(names, *(Text(cells[at], style=style) for cells in columns.values()))
@@ -205,6 +213,18 @@ def print_contexts(console: Console, graph: InfluenceGraph) -> None:
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
     console.print(Text("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim"))
+
+
+def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest) -> None:
+    """Say what the words of the column mean that occur in it."""
+    from summarkov.explain.sentences import ORDER_WORDS, order_word
+
+    if not edges:
+        return
+    used = {order_word(edge) for edge in edges}
+    words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
+    where = "inside" if found.within is None else f"within {found.within} positions"
+    console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
 
 
 def print_confidence(console: Console, sure: Confidence) -> None:

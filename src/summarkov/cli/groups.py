@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,13 +16,16 @@ from summarkov.cli.console import output, print_json, progress
 from summarkov.cli.options import EventsFile, Jobs, Json
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.templates import make_template
-from summarkov.cli.text import label, new_table, page_width, shorten, widest
+from summarkov.cli.text import new_table, page_width, shorten, widest
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.confidence import Difference
     from summarkov.explain import GroupComparison, Influence
+
+#: A name is shown at least this wide.
+_LEAST = 6
 
 
 @reads_events
@@ -89,7 +93,7 @@ def groups(
     if json:
         print_json(_plain(asdict(found)))
     else:
-        _print_groups(output(), found, rows)
+        print_groups(output(), found, rows)
 
 
 def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
@@ -113,7 +117,8 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
+def print_groups(console: Console, found: GroupComparison, most: int) -> None:
+    """Print how groups differ; ``most`` limits the rows, 0 does not."""
     names, sizes = [shorten(name, 20) for name in found.names], found.sizes
     labels, edges = found.differing_labels(), found.differing()
     what = [
@@ -143,43 +148,54 @@ def _print_groups(console: Console, found: GroupComparison, most: int) -> None:
 
 def _print_labels(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
     shown = found.labels[: most or None]
-    room = max(10, min(widest([one.label for one in shown]), page_width(console) - 60))
-    table = new_table()
-    table.add_column("Label", no_wrap=True, width=room)
-    for heading in ("Reach", f"{names[1]} by {names[0]}"[:20], "Share", f"{names[1]} by {names[0]}"[:20]):
-        table.add_column(heading, no_wrap=True)
-    for one in shown:
-        table.add_row(
-            label(one.label, room),
-            f"{percent(one.reach_first)} → {percent(one.reach_second)}",
-            _change(one.reach),
-            f"{percent(one.rate_first)} → {percent(one.rate_second)}",
-            _change(one.rate),
-        )
-    console.print(table)
+    by = shorten(f"{names[1]} by {names[0]}", 16)
+    columns: list[tuple[str, Sequence[str | Text]]] = [
+        ("Reach", [f"{percent(one.reach_first)} → {percent(one.reach_second)}" for one in shown]),
+        (by, [_change(one.reach) for one in shown]),
+        ("Share", [f"{percent(one.rate_first)} → {percent(one.rate_second)}" for one in shown]),
+        (by, [_change(one.rate) for one in shown]),
+    ]
+    _print_columns(console, "Label", [[one.label] for one in shown], columns)
     if len(shown) < len(found.labels):
         console.print(f"... and {len(found.labels) - len(shown)} more; --rows 0 prints all")
 
 
 def _print_edges(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
     shown = found.edges[: most or None]
-    cells = [(_ratio(e.first, e.in_first), _ratio(e.second, e.in_second), _change(e.change)) for e in shown]
-    headings = [names[0], names[1], f"{names[1]} by {names[0]}"[:20]]
-    beside = sum(
-        2 + max(widest([heading]), *(len(str(row[at])) for row in cells))
-        for at, heading in enumerate(headings)
-    )
-    room = max(8, (page_width(console) - beside - 3) // 2)
-    table = new_table()
-    table.add_column("Influence", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, no_wrap=True)
-    for edge, row in zip(shown, cells, strict=True):
-        sides = " → ".join(shorten(name, room) for name in (edge.influencer, edge.target))
-        table.add_row(Text(sides, style="bold" if edge.change.adjusted <= 1 - found.level else ""), *row)
-    console.print(table)
+    columns: list[tuple[str, Sequence[str | Text]]] = [
+        (names[0], [_ratio(e.first, e.in_first) for e in shown]),
+        (names[1], [_ratio(e.second, e.in_second) for e in shown]),
+        (shorten(f"{names[1]} by {names[0]}", 16), [_change(e.change) for e in shown]),
+    ]
+    _print_columns(console, "Influence", [[e.influencer, e.target] for e in shown], columns)
     if len(shown) < len(found.edges):
         console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
+
+
+def _print_columns(
+    console: Console,
+    title: str,
+    names: Sequence[Sequence[str]],
+    columns: Sequence[tuple[str, Sequence[str | Text]]],
+) -> None:
+    """A table of names, shortened to the room that is left, and of as many columns as there is room for."""
+    widths = [widest([heading, *map(str, cells)]) for heading, cells in columns]
+    parts = max((len(each) for each in names), default=1)
+
+    def room() -> int:
+        return (page_width(console) - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts
+
+    while room() < _LEAST and len(widths) > 1:
+        widths.pop()
+    columns, least = columns[: len(widths)], max(_LEAST, room())
+    table = new_table()
+    table.add_column(title, no_wrap=True)
+    for (heading, _), width in zip(columns, widths, strict=True):
+        table.add_column(heading, no_wrap=True, width=width)
+    for at, each in enumerate(names):
+        told = " → ".join(shorten(name, least) for name in each)
+        table.add_row(Text(told), *(cells[at] for _, cells in columns))
+    console.print(table)
 
 
 def _ratio(edge: Influence, is_there: bool) -> str:

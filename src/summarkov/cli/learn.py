@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ from summarkov.cli.console import output as results
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.nothing import refuse_nothing_to_learn
 from summarkov.cli.options import EventsPath, Jobs, Json
+from summarkov.cli.ordering import add_order_test, has_edges
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.templates import make_template
@@ -19,6 +22,7 @@ from summarkov.errors import SettingError
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.events.describe import Start
     from summarkov.models import SummaryModel
 
 #: Print at most so many influences of a graph; ``show`` prints all.
@@ -62,6 +66,8 @@ def learn(
     engine: Engine = "auto",
     memory: Memory = "1G",
     jobs: Jobs = None,
+    order_test: setting.OrderTest = None,
+    within: setting.Within = None,
     confidence: setting.Confidence = None,
     blocks: setting.Blocks = None,
     output: setting.Output = None,
@@ -99,28 +105,40 @@ def learn(
         "max_influencers": max_influencers,
         "max_sets": max_sets,
     }
+    from summarkov.engines.starts import count_starts
+    from summarkov.events.describe import special_starts
+
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
-    if confidence is not None and (joint or len(set(target or ())) == 1):
-        raise SettingError("--confidence is about the edges of a graph; give no --target, or several")
+    is_single = joint or len(set(target or ())) == 1
+    for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
+        if asked and is_single:
+            raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
+    if within is not None and order_test is False:
+        raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output, file, reading.map)
     opening = Opening(reading, engine, memory, jobs)
     with opening.open(file) as events:
         refuse_nothing_to_learn(events, file)
+        began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs)
+        if order_test is not False and not is_single and has_edges(fitted):
+            learned_in = None if order_test else time.monotonic() - began
+            add_order_test(fitted, events, within=within, learned_in=learned_in)
         if confidence is not None:
             from summarkov.cli.confidence import add_confidence
 
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order = events.tied_order
+        special = special_starts(events.labels, count_starts(events), events.label_counts)
     if output is not None:
         with saving(output):
             fitted.save(output)
     if json:
         _print_document(fitted, output)
     else:
-        _print_fitted(fitted, output, tied_order)
+        _print_fitted(fitted, output, tied_order, special)
 
 
 def fit(
@@ -147,8 +165,8 @@ def fit(
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(fitted: Any, saved: Path | None, tied_order: int) -> None:
-    from summarkov.cli.describe import print_hint, print_notes
+def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequence[Start]) -> None:
+    from summarkov.cli.describe import print_hint, print_notes, print_starts
     from summarkov.cli.graphs import print_graph
     from summarkov.cli.tables import print_model
     from summarkov.models import InfluenceGraph
@@ -160,6 +178,7 @@ def _print_fitted(fitted: Any, saved: Path | None, tied_order: int) -> None:
         print_model(console, fitted)
     console.print()
     print_notes(console, fitted.labels_, tied_order)
+    print_starts(console, starts)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "criterion", None) in ("bic", "aic"):
         print_hint(console, len(fitted.labels_), first.fitted.n_events)

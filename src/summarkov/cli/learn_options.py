@@ -211,6 +211,24 @@ MaxSets = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
+OrderTest = Annotated[
+    bool | None,
+    typer.Option(
+        "--order-test/--no-order-test",
+        help="Say of every edge whether it is about the order of events, or whether shuffled sequences show "
+        "it too. Default: for a graph, unless that takes ten times as long as learning.",
+        rich_help_panel=SURE,
+        show_default=False,
+    ),
+]
+Within = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Shuffle events within blocks of N positions. Default: 4 times the longest look-back.",
+        rich_help_panel=SURE,
+    ),
+]
 Confidence = Annotated[
     int | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""``summarkov``: the entry point. Every command imports what it needs when it runs."""
+"""``summarkov``: all commands. Every one imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -84,8 +84,3 @@ def text_commands(context: typer.Context) -> None:
     """From documents to events: a topic or a concept a sentence, and the sentences behind a model."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def main() -> None:
-    """Run the command line."""
-    app()

@@ -45,4 +45,11 @@ Blocks = Annotated[
     ),
 ]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")]
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv",
+        help="In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from summarkov.cli.console import output as results
 from summarkov.cli.console import print_json, print_line, progress
-from summarkov.cli.files import check_output, known_labels, load_model, saving
-from summarkov.cli.options import Json, ModelFile, Unknown
+from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
+from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, widest
@@ -57,6 +57,7 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
     ] = None,
+    safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
     reading: Reading = PLAIN,
     engine: Engine = "auto",
@@ -69,7 +70,7 @@ def predict(
     label of the model, worked out from the events before it. With a graph over
     all labels every row sums to 1.
     """
-    from summarkov.cli.writing import table_format
+    from summarkov.cli.writing import table_format, write_rows
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -80,6 +81,8 @@ def predict(
 
         print_after(load_model(model), after or [], target, unknown, json)
         return
+    if safe_csv:
+        refuse_unless_csv(output)
     if target is not None:
         raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
@@ -91,18 +94,18 @@ def predict(
         if output is None:
             raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
         with opening.stream(file, names=True) as opened, saving(output):
-            from summarkov.cli.writing import write_rows
-
             source = reading.prepare(opened, fitted.labels_)
             with known_labels():
-                write_rows(streamed_predictions(fitted, source, unknown), output)
+                write_rows(streamed_predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(fitted, source.n_events, output, json)
         return
     events = reading.read(file, fitted.labels_)
     with known_labels():  # before anything is written
         events.recode(fitted.labels_, unknown=unknown)
     if output is not None:
-        _save(fitted, events, unknown, output, json)
+        with saving(output):
+            write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
+        _print_saved(fitted, events.n_events, output, json)
     elif json:
         from summarkov.cli.writing import plain_rows
 
@@ -112,19 +115,11 @@ def predict(
         _print_preview(results(), fitted, events, unknown)
 
 
-def _save(fitted: Any, events: EventSequences, unknown: str, path: Path, json: bool) -> None:
-    from summarkov.cli.writing import write_rows
-
-    with saving(path):
-        write_rows(predictions(fitted, events, unknown), path)
-    _print_saved(fitted, events.n_events, path, json)
-
-
 def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
     if json:
-        from summarkov.models.streaming import probability_columns
+        from summarkov.models.predictions import column_names
 
-        columns = ["sequence", "position", "event", *probability_columns(fitted)]
+        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
         print_json({"saved": str(path), "rows": n_events, "columns": columns})
     else:
         print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
@@ -136,15 +131,15 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some sequences at a time."""
-    from summarkov.models.streaming import probability_columns
+    from summarkov.models.predictions import column_names
     from summarkov.writers.chunks import pieces
     from summarkov.writers.rows import event_columns
 
-    names = probability_columns(fitted)
+    names = column_names(fitted.outcomes_)
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
         for part in pieces(events, len(names) + 3):
-            p = probabilities(fitted, part, unknown)
+            p = fitted._everywhere(part, unknown)
             yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
             done += part.n_events
             advance(done, events.n_events)
@@ -162,34 +157,15 @@ def streamed_predictions(fitted: Any, source: EventSource, unknown: str) -> Iter
             advance(done, source.n_events)
 
 
-def probabilities(fitted: Any, events: EventSequences, unknown: str) -> Any:
-    """A row an event, columns as ``probability_columns`` names them.
-
-    A graph over all labels is normalised; the models of some labels stand each for itself.
-    """
-    import numpy as np
-
-    from summarkov.models import InfluenceGraph
-
-    data = events.recode(fitted.labels_, unknown=unknown)
-    if not isinstance(fitted, InfluenceGraph):
-        return fitted.predict_proba(data, unknown="ignore")
-    if len(fitted.models_) == len(fitted.labels_):
-        return fitted.predict_proba(data, unknown="ignore")
-    return np.column_stack(
-        [model.predict_proba(data, unknown="ignore")[:, 0] for model in fitted.models_.values()]
-    )
-
-
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.writing import plain_rows
-    from summarkov.models.streaming import probability_columns
+    from summarkov.models.predictions import column_names
     from summarkov.writers.chunks import pieces
 
     few = next(pieces(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
-    names = probability_columns(fitted)
+    names = column_names(fitted.outcomes_)
     width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
     table = new_table()
     table.add_column("Sequence", no_wrap=True)

@@ -12,6 +12,10 @@ from types import FrameType
 _NAMES = ("SIGTERM", "SIGHUP")
 
 
+#: That of the signals that come, while they interrupt.
+_lists: list[list[int]] = []
+
+
 class Interrupted(KeyboardInterrupt):
     """Of a kind of its own, for Python kills a process that met a plain one in ``exec``, caught or not."""
 
@@ -23,9 +27,13 @@ def interrupting() -> Iterator[list[int]]:
     Gives the list that signals are put into when they come, Ctrl-C too: an interruption in the middle of an
     import may end as any other error. Of the others only the first interrupts: the next, of which a
     closed terminal sends several, would hit the cleaning up. A signal that is ignored already, as after
-    ``nohup``, stays so.
+    ``nohup``, stays so. Inside of another this gives the list of that one.
     """
+    if _lists:
+        yield _lists[0]
+        return
     came: list[int] = []
+    _lists.append(came)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         first = not came
@@ -43,5 +51,6 @@ def interrupting() -> Iterator[list[int]]:
     try:
         yield came
     finally:
+        _lists.clear()
         for each, handler in before.items():
             signal.signal(each, signal.SIG_IGN if came else handler)

@@ -93,12 +93,15 @@ def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: i
     from summarkov.models import InfluenceGraph
     from summarkov.simulate import draw_sequences
 
-    labels = source.labels_ if isinstance(source, InfluenceGraph) else source.labels
+    if isinstance(source, InfluenceGraph):
+        labels, ask = source.labels_, source._next.after
+    else:
+        labels, ask = source.labels, source._next_event
     with progress("Simulating", length, "events a sequence") as advance:
 
         def next_event(histories: Any) -> Any:
             advance(histories.shape[1], length)
-            return source.next_event(histories)
+            return ask(histories)
 
         return draw_sequences(next_event, labels, sequences, length, seed)
 

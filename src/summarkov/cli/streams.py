@@ -56,10 +56,10 @@ def bytes_of(size: str) -> int:
     >>> bytes_of("500M"), bytes_of("1GiB")
     (524288000, 1073741824)
     """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?\s*", size, re.IGNORECASE)
+    found = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([KMGT]?)(?:i?B)?\s*", size, re.IGNORECASE)
     n = int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " ")) if found else 0
-    if n < 1:
-        raise SettingError(f"--memory must be a size such as 500M or 4G, not {size!r}")
+    if not 1024 <= n < 2**62:
+        raise SettingError(f"--memory must be a size such as 500M or 4G, 1K at least, not {size[:40]!r}")
     return n
 
 
@@ -150,7 +150,8 @@ def _needed(path: Path, format: str | None) -> int:
 
             from summarkov.readers.parquet_files import bytes_in_memory
 
-            metadata = parquet.read_metadata(path)
+            with open(path, "rb") as file:
+                metadata = parquet.read_metadata(file)
             return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
         if kind not in _METHODS:
             return 0  # it cannot be streamed

@@ -36,7 +36,7 @@ def new_table(gap: int = 2) -> Table:
 
 def page_width(console: Console) -> int:
     """How wide to print: the terminal, but no wider than the eye can follow."""
-    return min(console.width, 100)
+    return min(console.width, 120)
 
 
 def widest(texts: Sequence[str], most: int = 1000) -> int:

@@ -22,8 +22,8 @@ def table_format(path: Path) -> str:
     return _SUFFIXES[path.suffix.lower()]
 
 
-def write_rows(parts: Iterable[Rows], path: Path) -> None:
-    """Write a table part by part; every part has the same columns."""
+def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> None:
+    """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
     from summarkov.store.files import replacing
     from summarkov.writers.rows import write_table
 
@@ -33,7 +33,8 @@ def write_rows(parts: Iterable[Rows], path: Path) -> None:
                 for part in parts:
                     file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
         else:
-            write_table(parts, temporary, table_format(path))
+            with open(temporary, "wb") as file:
+                write_table(parts, file, table_format(path), safe_csv=safe_csv)
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:

@@ -4,6 +4,16 @@ from summarkov.confidence.comparing import Difference
 from summarkov.confidence.discoveries import Discoveries, Discovery, benjamini_yekutieli
 from summarkov.confidence.edges import Confidence, EdgeConfidence
 from summarkov.confidence.intervals import exact_intervals
+from summarkov.confidence.order import (
+    ORDERS,
+    EdgeOrder,
+    OrderTest,
+    Remainder,
+    Sums,
+    against_shuffled,
+    benjamini_hochberg,
+    order_word,
+)
 from summarkov.confidence.rate_ratio import (
     RateRatio,
     Strata,
@@ -15,16 +25,24 @@ from summarkov.confidence.rate_ratio import (
 from summarkov.confidence.support import seen
 
 __all__ = [
+    "ORDERS",
     "Confidence",
     "Difference",
     "Discoveries",
     "Discovery",
     "EdgeConfidence",
+    "EdgeOrder",
+    "OrderTest",
     "RateRatio",
+    "Remainder",
     "Strata",
+    "Sums",
+    "against_shuffled",
+    "benjamini_hochberg",
     "benjamini_yekutieli",
     "directions",
     "exact_intervals",
+    "order_word",
     "rate_ratio",
     "seen",
     "widened",

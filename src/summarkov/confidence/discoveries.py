@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.wording import plural
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,12 @@ class Discovery:
     is_kept: bool
 
 
-@dataclass(frozen=True)
-class Discoveries:
-    """The edges proposed by one half, target by target, and which of them are kept at ``rate``."""
+@dataclass(frozen=True, repr=False)
+class Discoveries(Tabular):
+    """The edges proposed by one half, target by target, and which of them are kept at ``rate``.
+
+    The frame has one row per edge that was tested.
+    """
 
     rate: float
     seed: int
@@ -35,10 +41,22 @@ class Discoveries:
     n_units: int
     tested: tuple[Discovery, ...]
 
+    def __post_init__(self) -> None:
+        keep_records(self, tested=Discovery)
+
     @property
-    def kept(self) -> tuple[Discovery, ...]:
+    def kept(self) -> Records[Discovery]:
         """The edges among which, on average, at most a share of ``rate`` is false."""
-        return tuple(edge for edge in self.tested if edge.is_kept)
+        return Records((edge for edge in self.tested if edge.is_kept), Discovery)
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(Discovery, self.tested)
+
+    def summary(self) -> Sheet:
+        """The edges, as a table that prints well and that notebooks show in HTML."""
+        kept, tested = len(self.kept), plural(len(self.tested), "edge")
+        title = f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
+        return Records(self.tested, Discovery).sheet(title)
 
 
 def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.wording import plural
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,12 @@ class EdgeConfidence:
     frequency: float
 
 
-@dataclass(frozen=True)
-class Confidence:
+@dataclass(frozen=True, repr=False)
+class Confidence(Tabular):
     """The result of a bootstrap: ``n`` graphs, each learned from as many ``units`` drawn with replacement.
 
     ``edges`` are those of the graph, and others that at least a tenth of the replicates have, target by
-    target, the most frequent first. ``level`` is that of the intervals.
+    target, the most frequent first. ``level`` is that of the intervals. The frame has one row per edge.
     """
 
     n: int
@@ -44,6 +48,18 @@ class Confidence:
     n_units: int
     edges: tuple[EdgeConfidence, ...]
 
+    def __post_init__(self) -> None:
+        keep_records(self, edges=EdgeConfidence)
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(EdgeConfidence, self.edges)
+
+    def summary(self) -> Sheet:
+        """The edges, as a table that prints well and that notebooks show in HTML."""
+        unit = self.units.removesuffix("s")
+        drawn = f"{plural(self.n, 'graph')}, each learned from {plural(self.n_units, unit)} drawn again"
+        return Records(self.edges, EdgeConfidence).sheet(f"{drawn}; {self.level:.0%} intervals")
+
     def of(self, influencer: str, target: str) -> EdgeConfidence | None:
         """The edge from ``influencer`` to ``target``, if it is listed."""
         for edge in self.edges:
@@ -51,10 +67,12 @@ class Confidence:
                 return edge
         return None
 
-    def stable(self, at_least: float = 0.9) -> tuple[EdgeConfidence, ...]:
+    def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
         """The edges of the graph that at least such a share of the replicates have too."""
-        return tuple(edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
+        found = (edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
+        return Records(found, EdgeConfidence)
 
-    def missing(self, at_least: float = 0.5) -> tuple[EdgeConfidence, ...]:
+    def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
         """The edges that the graph does not have, and at least such a share of the replicates has."""
-        return tuple(edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
+        found = (edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
+        return Records(found, EdgeConfidence)

@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from summarkov.errors import SettingError
 
+#: More threads than any machine has cores.
+_MOST = 1024
+
 
 def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
     """What runs tasks in so many threads."""
@@ -31,4 +34,6 @@ def threads(n_jobs: int | None) -> int:
         return 1
     if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs < -1:
         raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
+    if n_jobs > _MOST:
+        raise SettingError(f"n_jobs {n_jobs} is too large; it may be {_MOST} at most, or -1 for one a core")
     return (os.cpu_count() or 1) if n_jobs == -1 else n_jobs

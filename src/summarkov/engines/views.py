@@ -13,8 +13,8 @@ from summarkov.engines.event_source import EventSource
 from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import UnknownLabelError
+from summarkov.events.arrays import UNKNOWN
 from summarkov.events.labels import check_unknown
-from summarkov.events.sequences import UNKNOWN
 from summarkov.readers.spill import Block
 
 IntArray = npt.NDArray[np.int64]

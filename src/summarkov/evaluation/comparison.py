@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
@@ -15,6 +15,8 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS, FloatArray
 from summarkov.evaluation.tuning import Tuned
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.wording import number
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,14 @@ class Line:
     verdict: str  # "best", "worse", "no difference", or "refuted"
 
 
-class Comparison:
+class Comparison(Tabular):
     """Contenders on the same test sequences, sorted from best to worst.
 
     A difference in log-likelihood to the best contender is called one ("worse") only if its 95% interval,
     from a paired bootstrap over the test sequences, lies entirely below 0. A contender that gave no
     probability at all to something that happened has a likelihood of zero and is "refuted".
+
+    ``lines`` has one line per contender, and so has the frame.
     """
 
     def __init__(
@@ -62,7 +66,7 @@ class Comparison:
         self.n_bootstrap, self.seed = n_bootstrap, seed
         totals = [np.mean([tuned.log_likelihood for tuned in each]) for each in self.results]
         order = sorted(range(len(totals)), key=lambda c: (-totals[c], self.results[c][0].name))
-        self.lines = tuple(self._line(self.results[c], self.results[order[0]]) for c in order)
+        self.lines = Records((self._line(self.results[c], self.results[order[0]]) for c in order), Line)
 
     def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
         total = float(np.mean([tuned.log_likelihood for tuned in each]))
@@ -143,6 +147,15 @@ class Comparison:
                 for each in self.results
             },
         }
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(Line, self.lines)
+
+    def summary(self) -> Sheet:
+        """The lines, as a table that prints well and that notebooks show in HTML."""
+        rows = [cells(line, self.calibration_error(line.name)) for line in self.lines]
+        title = f"{len(rows)} contenders on {number(sum(self.n_test))} test events, the best first"
+        return Sheet(title, HEADINGS, rows, len(rows))
 
     def to_markdown(self) -> str:
         """The table in Markdown."""

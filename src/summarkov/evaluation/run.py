@@ -20,6 +20,7 @@ from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.events.prepare import split_numbers
 from summarkov.readers import read_events
+from summarkov.settings import seed_of
 
 IntArray = npt.NDArray[np.int64]
 
@@ -37,6 +38,7 @@ def compare(
     splits: int = 1,
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
     seed: int = 0,
+    random_state: int | None = None,
     n_bootstrap: int = 2000,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -57,6 +59,8 @@ def compare(
         Average over these labels only. By default all that occur in train: a label that does not cannot be
         learned, and where it occurs in dev or test it is an event like any other, only no target. A label
         that is asked for here is a target in any case.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
     n_bootstrap : int
         Resamples of the test sequences behind the intervals.
     checkpoint : path, optional
@@ -74,6 +78,7 @@ def compare(
     >>> [(line.name, line.verdict) for line in result.lines]
     [('chain-1', 'best'), ('chain-0', 'worse')]
     """
+    seed = seed_of(seed, random_state)
     if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int) or n_bootstrap < 1:
         raise SettingError(f"n_bootstrap must be a whole number from 1 on, not {n_bootstrap!r}")
     if targets is not None and not isinstance(targets, str):

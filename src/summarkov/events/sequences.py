@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.arrays import UNKNOWN, check_arrays, frozen
 from summarkov.events.describe import Description, describe
 from summarkov.events.labels import check_unknown, iterate, label_text, vocabulary_of
 from summarkov.events.prepare import (
@@ -23,12 +23,12 @@ from summarkov.events.prepare import (
     with_end,
     without_repeats,
 )
+from summarkov.frames import Column, FrameLibrary
+from summarkov.frames.tabular import to_frame
+from summarkov.settings import seed_of
 
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
-
-#: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
-UNKNOWN = -1
 
 
 class EventSequences:
@@ -75,10 +75,10 @@ class EventSequences:
         *,
         tied_order: int = 0,
     ) -> None:
-        codes = _frozen(codes, np.int32, "codes")
-        offsets = _frozen(offsets, np.int64, "offsets")
+        codes = frozen(codes, np.int32, "codes")
+        offsets = frozen(offsets, np.int64, "offsets")
         labels = tuple(labels)
-        _check(codes, offsets, labels, ids)
+        check_arrays(codes, offsets, labels, ids)
         set_ = object.__setattr__
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
@@ -191,6 +191,21 @@ class EventSequences:
         """Every sequence as a list of labels."""
         for start, stop in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
             yield [self.labels[code] if code >= 0 else "?" for code in self.codes[start:stop].tolist()]
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a data frame with one row per event: its ``sequence``, ``position`` and ``event``.
+
+        ``library`` is "pandas", "polars" or "pyarrow"; by default pandas if that is installed, else polars.
+        Positions count from 1 on. ``read_events`` reads it back.
+        """
+        sequences = np.repeat(np.arange(len(self)), self.lengths)
+        ids = self.ids
+        columns = {
+            "sequence": Column(str, [ids[s] for s in sequences.tolist()]),
+            "position": Column(int, np.arange(1, self.n_events + 1) - self.offsets[sequences]),
+            "event": Column(str, [label for sequence in self for label in sequence]),
+        }
+        return to_frame(columns, library)
 
     def to_lists(self) -> list[list[str]]:
         """All sequences as lists of labels."""
@@ -308,8 +323,9 @@ class EventSequences:
         seed: int = 0,
         *,
         common_labels: bool = False,
+        random_state: int | None = None,
     ) -> tuple[EventSequences, ...]:
-        """Split at random by sequence into parts of the given fractions.
+        """Split at random by sequence into parts of the given fractions; ``random_state`` means ``seed``.
 
         The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
         to all parts are deleted everywhere.
@@ -318,7 +334,7 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
         [5, 5]
         """
-        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed))
+        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed_of(seed, random_state)))
         if common_labels:
             in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
             common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]
@@ -334,33 +350,3 @@ def _rebuild(
     codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: tuple[str, ...] | None, tied_order: int
 ) -> EventSequences:
     return EventSequences(codes, offsets, labels, ids, tied_order=tied_order)
-
-
-def _frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
-    """Return values as a read-only array that shares no memory with a writeable one."""
-    given = np.asarray(values)
-    if given.size and given.dtype.kind not in "iu":
-        raise DataError(f"{name} must be whole numbers, not {given.dtype}")
-    limits = np.iinfo(dtype)
-    if given.size and given.dtype != dtype and (given.min() < limits.min or given.max() > limits.max):
-        raise DataError(f"{name} must fit {limits.dtype}")
-    frozen = np.ascontiguousarray(given, dtype=dtype)
-    if np.may_share_memory(frozen, given) and given.flags.writeable:
-        frozen = frozen.copy()
-    frozen.flags.writeable = False
-    return frozen.view()  # a view of a read-only array cannot be made writeable again
-
-
-def _check(codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: Sequence[str] | None) -> None:
-    if any(not isinstance(label, str) for label in labels):
-        raise DataError("labels must be text")
-    if any(a >= b for a, b in pairwise(labels)):
-        raise DataError("labels must be sorted and without repeats")
-    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(codes):
-        raise DataError("offsets must start at 0 and end at the number of events")
-    if (np.diff(offsets) < 0).any():
-        raise DataError("offsets must not decrease")
-    if codes.ndim != 1 or (len(codes) and (codes.min() < UNKNOWN or codes.max() >= len(labels))):
-        raise DataError("codes must be one flat array of indices into labels")
-    if ids is not None and len(ids) != len(offsets) - 1:
-        raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from summarkov.frames import Column, Sheet, Tabular
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,16 @@ class Counterfactual:
         return f"had {self.label} {had}: {self.probability:.3f} ({low:.3f} to {high:.3f}{mark})"
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Tabular):
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
     ``support`` is how often the state was seen, ``seen`` the same in a word ("never", "hardly" or "often",
     see :func:`summarkov.confidence.seen`), ``interval`` the exact 95% interval from its counts, and
     ``base_rate`` the target's share of all events. ``active`` are the influencers that occurred, with their
     places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
-    a sentence, and one a counterfactual.
+    a sentence, and one per counterfactual. The frame has the history as it is in its first row, and one row
+    per counterfactual.
     """
 
     target: str
@@ -79,6 +82,25 @@ class Explanation:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         return asdict(self)
+
+    def _columns(self) -> Mapping[str, Column]:
+        rows: list[Explanation | Counterfactual] = [self, *self.counterfactuals]
+        changes = [f"{'with' if one.occurred else 'without'} {one.label}" for one in self.counterfactuals]
+        return {
+            "target": Column(str, [self.target] * len(rows)),
+            "history": Column(str, ["as it is", *changes]),
+            "state": Column(str, [row.words for row in rows]),
+            "support": Column(float, [row.support for row in rows]),
+            "seen": Column(str, [row.seen for row in rows]),
+            "probability": Column(float, [row.probability for row in rows]),
+            "low": Column(float, [row.interval[0] for row in rows]),
+            "high": Column(float, [row.interval[1] for row in rows]),
+            "base_rate": Column(float, [self.base_rate] * len(rows)),
+        }
+
+    def summary(self) -> Sheet:
+        """The sentences, which notebooks show in HTML."""
+        return Sheet(str(self))
 
     def __str__(self) -> str:
         lift = self.probability / self.base_rate if self.base_rate > 0 else float("inf")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
+#: Why edges are faint; those that are not come first.
+FAINT = ("", "competition only", "company only", "thin evidence")
 #: So are hits in fewer sequences than this.
 FEW_SEQUENCES = 5
 
@@ -33,6 +36,12 @@ class Influence:
 
     ``frequency`` is the share of graphs from resampled data that have the edge, None if it was not asked for.
 
+    ``order`` is what the order test says, None if it was not asked for (:meth:`InfluenceGraph.order_test`):
+    "about order", "company only" or "unclear". ``order_ratio`` is the ratio over that of the same sequences
+    shuffled inside, with its 95% interval, its p-value ``order_p`` and the adjusted one ``order_q``.
+    ``competition`` is True if Z inhibits x only by what it amplifies, one event standing at a position; False
+    if that does not explain all; None if there is nothing of the kind to tell apart.
+
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
     """
 
@@ -51,6 +60,23 @@ class Influence:
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
+    order: str | None = None
+    order_ratio: float | None = None
+    order_low: float | None = None
+    order_high: float | None = None
+    order_p: float | None = None
+    order_q: float | None = None
+    competition: bool | None = None
+
+    derived_columns: ClassVar[tuple[str, ...]] = (
+        "rate_with",
+        "rate_without",
+        "evidence",
+        "is_thin",
+        "is_self",
+        "is_reversed",
+        "is_turned",
+    )
 
     @property
     def rate_with(self) -> float:
@@ -76,6 +102,13 @@ class Influence:
         return more < 0 if self.effect == "amplifies" else more > 0
 
     @property
+    def is_turned(self) -> bool:
+        """Whether the order of events works the other way round than the ratio looks."""
+        if self.order != "about order" or self.order_ratio is None or math.isnan(self.ratio):
+            return False
+        return (self.order_ratio - 1) * (self.ratio - 1) < 0
+
+    @property
     def is_thin(self) -> bool:
         """Whether few hits or few sequences stand behind it.
 
@@ -85,6 +118,15 @@ class Influence:
         expected = self.n_with * self.rate_without if self.n_without else 0.0
         behind = self.sequences if self.effect == "amplifies" else self.sequences_with
         return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
+
+    @property
+    def faint(self) -> str:
+        """Why an edge is drawn and printed faintly; nothing of one that is not."""
+        if self.is_thin:
+            return "thin evidence"
+        if self.order == "company only":
+            return self.order
+        return "competition only" if self.competition else ""
 
     @property
     def evidence(self) -> float:
@@ -108,12 +150,12 @@ def effect_of(low: float, high: float, is_mixed: bool = False) -> str:
 
 
 def ranked(edges: Iterable[Influence]) -> list[Influence]:
-    """Edges by evidence: the surest first, then labels on themselves, then what is thin."""
+    """Edges by evidence: the surest first, then labels on themselves, then faint ones, thin ones last."""
     clear: Sequence[str] = ("amplifies", "inhibits", "mixed", "unclear")
     return sorted(
         edges,
         key=lambda e: (
-            e.is_thin,
+            FAINT.index(e.faint),
             e.is_self,
             max(clear.index(e.effect), 1),
             -e.evidence,

@@ -14,6 +14,8 @@ def change(edge: Influence) -> str:
     >>> change(Influence("A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200))
     '10.0% → 30.0%'
     """
+    if not edge.n_with and not edge.n_without:
+        return ""
     return f"{_rate(edge.rate_without)} → {_rate(edge.rate_with)}"
 
 
@@ -27,6 +29,8 @@ def rates(edge: Influence) -> str:
     >>> rates(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
     '1.9% (1 of 52), otherwise 0% (0 of 12,203)'
     """
+    if not edge.n_with and not edge.n_without:
+        return "nothing was counted, for the model only compares others with it"
     sides = ((edge.hits_with, edge.n_with), (edge.hits_without, edge.n_without))
     told = [
         f"{percent(hits / n)} ({number(hits)} of {number(n)})" if n else "never seen" for hits, n in sides
@@ -47,21 +51,36 @@ def limits(edge: Influence) -> str:
 def verdict(edge: Influence) -> str:
     """The effect with its ratio and interval, and what it is adjusted for.
 
+    >>> from dataclasses import replace
     >>> verdict(Influence("A", "B", "amplifies", 2.9, 1.8, 4.7, 30, 100, 20, 200))
     'amplifies ×2.9 (95% interval 1.8 to 4.7), other influencers equal'
     >>> verdict(Influence("A", "B", "unclear", 1.0, 0.1, 9.0, 1, 52, 0, 12203))
     'unclear (95% interval 0.10 to 9.0), other influencers equal'
     """
     if edge.effect == "mixed":
-        return (
-            f"mixed: {edge.depends or 'more likely beside some of the other influencers, less beside others'}"
-        )
+        how = edge.depends or "more likely beside some of the other influencers, less beside others"
+        return f"mixed: {how}{_about_order(edge)}"
     words = f"{edge.effect} {times(edge)}".strip() + f" (95% interval {limits(edge)})"
     if _is_adjusted(edge):
         words += ", other influencers equal"
     if edge.is_reversed:
         words += "; the two rates alone point the other way"
-    return words
+    return words + _about_order(edge)
+
+
+def _about_order(edge: Influence) -> str:
+    """What the order test says, to follow the verdict; nothing if it was not asked."""
+    if edge.order is None or edge.order_ratio is None or edge.order_low is None or edge.order_high is None:
+        return ""
+    against = f"{factor(edge.order_ratio)} against shuffled sequences".strip()
+    numbers = f"{against} ({factor_interval(edge.order_low, edge.order_high)})"
+    if edge.order == "company only":
+        return f"; company only, shuffled sequences show it too: {numbers}"
+    if edge.order == "unclear":
+        return f"; unclear whether about order: {numbers}"
+    turned = ", the other way round than it looks" if edge.is_turned else ""
+    room = "; no more than the room that labels take which it amplifies" if edge.competition else ""
+    return f"; about order{turned}: {numbers}{room}"
 
 
 def _is_adjusted(edge: Influence) -> bool:
@@ -69,6 +88,23 @@ def _is_adjusted(edge: Influence) -> bool:
     if not edge.n_with or not edge.n_without or not edge.rate_without:
         return not (math.isinf(edge.ratio) or math.isnan(edge.ratio))
     return not math.isclose(edge.ratio, edge.rate_with / edge.rate_without, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def order_word(edge: Influence) -> str:
+    """What the order test says, in a word for tables; see :data:`ORDER_WORDS`."""
+    if edge.order == "about order":
+        return "turned" if edge.is_turned else "room" if edge.competition else "yes"
+    return {"company only": "company", "unclear": "unclear"}.get(edge.order or "", "")
+
+
+#: What the words of a table mean.
+ORDER_WORDS = {
+    "yes": "about the order of events",
+    "room": "so, but no more than the room that labels take which the influencer amplifies",
+    "turned": "order works the other way round than the ratio looks",
+    "company": "shuffled sequences show it too",
+    "unclear": "neither can be said",
+}
 
 
 def support(edge: Influence) -> str:

@@ -1,4 +1,5 @@
 from summarkov.kernels.index import Codes, Int
+from summarkov.kernels.shuffling import Seeds
 
 class Index:
     def __init__(
@@ -40,3 +41,20 @@ def tests(
 ) -> tuple[Int, Int, Int, Int]: ...
 def leaves(shard: Index, tree: Int, depth: int) -> Int: ...
 def followed(shard: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]: ...
+def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes: ...
+def presence(
+    codes: Codes,
+    offsets: Int,
+    past_positions: Int,
+    past_codes: Codes,
+    n_labels: int,
+    begun: int,
+    weights: Int | None,
+    influencers: Codes,
+    lookbacks: Int,
+    starts: Int,
+    outcome_of: Codes,
+    n_outcomes: Int,
+    ends: Int,
+    delay: int,
+) -> list[tuple[Codes, Int]]: ...

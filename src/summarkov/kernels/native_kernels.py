@@ -13,6 +13,8 @@ from summarkov.kernels import _native
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Codes, Index, Int
 from summarkov.kernels.numpy_kernels import Window
+from summarkov.kernels.presence import PresenceAsked
+from summarkov.kernels.shuffling import Seeds
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
@@ -51,7 +53,7 @@ def count_candidates(
         outcome_of,
         n_outcomes,
         *window,
-        _totals(index, weights, window),
+        _totals(index, weights, window) if len(candidates) else np.empty(0, np.int64),
         MOST_CELLS,
     )
     return keys, counts, present
@@ -99,6 +101,28 @@ def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, 
     """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
     counts, ends = _native.followed(_shard(index), weights, np.ascontiguousarray(pairs))
     return counts, ends
+
+
+def count_presence(
+    index: Index, begun: int, weights: Int | None, asked: PresenceAsked
+) -> list[tuple[Codes, Int]]:
+    """See :func:`summarkov.kernels.presence.count_presence`."""
+    return _native.presence(
+        index.codes,
+        index.offsets,
+        index.past_positions,
+        index.past_codes,
+        index.n_labels,
+        begun,
+        weights,
+        *asked,
+    )
+
+
+def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes:
+    """See :func:`summarkov.kernels.shuffling.shuffled`."""
+    made: Codes = _native.shuffled(codes, offsets, seeds, begun, kept, within)
+    return made
 
 
 def _shard(index: Index) -> Any:

@@ -8,19 +8,26 @@ from summarkov.models.groups import compare_groups
 from summarkov.models.loading import load
 from summarkov.models.model import SummaryModel
 from summarkov.models.residual import OTHER
+from summarkov.models.scorers import scorer
 from summarkov.models.sensitivities import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.streaming import predict_frame
+from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM
 
 __all__ = [
     "OTHER",
+    "AddEnd",
     "BSuMM",
     "Bag",
     "CSuMM",
+    "CollapseRepeats",
     "ContextTreeWeighting",
     "InfluenceGraph",
+    "MapLabels",
     "MarkovChain",
     "OSuMM",
+    "PoolRare",
+    "ReadEvents",
     "Stability",
     "StabilityRow",
     "StableEdge",
@@ -31,5 +38,6 @@ __all__ = [
     "compare_groups",
     "load",
     "predict_frame",
+    "scorer",
     "sensitivity",
 ]

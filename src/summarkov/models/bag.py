@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import EventSource, LocalSource, as_source
+from summarkov.engines import EventSource, LocalSource, as_source, joint_memory
 from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
-from summarkov.explain import Influence
+from summarkov.frames import Sheet
+from summarkov.kernels import Index
 from summarkov.models.bag_influences import bag_influences
+from summarkov.models.edges import Edges
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import Parameters
+from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
+from summarkov.settings import seed_of
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class Bag(Parameters):
+class Bag(Predictor):
     """The mean prediction of models that were each learned from a bootstrap resample of the sequences.
 
     A tree predicts in steps, and a little other data moves its splits; the mean over a bag of trees is
@@ -43,6 +47,8 @@ class Bag(Parameters):
         How many resamples: as many sequences as there are, drawn with replacement.
     seed : int
         Of the resamples. Equal seeds give equal bags.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
 
     Examples
     --------
@@ -60,6 +66,7 @@ class Bag(Parameters):
     model: SummaryModel
     n_models: int = 40
     seed: int = 0
+    random_state: int | None = None
 
     def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
@@ -67,7 +74,7 @@ class Bag(Parameters):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
             raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
-        draws = Bootstrap(self.n_models, self.seed)
+        draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
         if isinstance(events, EventSource):
             as_source(events, sample_weight=sample_weight)  # refuses weights
             drawn = events.replicated(draws)
@@ -127,7 +134,7 @@ class Bag(Parameters):
         return tuple(sorted(self.usage_))
 
     @property
-    def influences_(self) -> tuple[Influence, ...]:
+    def influences_(self) -> Edges:
         """How each influencer changes the probability of each label of the target, the surest first.
 
         Counted on the data themselves, not on resamples: each model that has the influencer compares
@@ -136,33 +143,39 @@ class Bag(Parameters):
         is the share of the models that have it.
         """
         try:
-            return self._influences
+            return Edges(self._influences)
         except AttributeError:
             self.models_  # noqa: B018  # says that the bag is not fitted, if so
             raise NotFittedError(
                 "this bag was saved when influences were not counted yet; fit it again to have them"
             ) from None
 
+    def summary(self) -> Sheet:
+        """What the influencers do on average, as a table that prints well and that notebooks show in HTML."""
+        title = f"Bag of {len(self.models_)} models of {', '.join(self.target_)}; influencers on average"
+        return self.influences_.sheet(title)
+
     # ------------------------------------------------------------------ use
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
-        """Mean probability of each outcome (columns as in ``outcomes_``) at every position, a row each."""
-        data = read_events(events)
-        each = (model.predict_proba(data, unknown=unknown) for model in self.models_)
-        total = next(each).copy()
-        for p in each:
-            total += p
+    def _memory(self) -> tuple[int, int | None]:
+        return joint_memory(model.fitted.summary for model in self.models_)
+
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        """The mean of the models."""
+        total = self.models_[0]._at(index, positions)
+        for model in self.models_[1:]:
+            total = total + model._at(index, positions)
         return total / len(self.models_)
 
-    def log_likelihood(self, events: Any, *, unknown: str = "error") -> float:
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error") -> float:
         """Log-likelihood of new events, summed over all positions."""
         return self._measured(events, unknown).log_likelihood
 
-    def score(self, events: Any, y: None = None) -> float:
-        """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
-        return self._measured(events, "error").score
+    def score(self, events: Any, y: None = None, *, unknown: Unknown = "error") -> float:
+        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
+        return self._measured(events, unknown).score
 
-    def brier_score(self, events: Any, *, unknown: str = "error") -> float:
+    def brier_score(self, events: Any, *, unknown: Unknown = "error") -> float:
         """Mean squared error of the probabilities, as :meth:`SummaryModel.brier_score`; smaller is better."""
         total = self._measured(events, unknown).brier
         return total / 2 if len(self.outcomes_) == 2 else total

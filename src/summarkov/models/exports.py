@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -37,18 +36,18 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 
 
 def width(edge: Influence) -> float:
-    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if evidence is thin."""
+    """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
     return 1 + min(weight(edge), 4.0)
 
 
 def weight(edge: Influence) -> float:
-    """How much an edge counts in a picture: its evidence, and nothing where that is thin."""
-    return 0.0 if edge.is_thin else edge.evidence
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
+    return 0.0 if edge.faint else edge.evidence
 
 
 def colour(edge: Influence) -> str:
-    """The colour of an edge's effect; grey where its evidence is thin."""
-    return STROKES["unclear" if edge.is_thin else edge.effect].colour
+    """The colour of an edge's effect; grey where it is thin, company only or competition only."""
+    return STROKES["unclear" if edge.faint else edge.effect].colour
 
 
 def to_networkx(graph: InfluenceGraph) -> Any:
@@ -61,7 +60,9 @@ def to_networkx(graph: InfluenceGraph) -> Any:
         found.add_node(label, n=n)
     for edge in graph.edges_:
         numbers = {
-            k: v for k, v in vars(edge).items() if isinstance(v, float | int) or k in ("effect", "interval")
+            k: v
+            for k, v in vars(edge).items()
+            if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
         }
         found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
     return found
@@ -130,19 +131,3 @@ def to_graphml(graph: InfluenceGraph) -> str:
     for a, b, attributes in found.edges(data=True):
         named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
     return "\n".join(networkx.generate_graphml(named)) + "\n"
-
-
-def edge_table(edges: Sequence[Influence]) -> Any:
-    """The edges as a ``pyarrow.Table``, with the same columns and types whatever is known of them."""
-    import pyarrow as pa
-
-    names = [field.name for field in fields(Influence)]
-    rows = [{**vars(edge), **{name: getattr(edge, name) for name in _DERIVED}} for edge in edges]
-    text = {"influencer", "target", "effect", "interval", "depends"}
-    kinds = {name: pa.string() if name in text else pa.float64() for name in names}
-    kinds |= {name: pa.bool_() if name.startswith("is_") else pa.float64() for name in _DERIVED}
-    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
-
-
-#: What edge tables have beside the fields of an influence.
-_DERIVED = ("rate_with", "rate_without", "evidence", "is_thin", "is_self", "is_reversed")

@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from summarkov.engines import Past
 from summarkov.errors import UnknownLabelError
+from summarkov.events.arrays import UNKNOWN
 from summarkov.events.labels import check_unknown, label_text
-from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 

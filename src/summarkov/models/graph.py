@@ -14,25 +14,29 @@ from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
 from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Explanation, Influence, ranked
+from summarkov.explain import Explanation, Influence
+from summarkov.frames import Sheet
+from summarkov.kernels import Index
 from summarkov.models import exports
+from summarkov.models.edges import Edges
 from summarkov.models.labels import codes_of, label_list
 from summarkov.models.learning import learn, told, update
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
-from summarkov.models.notebook import graph_html
-from summarkov.models.parameters import Parameters
+from summarkov.models.ordered import OrderTested, with_order
+from summarkov.models.predictor import Predictor, Unknown
+from summarkov.settings import seed_of
 from summarkov.simulate.draw import draw_sequences
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
 
 FloatArray = npt.NDArray[np.float64]
-CodeArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Parameters):
+class InfluenceGraph(OrderTested, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -73,6 +77,7 @@ class InfluenceGraph(Parameters):
         learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
+        self._order = None
         return self
 
     def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
@@ -94,11 +99,11 @@ class InfluenceGraph(Parameters):
 
     def partial_fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
         """Add the counts of further events to every model; the influencers stay."""
-        if not hasattr(self, "_models"):
+        if not self.is_fitted:
             return self.fit(events, sample_weight=sample_weight)
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         update(list(self.models_.values()), source)
-        self._confidence = None
+        self._confidence = self._order = None
         return self
 
     def confidence(
@@ -107,6 +112,7 @@ class InfluenceGraph(Parameters):
         *,
         n: int = 100,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
@@ -126,6 +132,8 @@ class InfluenceGraph(Parameters):
             How many graphs.
         seed : int
             Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
+        random_state : int, optional
+            Another name for ``seed``; give one of them.
         blocks : int or names, optional
             What to draw instead of sequences, for events that hang together: names of groups, one a sequence;
             or blocks inside of sequences, as a number of events in a row or as a name an event (such as the
@@ -145,7 +153,13 @@ class InfluenceGraph(Parameters):
         from summarkov.models.bootstrap import bootstrap
 
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {"n": n, "seed": seed, "blocks": blocks, "level": level, "progress": progress}
+        settings = {
+            "n": n,
+            "seed": seed_of(seed, random_state),
+            "blocks": blocks,
+            "level": level,
+            "progress": progress,
+        }
         found = bootstrap(list(self.models_.values()), source, **settings)
         self._confidence = found
         return found
@@ -156,6 +170,7 @@ class InfluenceGraph(Parameters):
         *,
         rate: float = 0.1,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         sample_weight: Any = None,
         progress: Callable[[int, int], None] | None = None,
@@ -176,7 +191,7 @@ class InfluenceGraph(Parameters):
             What the graph was learned from.
         rate : float
             The share of false edges among those kept, on average, that one is ready to accept.
-        seed, blocks, progress
+        seed, random_state, blocks, progress
             As for :meth:`confidence`; the halves are of sequences, or of blocks.
 
         >>> from summarkov import BSuMM, read_events
@@ -188,7 +203,7 @@ class InfluenceGraph(Parameters):
         from summarkov.models.halves import discoveries
 
         source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {"rate": rate, "seed": seed, "blocks": blocks, "progress": progress}
+        settings = {"rate": rate, "seed": seed_of(seed, random_state), "blocks": blocks, "progress": progress}
         return discoveries(list(self.models_.values()), source, **settings)
 
     # ------------------------------------------------------------------ what was learned
@@ -217,15 +232,17 @@ class InfluenceGraph(Parameters):
         return {label: model.influencers_ for label, model in self.models_.items()}
 
     @property
-    def edges_(self) -> tuple[Influence, ...]:
-        """Every influence by evidence: the surest first, then labels on themselves, then what is thin."""
+    def edges_(self) -> Edges:
+        """Every influence by evidence: the surest first, then labels on themselves, then faint ones."""
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
-        return tuple(
-            ranked(
-                _with_confidence(edge, sure.get((edge.influencer, edge.target)))
-                for model in self.models_.values()
-                for edge in model.fitted.influences
+        tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
+        return Edges(
+            _with_confidence(
+                with_order(edge, tested.get((edge.influencer, edge.target))),
+                sure.get((edge.influencer, edge.target)),
             )
+            for model in self.models_.values()
+            for edge in model.fitted.influences
         )
 
     @property
@@ -265,33 +282,45 @@ class InfluenceGraph(Parameters):
         """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
         return exports.to_graphml(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return graph_html(self)
-
     def edge_table(self) -> Any:
-        """Return the edges as a ``pyarrow.Table``, one row per edge, in the order of ``edges_``.
+        """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
+        return self.edges_.to_frame("pyarrow")
 
-        ``.to_pandas()`` makes a data frame of it. The columns are the fields of :class:`Influence` and
-        ``rate_with``, ``rate_without``, ``evidence``, ``is_thin``, ``is_self`` and ``is_reversed``.
-        """
-        return exports.edge_table(self.edges_)
+    def summary(self) -> Sheet:
+        """The surest edges, as a table that prints well and that notebooks show in HTML."""
+        edges = self.edges_
+        return edges.sheet(
+            f"InfluenceGraph of {len(self.models_)} targets: {len(edges)} influences, the surest first; "
+            "factors with other influencers equal"
+        )
 
     # ------------------------------------------------------------------ use
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
-        """Probability of every label (as in ``labels_``) at every position, a row each, summing to 1."""
-        return self._next.everywhere(events, unknown)
+    @property
+    def outcomes_(self) -> tuple[str, ...]:
+        """What the columns of probabilities stand for: the targets."""
+        return tuple(self.models_)
 
-    def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def _check_predicts(self) -> None:
+        self._next.check_complete()
+
+    def _memory(self) -> tuple[int, int | None]:
+        return self._next.memory
+
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return self._next.at(index, positions)
+
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
         return self._measured(events, unknown, sample_weight).log_likelihood
 
-    def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
-        """Mean log-likelihood an event under the next-event distribution; larger is better."""
-        return self._measured(events, "error", sample_weight).score
+    def score(
+        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood per event under the next-event distribution; larger is better."""
+        return self._measured(events, unknown, sample_weight).score
 
-    def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Mean over events of the squared error of the next-event distribution, summed over labels."""
         return self._measured(events, unknown, sample_weight).brier
 
@@ -301,26 +330,29 @@ class InfluenceGraph(Parameters):
         self._next.check_complete()
         return measure(self, events, unknown, sample_weight)
 
-    def explain(self, history: Iterable[object], label: str, *, unknown: str = "error") -> Explanation:
+    def explain(self, history: Iterable[object], label: str, *, unknown: Unknown = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""
         if label not in self.models_:
             codes_of([label], list(self.models_))
         return self.models_[label].explain(history, unknown=unknown)
 
-    def follow(self, *, unknown: str = "error") -> GraphFollower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
+
+        For many histories at once, :meth:`predict_next` is far faster.
+        """
         return GraphFollower(self._next, unknown)
 
-    def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
+    def simulate(
+        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+    ) -> EventSequences:
         """Draw sequences from the next-event distribution.
 
         It is normalised, so simulated data need not have exactly the influencers of the graph.
         """
-        return draw_sequences(self.next_event, self.labels_, n_sequences, length, seed)
-
-    def next_event(self, histories: CodeArray) -> FloatArray:
-        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        return self._next.after(histories)
+        return draw_sequences(
+            self._next.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph as JSON, all or nothing."""

@@ -24,6 +24,7 @@ from summarkov.models.storage import NUMBERS, VERSION
 from summarkov.models.stored_bags import read_influences
 from summarkov.models.stored_certificates import check_certificate, read_certificate
 from summarkov.models.stored_confidence import read_confidence
+from summarkov.models.stored_order import read_order
 from summarkov.models.stored_states import read_lookbacks, read_table
 from summarkov.models.stored_trees import check_splits, read_tree
 from summarkov.models.tree import TreeSuMM
@@ -108,6 +109,8 @@ def _read(document: Node) -> Any:
     graph._models = dict(zip(names, models, strict=True))
     if "confidence" in document:  # younger than the format
         graph._confidence = read_confidence(document["confidence"], graph)
+    if "order" in document:
+        graph._order = read_order(document["order"], graph)
     return graph
 
 

@@ -17,31 +17,32 @@ from summarkov.engines.followed import Followed
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
-from summarkov.events import EventSequences
 from summarkov.events.labels import iterate
-from summarkov.explain import Explanation, Influence, Pattern, pattern_of, ranked
+from summarkov.explain import Explanation, Pattern, pattern_of
+from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
+from summarkov.models.edges import Edges
 from summarkov.models.evaluated import Evaluated, evaluate
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
 from summarkov.models.learning import learn, update
-from summarkov.models.notebook import model_html
-from summarkov.models.parameters import Parameters
+from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import OTHER, Residual
 from summarkov.models.table import StateTable
 from summarkov.models.why import explain
-from summarkov.readers import read_events
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
+from summarkov.settings import seed_of
 from summarkov.summaries import Summary
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class SummaryModel(Parameters):
+class SummaryModel(Predictor):
     """A target whose probability depends on a summary of the history of its influencers.
 
     Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
@@ -54,6 +55,8 @@ class SummaryModel(Parameters):
     n_jobs: int | None = None
 
     # ------------------------------------------------------------------ what a family decides
+
+    _learned: ClassVar[str] = "_fitted"
 
     #: How the family reads its counts.
     fitted_type: ClassVar[type[Fitted]] = Fitted
@@ -105,11 +108,6 @@ class SummaryModel(Parameters):
             return self.fit(events, sample_weight=sample_weight)
         update([self], self._source(events, sample_weight=sample_weight))
         return self
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether the model has been fitted."""
-        return hasattr(self, "_fitted")
 
     @property
     def fitted(self) -> Fitted:
@@ -164,7 +162,7 @@ class SummaryModel(Parameters):
 
         ``trace_.certificate`` is what an exact search proves, None of any other.
         """
-        return Trace(self.fitted.steps, self.fitted.certificate)
+        return Trace(self.fitted.steps, certificate=self.fitted.certificate)
 
     @property
     def base_rates_(self) -> tuple[float, ...]:
@@ -173,40 +171,39 @@ class SummaryModel(Parameters):
         return tuple((totals / max(totals.sum(), 1e-300)).tolist())
 
     @property
-    def influences_(self) -> tuple[Influence, ...]:
+    def influences_(self) -> Edges:
         """How each influencer changes the probability of each label of the target, the surest first."""
-        return tuple(ranked(self.fitted.influences))
+        return Edges(self.fitted.influences)
 
     @property
-    def patterns_(self) -> tuple[Pattern, ...]:
+    def patterns_(self) -> Records[Pattern]:
         """How the influencers work together on each label of the target, where that has a simple name."""
         fitted = self.fitted
         if not fitted.summary.by_level:
-            return ()
+            return Records((), Pattern)
         asked = fitted.table, fitted.pseudo, fitted.scale
         found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
-        return tuple(pattern for pattern in found if pattern is not None)
+        return Records((pattern for pattern in found if pattern is not None), Pattern)
 
     # ------------------------------------------------------------------ use
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
-        """Probability of each outcome (columns as in ``outcomes_``) at every position, a row each.
+    def _memory(self) -> tuple[int, int | None]:
+        return self.fitted.summary.memory()
 
-        With ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
-        """
-        data = self._events(events, unknown)
-        rows = self.fitted.predict(Index(data.codes, data.offsets, len(data.labels)))
-        return np.asarray(self.fitted.theta[rows])
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return np.asarray(self.fitted.theta[self.fitted.predict(index)[positions]])
 
-    def log_likelihood(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Log-likelihood of new events, summed over all positions."""
         return self._evaluate(events, unknown, sample_weight).log_likelihood
 
-    def score(self, events: Any, y: None = None, *, sample_weight: Any = None) -> float:
-        """Mean log-likelihood an event; larger is better, as scikit-learn expects."""
-        return self._evaluate(events, "error", sample_weight).score
+    def score(
+        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
+        return self._evaluate(events, unknown, sample_weight).score
 
-    def brier_score(self, events: Any, *, unknown: str = "error", sample_weight: Any = None) -> float:
+    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
         """Mean squared error of the probabilities; smaller is better.
 
         For one label it is the mean of (p - [it occurred])^2, for several the sum over the outcomes of that.
@@ -214,7 +211,7 @@ class SummaryModel(Parameters):
         return self._evaluate(events, unknown, sample_weight).brier
 
     def explain(
-        self, history: Iterable[object], *, label: str | None = None, unknown: str = "error"
+        self, history: Iterable[object], *, label: str | None = None, unknown: Unknown = "error"
     ) -> Explanation:
         """Say why a label of the target has its probability after a history (labels, oldest first).
 
@@ -233,8 +230,11 @@ class SummaryModel(Parameters):
         outcome = self.target_.index(label)
         return explain(self.fitted, codes, outcome, self.influencers_, self.base_rates_[outcome])
 
-    def follow(self, *, unknown: str = "error") -> Follower:
-        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+    def follow(self, *, unknown: Unknown = "error") -> Follower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
+
+        For many histories at once, :meth:`predict_next` is far faster.
+        """
         return Follower(self.fitted, unknown)
 
     def confidence(
@@ -243,6 +243,7 @@ class SummaryModel(Parameters):
         *,
         n: int = 100,
         seed: int = 0,
+        random_state: int | None = None,
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
@@ -252,7 +253,15 @@ class SummaryModel(Parameters):
         from summarkov.models.bootstrap import bootstrap
 
         source = self._source(events, sample_weight=sample_weight)
-        return bootstrap([self], source, n=n, seed=seed, blocks=blocks, level=level, progress=progress)
+        return bootstrap(
+            [self],
+            source,
+            n=n,
+            seed=seed_of(seed, random_state),
+            blocks=blocks,
+            level=level,
+            progress=progress,
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON, all or nothing."""
@@ -273,9 +282,12 @@ class SummaryModel(Parameters):
 
         return to_html(self, path, events=events, passages=passages, title=title)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        return model_html(self)
+    def summary(self) -> Sheet:
+        """The states that were seen most, as a table that prints well and that notebooks show in HTML."""
+        influencers = ", ".join(self.influencers_) or "none"
+        title = f"{type(self).__name__} of {', '.join(self.target_)}; influencers: {influencers}"
+        table = self.table_
+        return table.sheet(title, sorted(table, key=lambda row: -row.n))
 
     # ------------------------------------------------------------------ private
 
@@ -285,9 +297,6 @@ class SummaryModel(Parameters):
         as_fitted = self.copy(**new.settings)
         problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
         self._fitted = replace(new, score=problem.score(new.table, new.influencers))
-
-    def _events(self, events: Any, unknown: str = "error") -> EventSequences:
-        return read_events(events).recode(self.labels_, unknown=unknown)
 
     def _source(
         self, data: Any, unknown: str = "error", sample_weight: Any = None, n_jobs: int | None = None
@@ -303,7 +312,7 @@ class SummaryModel(Parameters):
                 )
             return data
         threads = self.n_jobs if n_jobs is None else n_jobs
-        return LocalSource(self._events(data, unknown), sample_weight=sample_weight, n_jobs=threads)
+        return LocalSource(self._read(data, unknown), sample_weight=sample_weight, n_jobs=threads)
 
     def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> Evaluated:
         (found,) = evaluate([self.fitted], self._source(data, unknown, sample_weight))

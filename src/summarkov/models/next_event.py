@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +13,7 @@ from summarkov.errors import SettingError
 from summarkov.kernels import Index
 from summarkov.models.follow import History
 from summarkov.models.model import SummaryModel
-from summarkov.readers import read_events
-from summarkov.simulate.draw import after_histories
+from summarkov.simulate.draw import after_histories, flat
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -24,7 +22,7 @@ CodeArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class NextEvent:
-    """Fitted models of one vocabulary, one a label."""
+    """Fitted models of one vocabulary, one per label."""
 
     models: Mapping[str, SummaryModel]
 
@@ -40,30 +38,29 @@ class NextEvent:
 
     def check_complete(self) -> None:
         """Refuse models of some labels only."""
-        if set(self.models) != set(self.labels):
+        if not self.is_complete:
             raise SettingError(
                 "the next-event distribution needs a model for every label; fit the graph without targets="
             )
 
-    def at(self, index: Index, positions: IntArray) -> FloatArray:
-        """Probability of every label at some positions, a row each."""
-        self.check_complete()
-        p = np.empty((len(positions), len(self.labels)))
-        for column, model in enumerate(self.models.values()):
-            fitted = model.fitted
-            rows = fitted.predict(index)[positions]
-            p[:, column] = fitted.theta[rows, 0]
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is a model for every label."""
+        return len(self.models) == len(self.labels)
 
-    def everywhere(self, events: Any, unknown: str) -> FloatArray:
-        """Probability of every label at every position of new events."""
-        data = read_events(events).recode(self.labels, unknown=unknown)
-        return self.at(Index(data.codes, data.offsets, len(data.labels)), np.arange(data.n_events))
+    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        """Probability of every target at some positions, one row per position.
+
+        Models of some labels only are not normalised: each of them stands for itself.
+        """
+        p = np.column_stack([model._at(index, positions)[:, 0] for model in self.models.values()])
+        return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete else p
 
     def after(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
+        self.check_complete()
         recent, first = self.memory
-        codes, offsets, ends = after_histories(histories, recent if first is None else histories.shape[1])
+        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
 
@@ -71,6 +68,7 @@ class GraphFollower:
     """The next-event distribution of a graph, kept up to date."""
 
     def __init__(self, next_event: NextEvent, unknown: str) -> None:
+        next_event.check_complete()
         self._next = next_event
         self._history = History(next_event.labels, next_event.memory, unknown)
 

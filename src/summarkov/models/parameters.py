@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from summarkov.errors import SettingError, nearest, optional_library
+from summarkov.frames import Sheet
 
 
 class Parameters:
     """Parameters are the dataclass fields: stored as given, checked when a model is fitted."""
+
+    #: The attribute that only a fitted estimator has.
+    _learned: ClassVar[str] = "_models"
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it has been fitted."""
+        return hasattr(self, self._learned)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """What scikit-learn's ``check_is_fitted`` asks."""
+        return self.is_fitted
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of a nested estimator as ``name__parameter`` if ``deep``."""
@@ -51,14 +64,23 @@ class Parameters:
                 shown.append(f"{field.name}={value!r}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
+    def summary(self) -> Sheet:
+        """What was learned, as a table that prints well and that notebooks show in HTML."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary; of an estimator that is not fitted, its parameters."""
+        return (self.summary() if self.is_fitted else Sheet(repr(self)))._repr_html_()
+
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
         with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
-            from sklearn.utils import InputTags, Tags, TargetTags
+            from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type=None,
             target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from summarkov.engines import as_source
 from summarkov.errors import SettingError
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, told
 from summarkov.models.model import SummaryModel
@@ -46,11 +47,11 @@ class StableEdge:
 
 
 @dataclass(frozen=True, repr=False)
-class Stability:
+class Stability(Tabular):
     """Influencers over a path of settings: ``rows`` hold everything, ``edges`` sum it up.
 
     ``paths`` are the values of each setting that was varied; every combination is a setting. Edges stand
-    target by target, those found most often first.
+    target by target, those found most often first. The frame has one row per target and setting.
     """
 
     paths: Mapping[str, tuple[Any, ...]]
@@ -62,7 +63,7 @@ class Stability:
         return tuple(_combinations(self.paths))
 
     @property
-    def edges(self) -> tuple[StableEdge, ...]:
+    def edges(self) -> Records[StableEdge]:
         """Every influencer that was found with some setting."""
         found: list[StableEdge] = []
         for target, rows in itertools.groupby(self.rows, key=lambda row: row.target):
@@ -71,7 +72,7 @@ class Stability:
                 self._edge(z, target, each) for z in sorted({z for row in each for z in row.influencers})
             ]
             found += sorted(stable, key=lambda edge: -edge.share)
-        return tuple(found)
+        return Records(found, StableEdge)
 
     def _edge(self, z: str, target: str | tuple[str, ...], rows: Sequence[StabilityRow]) -> StableEdge:
         there = [row.settings for row in rows if z in row.influencers]
@@ -124,19 +125,25 @@ class Stability:
             return f"{texts[0]} to {texts[-1]}"
         return ", ".join(texts)
 
-    def __repr__(self) -> str:
+    def _columns(self) -> Mapping[str, Column]:
+        columns = columns_of(StabilityRow, self.rows)
+        settings = {name: Column(str, [str(row.settings[name]) for row in self.rows]) for name in self.paths}
+        columns.pop("settings")
+        return {"target": columns.pop("target")} | settings | columns
+
+    def summary(self) -> Sheet:
+        """The edges, as a table that prints well and that notebooks show in HTML."""
         edges, names = self.edges, list(self.paths)
-        lines = [["target", "influencer", "share", *names]]
-        for edge in edges:
-            target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
-            lines.append(
-                [target, edge.influencer, f"{edge.share:.0%}", *(self.words(edge, name) for name in names)]
-            )
-        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-        return "\n".join(
-            "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
-        )
+        rows = [
+            [
+                edge.target if isinstance(edge.target, str) else " + ".join(edge.target),
+                edge.influencer,
+                f"{edge.share:.0%}",
+                *(self.words(edge, name) for name in names),
+            ]
+            for edge in edges
+        ]
+        return Sheet("", ["target", "influencer", "share", *names], rows, len(rows))
 
 
 def sensitivity(

@@ -15,12 +15,14 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.stored_bags import influence_documents
 from summarkov.models.stored_certificates import certificate_document
 from summarkov.models.stored_confidence import confidence_document
+from summarkov.models.stored_order import order_document
 from summarkov.models.stored_states import (
     learned_document,
     plain,
     state_document,
 )
 from summarkov.models.stored_trees import tree_document
+from summarkov.settings import seed_of
 from summarkov.store import write_sealed
 from summarkov.summaries import CustomSummary, TreeSummary
 
@@ -43,7 +45,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
             "format": "summarkov",
             "version": VERSION,
             "kind": "Bag",
-            "settings": {"n_models": len(model.models_), "seed": model.seed},
+            "settings": {"n_models": len(model.models_), "seed": seed_of(model.seed, model.random_state)},
             "usage": model.usage_,
             **({"influences": influence_documents(model)} if hasattr(model, "_influences") else {}),
             "models": [to_document(each) for each in model.models_],
@@ -52,6 +54,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
     first = models[0]
     fitted = first.fitted
     sure = model.confidence_ if isinstance(model, InfluenceGraph) else None
+    order = model.order_ if isinstance(model, InfluenceGraph) else None
     return {
         "format": "summarkov",
         "version": VERSION,
@@ -65,6 +68,7 @@ def to_document(model: SummaryModel | InfluenceGraph | Bag) -> dict[str, Any]:
         },
         "targets": [_target_document(m) for m in models],
         **({} if sure is None else {"confidence": confidence_document(sure)}),
+        **({} if order is None else {"order": order_document(order)}),
     }
 
 

@@ -12,13 +12,19 @@ from summarkov.store import Node
 
 #: What a number is that is null: infinite, or not known.
 _MISSING = {"ratio": math.nan, "low": 0.0, "high": math.inf}
+#: What the order test says.
+_ONLY_OF_GRAPHS = ("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition")
 _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 
 
 def influence_documents(bag: Bag) -> list[dict[str, Any]]:
     """As plain values; what is infinite or not known is null."""
     return [
-        {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in vars(edge).items()}
+        {
+            name: None if isinstance(v, float) and not math.isfinite(v) else v
+            for name, v in vars(edge).items()
+            if name not in _ONLY_OF_GRAPHS
+        }
         for edge in bag.influences_
     ]
 
@@ -49,7 +55,7 @@ def _edge(node: Node, bag: Bag) -> Influence:
     values["frequency"] = bag.usage_[values["influencer"]]
     if not math.isclose(node["frequency"].number(), values["frequency"], rel_tol=1e-9):
         node["frequency"].wrong(f"{values['frequency']}, as 'usage' has it")
-    assert set(values) == {field.name for field in fields(Influence)}
+    assert {*values, *_ONLY_OF_GRAPHS} == {field.name for field in fields(Influence)}
     return Influence(**values)
 
 

@@ -9,30 +9,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import joint_memory
 from summarkov.engines.pieces import carried
 from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
+from summarkov.events.arrays import UNKNOWN
 from summarkov.events.labels import check_unknown
-from summarkov.events.sequences import UNKNOWN
 from summarkov.kernels import Index
-from summarkov.models.bag import Bag
-from summarkov.models.graph import InfluenceGraph
-from summarkov.models.model import SummaryModel
+from summarkov.models.predictions import column_names
+from summarkov.models.predictor import Predictor, Unknown
 from summarkov.readers.spill import Block
 
 FloatArray = npt.NDArray[np.float64]
-
-
-Predictor = SummaryModel | InfluenceGraph | Bag
-
-
-def probability_columns(model: Predictor) -> list[str]:
-    """The names of the columns of probabilities; no label can be taken for that of all the others."""
-    if isinstance(model, InfluenceGraph):
-        return [f"p({x})" for x in model.models_]
-    names = [f"p({x})" for x in model.target_]
-    return [*names, "p_other"] if len(model.outcomes_) > len(names) > 1 else names
 
 
 def predict_part(model: Predictor, part: Part, unknown: str = "error") -> Iterator[dict[str, Any]]:
@@ -43,7 +30,7 @@ def predict_part(model: Predictor, part: Part, unknown: str = "error") -> Iterat
     """
     import pyarrow as pa
 
-    names, labels = probability_columns(model), pa.array(part.labels, pa.string())
+    names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
     before = 0  # events of the sequence that goes on from the block before
     for block, _, p in joint_probabilities(model, part, unknown):
         assert block.names is not None
@@ -75,7 +62,7 @@ def predict_frame(
     case: str | None = None,
     event: str | None = None,
     order: str | Literal[False] | None = None,
-    unknown: str = "error",
+    unknown: Unknown = "error",
 ) -> Any:
     """Predict every event of a Spark dataframe on its cluster.
 
@@ -98,7 +85,7 @@ def predict_frame(
     from summarkov.engines.spark import map_sorted
 
     columns = {"case": case, "event": event, "order": order}
-    names = dict.fromkeys(probability_columns(model), "double")
+    names = dict.fromkeys(column_names(model.outcomes_), "double")
     schema = {"sequence": "string", "position": "bigint", "event": "string"} | names
 
     def check(labels: Sequence[str]) -> None:
@@ -112,12 +99,9 @@ def joint_probabilities(
 ) -> Iterator[tuple[Block, Index, FloatArray]]:
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
     translate = translated(model, part.labels, unknown)
-    each = [model] if isinstance(model, SummaryModel) else list(_members(model))
-    memory = joint_memory(one.fitted.summary for one in each)
-    columns = sum(len(one.outcomes_) for one in each)
-    blocks = part.blocks(64 * (columns + 4))
-    for block, here in carried(blocks, len(model.labels_), memory, translate=translate):
-        yield block, here, _probabilities(model, here)
+    blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
+    for block, here in carried(blocks, len(model.labels_), model._memory(), translate=translate):
+        yield block, here, model._at(here)
 
 
 def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDArray[np.int32]:
@@ -131,17 +115,3 @@ def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDA
         if unknown == "error" and label not in index:
             raise UnknownLabelError(label, model.labels_)
     return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
-
-
-def _members(model: InfluenceGraph | Bag) -> tuple[SummaryModel, ...]:
-    return tuple(model.models_.values()) if isinstance(model, InfluenceGraph) else model.models_
-
-
-def _probabilities(model: Any, index: Index) -> FloatArray:
-    if isinstance(model, SummaryModel):
-        return model.fitted.theta[model.fitted.predict(index)]
-    each = [_probabilities(one, index) for one in _members(model)]
-    if isinstance(model, Bag):
-        return np.asarray(sum(each[1:], each[0]) / len(each))
-    p = np.column_stack([one[:, 0] for one in each])
-    return p / p.sum(axis=1, keepdims=True) if len(each) == len(model.labels_) else p

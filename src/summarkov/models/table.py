@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import NamedTuple, overload
 
 from summarkov.confidence import seen
+from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.models.fitted import Fitted
+from summarkov.wording import number
 
 
 class Row(NamedTuple):
@@ -27,11 +29,12 @@ class Row(NamedTuple):
     seen: str
 
 
-class StateTable(Sequence[Row]):
+class StateTable(Tabular, Sequence[Row]):
     """The states that were seen, in canonical order: a sequence of :class:`Row`.
 
     ``outcomes`` names the entries of a row's counts, probabilities and intervals. Printed, it shows those of
-    the first outcome.
+    the first outcome. The frame has one row per state, with the columns ``state``, ``n``, ``seen``, and for
+    each outcome x ``n(x)``, ``p(x)``, ``low(x)`` and ``high(x)``.
     """
 
     def __init__(self, fitted: Fitted, outcomes: Sequence[object], level: float = 0.95) -> None:
@@ -59,36 +62,56 @@ class StateTable(Sequence[Row]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, which: Any) -> Any:
+    @overload
+    def __getitem__(self, which: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> list[Row]: ...
+
+    def __getitem__(self, which: int | slice) -> Row | list[Row]:
         return self._rows[which]
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self._rows)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one plain dict a state, ready for a data frame or JSON."""
-        return [
-            {"state": row.words, "n": row.n, "seen": row.seen}
-            | {
-                f"{name}({outcome})": value
-                for outcome, n, p, (low, high) in zip(
-                    self.outcomes, row.counts, row.probabilities, row.intervals, strict=True
-                )
-                for name, value in (("n", n), ("p", p), ("low", low), ("high", high))
-            }
-            for row in self._rows
-        ]
+    def _columns(self) -> Mapping[str, Column]:
+        rows = self._rows
+        found = {
+            "state": Column(str, [row.words for row in rows]),
+            "n": Column(float, [row.n for row in rows]),
+            "seen": Column(str, [row.seen for row in rows]),
+        }
+        for x, outcome in enumerate(self.outcomes):
+            found[f"n({outcome})"] = Column(float, [row.counts[x] for row in rows])
+            found[f"p({outcome})"] = Column(float, [row.probabilities[x] for row in rows])
+            found[f"low({outcome})"] = Column(float, [row.intervals[x][0] for row in rows])
+            found[f"high({outcome})"] = Column(float, [row.intervals[x][1] for row in rows])
+        return found
 
-    def __repr__(self) -> str:
-        widest = max([len(row.words) for row in self._rows] + [5])
-        shown = self.outcomes if len(self.outcomes) > 2 else self.outcomes[:1]  # one tells the other
-        head = "".join(f"  {outcome!s:>12}  {'95% interval':<16}" for outcome in shown)
-        lines = [f"{'state':<{widest}}  {'n':>8}{head}".rstrip()]
-        for row in self._rows:
-            cells = (
-                f"  {p:>12.4f}  {low:.4f} to {high:.4f}"
-                for p, (low, high), _ in zip(row.probabilities, row.intervals, shown, strict=False)
-            )
-            mark = "" if row.seen == "often" else f"  {row.seen} seen"
-            lines.append(f"{row.words:<{widest}}  {row.n:>8g}{''.join(cells)}{mark}")
-        return "\n".join(lines)
+    def summary(self) -> Sheet:
+        """The states in their order, as a table that prints well and that notebooks show in HTML."""
+        return self.sheet("", self._rows)
+
+    def sheet(self, title: str, rows: Sequence[Row]) -> Sheet:
+        """Some of its rows under a title, the first of them shown."""
+        shown = [  # of two outcomes one tells the other
+            (x, str(outcome)) for x, outcome in enumerate(self.outcomes) if x == 0 or len(self.outcomes) > 2
+        ]
+        head = ["state", "n", *(part for _, name in shown for part in (name, "95% interval")), ""]
+        cells = [
+            [
+                row.words or "any history",
+                number(row.n),
+                *(
+                    cell
+                    for x, _ in shown
+                    for cell in (
+                        f"{row.probabilities[x]:.4f}",
+                        "{:.4f} to {:.4f}".format(*row.intervals[x]) if row.n else "",
+                    )
+                ),
+                "" if row.seen == "often" else f"{row.seen} seen",
+            ]
+            for row in rows[:MOST]
+        ]
+        return Sheet(title, head, cells, len(rows))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import seen
-from summarkov.events.sequences import UNKNOWN
+from summarkov.events.arrays import UNKNOWN
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted

@@ -94,5 +94,8 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     if kind not in ("pdf", "svg", "png"):
         raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
-    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}), replacing(path) as temporary:
-        ax.figure.savefig(temporary, format=kind, metadata=metadata, dpi=200)
+    drawn = io.BytesIO()  # for where a file cannot be written, matplotlib may stumble
+    with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}):
+        ax.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn.getvalue())

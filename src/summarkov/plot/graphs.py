@@ -52,7 +52,8 @@ def graph(
 
     Returns the axes. Labels stand about where the page has them, and apart from each other; labels without
     any edge that is drawn are left out where there are more than 40. The wider a line, the larger the factor
-    that is sure; thin evidence is grey, and where confidence is known paler lines are less sure.
+    that is sure. Grey ones are thin, company only or competition only; where confidence is known, paler lines
+    are less sure.
     """
     drawn = [edge for edge in fitted.edges_ if weight(edge) >= least][:most]
     linked = {label for edge in drawn for label in (edge.influencer, edge.target)}
@@ -149,8 +150,8 @@ def _explain(ax: Any, drawn: Sequence[Influence], font_size: float) -> None:
         Line2D([], [], color=stroke.colour, linestyle=_LINES[stroke.line], label=effect)
         for effect, stroke in kinds.items()
     ]
-    if any(edge.is_thin for edge in drawn):
-        lines.append(Line2D([], [], color=STROKES["unclear"].colour, linewidth=0.7, label="thin evidence"))
+    for why in dict.fromkeys(edge.faint for edge in drawn if edge.faint):
+        lines.append(Line2D([], [], color=STROKES["unclear"].colour, linewidth=0.7, label=why))
     if lines:
         ax.legend(
             handles=lines,

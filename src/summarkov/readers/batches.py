@@ -87,6 +87,7 @@ class Files:
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        import pyarrow as pa
         from pyarrow import parquet
 
         names = self.chosen.names()
@@ -96,7 +97,10 @@ class Files:
             how = plan(path, names, self.memory)
             n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
             file = parquet.ParquetFile(
-                path, read_dictionary=how.dictionaries, buffer_size=PAGE, pre_buffer=False
+                pa.OSFile(os.fsencode(path)),
+                read_dictionary=how.dictionaries,
+                buffer_size=PAGE,
+                pre_buffer=False,
             )
         with file:
             done, total = 0, file.metadata.num_rows

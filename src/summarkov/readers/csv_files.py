@@ -16,7 +16,7 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.files import decode, open_text
-from summarkov.readers.quotes import has_quotes
+from summarkov.readers.quotes import has_quotes, long_cells
 from summarkov.readers.sessions import Gap
 from summarkov.readers.tables import sequences_of
 
@@ -67,7 +67,10 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
 
     If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
     """
-    numbered = ((number, decode(line, path, number)) for number, line in enumerate(file, start=1))
+    read = iter(lambda: file.readline(BLOCK + 1), b"")
+    numbered = (
+        (number, decode(_whole(line, path), path, number)) for number, line in enumerate(read, start=1)
+    )
     lines = ((number, line) for number, line in numbered if line.strip("\r\n"))
     number, first = next(lines, (0, ""))
     stated = stated_separator(first, path) if number == 1 else None
@@ -79,13 +82,23 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
         raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
     try:
         delimiter = _separator(first, path, asked, separators)
-        names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
+        with long_cells():
+            names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
     except csv.Error as error:
         why = str(error)
         if "new-line character" in why:
             why = "lines end in carriage returns alone; save the file with line feeds"
         raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
     return Header(names, choose_columns(names, asked, path), delimiter, 1 if stated else 0)
+
+
+def _whole(line: bytes, path: str) -> bytes:
+    if len(line) > BLOCK:
+        raise DataError(
+            f"{path}: the header is longer than {BLOCK >> 20} MiB; check that this is a table with a "
+            "header line"
+        )
+    return line
 
 
 def stated_separator(line: str, path: str) -> str | None:
@@ -107,7 +120,8 @@ def stated_separator(line: str, path: str) -> str | None:
 
 def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
     """The first character that makes cells with the needed columns among them, else the most cells."""
-    cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+    with long_cells():
+        cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
     for separator, names in cells.items():
         with suppress(DataError):
             choose_columns(names, asked, path)

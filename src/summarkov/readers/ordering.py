@@ -16,6 +16,8 @@ from summarkov.readers.arrays import missing_rows, numpy_of, refuse_missing, wit
 if TYPE_CHECKING:
     import pyarrow as pa
 
+#: Digits that 64 bits hold.
+_DIGITS = 18
 #: No number, date or time is written in more bytes than this.
 _LONGEST = 1000
 
@@ -39,8 +41,10 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return numpy_of(column)
-    if pa.types.is_decimal(kind):
+    if is_ranked(kind):
         return numpy_of(pa.chunked_array([pc.rank(column, tiebreaker="dense")]))
+    if pa.types.is_decimal(kind):
+        return _unscaled(column)
     if pa.types.is_date(kind) or pa.types.is_time(kind):
         kind = pa.int32() if kind.bit_width == 32 else pa.int64()
         return numpy_of(column.cast(kind))
@@ -50,6 +54,23 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
         f"order column {name!r} of {source} holds {kind}; it must hold numbers, dates or times "
         "(or use order=False if the rows are in order)"
     )
+
+
+def is_ranked(kind: pa.DataType) -> bool:
+    """Whether no numbers of 64 bits stand for the values, so that keys of one part say nothing of another."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_decimal(kind)) and kind.precision > _DIGITS
+
+
+def _unscaled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower one."""
+    import pyarrow as pa
+
+    column = column.cast(pa.decimal128(column.type.precision, column.type.scale))
+    words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
+    each = zip(words, column.chunks, strict=True)
+    return np.concatenate([some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each])
 
 
 def as_ordered(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> pa.ChunkedArray:

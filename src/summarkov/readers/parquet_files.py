@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -111,7 +112,8 @@ def plan(path: str, names: Sequence[str], memory: int) -> Plan:
     """
     from pyarrow import parquet
 
-    metadata = parquet.read_metadata(path)
+    with open_file(path) as file:
+        metadata = parquet.read_metadata(file)
     texts = text_leaves(metadata, names)
     small = [text for text in texts if _is_small(metadata, text)]
     row_bytes = 1
@@ -154,7 +156,9 @@ def _longest(path: str, group: int, text: str) -> int:
     import pyarrow.compute as pc
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path, read_dictionary=[text], buffer_size=PAGE, pre_buffer=False) as file:
+    with parquet.ParquetFile(
+        pa.OSFile(os.fsencode(path)), read_dictionary=[text], buffer_size=PAGE, pre_buffer=False
+    ) as file:
         batch = next(file.iter_batches(1, row_groups=[group], columns=[text], use_threads=False), None)
     if batch is None:
         return 0

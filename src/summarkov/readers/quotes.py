@@ -5,6 +5,9 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from typing import Any
 
@@ -14,6 +17,8 @@ from summarkov.errors import DataError
 from summarkov.readers.files import open_text
 
 _QUOTE = ord('"')
+#: Held while the limit of cells is another one.
+_LIMIT = threading.RLock()
 #: What is looked at at a time.
 _PIECE = 1 << 18
 
@@ -93,6 +98,20 @@ class Watched(io.RawIOBase):
         return n
 
 
+@contextmanager
+def long_cells() -> Iterator[None]:
+    """Let Python's own reader of CSV read cells of any length, as Arrow does up to the length of a block.
+
+    The limit is one for the whole process, so it is put back.
+    """
+    with _LIMIT:
+        before = csv.field_size_limit(2**31 - 1)
+        try:
+            yield
+        finally:
+            csv.field_size_limit(before)
+
+
 def refuse_open_quotes(path: str, delimiter: str) -> None:
     """Read a file with care, and slowly; say where a quote is left open, or what follows a closed one."""
     with open_text(path) as file:
@@ -102,8 +121,9 @@ def refuse_open_quotes(path: str, delimiter: str) -> None:
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         before = 0
         try:
-            for _ in reader:
-                before = reader.line_num
+            with long_cells():
+                for _ in reader:
+                    before = reader.line_num
         except csv.Error as error:
             where = f"{path}, line {before + 1}"
             if "expected after" in str(error):

@@ -92,9 +92,10 @@ def read_events(
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):
-        from summarkov.readers.tables import is_table, read_table
+        from summarkov.readers.tables import is_table, read_table, refuse_cut_rows
 
         if is_table(source):
+            refuse_cut_rows()
             return read_table(source, asked, vocabulary, gap)
     if asked.names() or gap is not None:
         raise SettingError(
@@ -129,6 +130,8 @@ def _read_file(
 
 
 def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
+    if hasattr(source, "tocsr"):
+        raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
     if isinstance(source, Mapping):
         if any(name is None for name in source):
             raise DataError("a sequence has no id (None); give it a name")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from summarkov.readers.arrays import numpy_of
 from summarkov.readers.encoding import Encoded, as_dictionaries
 from summarkov.readers.grouping import count_ties, group
 from summarkov.readers.hashing import stable_hashes
-from summarkov.readers.ordering import OrderColumn, sort_keys
+from summarkov.readers.ordering import OrderColumn, is_ranked, sort_keys
 from summarkov.readers.reorder import copy_in_order
 from summarkov.readers.spill import SpillWriter
 
@@ -43,12 +44,29 @@ class Rows:
     table: pa.Table
 
 
+class _Stream:
+    """A file to which Arrow writes tables; Arrow takes no path that is not UTF-8."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._file = pa.OSFile(os.fsencode(path), "wb")
+        self._writer = pa.ipc.new_stream(self._file, schema)
+
+    def write_table(self, table: pa.Table) -> None:
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.close()
+
+
 @dataclass
 class Part:
     """Rows whose cases have the same bits of the hash, in a file, in the order in which they came."""
 
     path: Path
-    writer: Any
+    writer: _Stream
     n_rows: int = 0
     lowest: int = 2**64
     highest: int = -1
@@ -61,7 +79,7 @@ class Part:
         """The rows, as written."""
         import pyarrow as pa
 
-        with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
+        with pa.OSFile(os.fsencode(self.path)) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
                 yield pa.table(batch)
 
@@ -140,7 +158,7 @@ def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
                 part = parts.get(number)
                 if part is None:
                     path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
-                    part = parts[number] = Part(path, pa.ipc.new_stream(path, here.schema))
+                    part = parts[number] = Part(path, _Stream(path, here.schema))
                 part.writer.write_table(here)
                 mine = of_row[order[start:stop]]
                 part.n_rows += stop - start
@@ -214,7 +232,6 @@ def _in_order(
     tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
 ) -> Iterator[npt.NDArray[np.int32]]:
     """The codes of one case, in order."""
-    import pyarrow as pa
 
     if order is None:
         for table in tables:
@@ -224,10 +241,10 @@ def _in_order(
     stretches: list[tuple[Path, npt.DTypeLike]] = []
     try:
         for table in _together(tables, most):
-            if pa.types.is_decimal(table.column("order").type):
+            if is_ranked(table.column("order").type):
                 raise DataError(
-                    f"order column {order.name!r} holds decimals, and a case is too long to be sorted by "
-                    "them; write the column as whole numbers, or give more memory="
+                    f"order column {order.name!r} holds decimals of many digits, and a case is too long to "
+                    "be sorted by them; write the column as whole numbers, or raise memory="
                 )
             keys = _keys(table, order)
             rows = np.argsort(keys, kind="stable")

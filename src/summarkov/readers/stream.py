@@ -19,7 +19,7 @@ from summarkov.readers.encoding import Encoded, encode
 from summarkov.readers.grouping import count_ties, repeats, run_starts, sorted_within
 from summarkov.readers.hashing import stable_hashes
 from summarkov.readers.line_files import jsonl_sequences
-from summarkov.readers.ordering import OrderColumn, as_ordered, sort_keys
+from summarkov.readers.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
 from summarkov.readers.regroup import Rows, regroup
 from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill, SpillWriter
@@ -182,10 +182,9 @@ class _Grouped:
 
     def check_order(self, batch: Batch, name: str, starts: npt.NDArray[np.int64], continues: bool) -> None:
         """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
-        import pyarrow as pa
 
         column = as_ordered(batch.table.column(name), name, batch.path, batch.first_row)
-        if self.kind not in (None, column.type) or pa.types.is_decimal(column.type):
+        if self.kind not in (None, column.type) or is_ranked(column.type):
             raise NotGroupedError
         keys = sort_keys(column, name, batch.path)
         if not len(keys):

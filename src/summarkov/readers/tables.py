@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,21 @@ TABLE = "the table"
 def is_table(source: object) -> bool:
     """Whether an object speaks Arrow: a data frame, table, relation, record batch or reader."""
     return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__")
+
+
+def refuse_cut_rows() -> None:
+    """Refuse a table that scikit-learn's cross-validation has split by row, in the middle of sequences.
+
+    Nothing in such a piece tells that it is one, so it is told by who asks for it to be read.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
+            raise DataError(
+                "cross-validation splits a table by row, in the middle of sequences; read it first, with "
+                "events = summarkov.read_events(table), and give the events, which are split by sequence"
+            )
 
 
 def read_table(

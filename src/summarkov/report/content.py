@@ -106,7 +106,8 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, weight, whether it is thin, its numbers, what is said; how sure, if asked.
+    """Influencer, target, effect, weight, why it is faint, its numbers, what is said; then, if they were
+    asked for, how sure it is and what the order test says.
 
     The numbers are hits and positions after the influencer and otherwise, the ratio with its interval (null
     where there is none), and sequences.
@@ -121,12 +122,19 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         codes[edge.target],
         edge.effect,
         rounded(weight(edge), 6),
-        int(edge.is_thin),
+        edge.faint,
         numbers,
         sentences.verdict(edge),
         sentences.support(edge),
-        *([] if edge.frequency is None else [rounded(edge.frequency, 4)]),
+        *_asked(edge),
     ]
+
+
+def _asked(edge: Influence) -> list[Any]:
+    """What is known only if it was asked for, without empty ends."""
+    if edge.order is not None:
+        return [None if edge.frequency is None else rounded(edge.frequency, 4), edge.order]
+    return [] if edge.frequency is None else [rounded(edge.frequency, 4)]
 
 
 def _finite(value: float) -> float | None:

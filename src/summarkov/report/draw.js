@@ -56,17 +56,18 @@ function build() {
 // How influences are drawn, in the graph or in the matrix.
 function explain() {
   const isMatrix = state.view === "matrix", items = [];
-  const sample = (effect, width, thin = "") => {
+  const sample = (effect, width, faint = "") => {
     const drawn = shape("svg", { viewBox: isMatrix ? "0 0 16 12" : "0 0 44 12", class: isMatrix ? "short" : "", "aria-hidden": "true" });
-    if (isMatrix) drawn.append(markOf(effect, 8, 6, width, thin));
-    else drawn.append(shape("path", { class: `edge ${effect} ${thin}`, "stroke-width": width, d: "M1,6 L33,6" }), shape("path", { class: `head ${effect} ${thin}`, d: heads[effect], transform: "translate(33,6)" }));
+    if (isMatrix) drawn.append(markOf(effect, 8, 6, width, faint));
+    else drawn.append(shape("path", { class: `edge ${effect} ${faint}`, "stroke-width": width, d: "M1,6 L33,6" }), shape("path", { class: `head ${effect} ${faint}`, d: heads[effect], transform: "translate(33,6)" }));
     return drawn;
   };
   const [usual, small, large] = isMatrix ? [5, 3.5, 7] : [2, wide(0.25 * largest), wide(largest)];
   if (chainTargets) items.push("Squares: the larger, the more often the label of the column comes next after that of the row.");
   else if (!edges.length) items.push(model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw.");
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
-  if (edges.some((edge) => edge.thin)) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "thin"), "grey: thin evidence"]);
+  const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))];
+  if (greys.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${greys.join(" or ")}`]);
   if (largest > 0) items.push([isMatrix ? "size" : "width", ": the factor that is sure, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
   if (edges.length && !isMatrix) items.push(["×2: twice as likely after it, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));

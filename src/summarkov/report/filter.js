@@ -4,7 +4,8 @@ const kinds = {
   all: { says: "all influences", of: () => true },
   amplifies: { says: "amplifying", of: (edge) => edge.effect === "amplifies" },
   inhibits: { says: "inhibiting", of: (edge) => edge.effect === "inhibits" },
-  clear: { says: "without thin evidence", of: (edge) => !edge.thin },
+  order: { says: "about order", of: (edge) => edge.order === "about order" },
+  clear: { says: "without grey ones", of: (edge) => !edge.faint },
 };
 const passes = (edge) => edge.evidence >= filter.least - 1e-9 && (edge.confidence === undefined || edge.confidence >= filter.sure - 1e-9) && kinds[filter.show].of(edge);
 

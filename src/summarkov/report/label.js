@@ -33,7 +33,7 @@ function patternsOf(target, code) {
 
 function influencedBy(code) {
   if (!outgoing[code].length) return [make("p", { class: "quiet" }, "It was found to influence no label.")];
-  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, edge.thin ? make("span", { class: "quiet" }, " thin evidence") : "", " ", evidenceButton(edge)]);
+  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, edge.faint ? make("span", { class: "quiet" }, ` ${edge.faint}`) : "", " ", evidenceButton(edge)]);
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
@@ -65,7 +65,7 @@ function showAll() {
     make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
     ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
       ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${change(edge)}, ${times(edge) || "direction not clear"} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1; thin evidence comes last.")] : []),
+      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1; grey ones come last.")] : []),
     make("h3", {}, "All labels"),
     labelList());
 }

@@ -73,7 +73,7 @@ function markOf(effect, x, y, r, more = "") {
 
 function edgeMark(edge, x, y, size) {
   const r = Math.max(edge.effect === "mixed" ? 4.5 : 2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
-  const mark = markOf(edge.effect, x, y, r, `${edge.thin ? "thin" : ""} ${edge.number === state.edge ? "asked" : ""}`);
+  const mark = markOf(edge.effect, x, y, r, `${edge.faint ? "faint" : ""} ${edge.number === state.edge ? "asked" : ""}`);
   const hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size, "data-edge": edge.number, role: "img", "aria-label": shortWords(edge) });
   hit.addEventListener("click", () => openEdge(edge));
   hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge)], event.clientX, event.clientY));

@@ -11,6 +11,7 @@ import re
 from importlib import resources
 from typing import Any
 
+from summarkov.errors import SettingError
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.report.content import content
 from summarkov.store import write_atomically
@@ -39,6 +40,8 @@ SCRIPTS = (
     "address.js",
     "main.js",
 )
+#: More labels than a browser can draw, or anybody look at.
+_MOST_LABELS = 20_000
 STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
 
 
@@ -68,6 +71,11 @@ def page(
     model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None, title: str | None = None
 ) -> str:
     """The text of the page."""
+    if len(model.labels_) > _MOST_LABELS:
+        raise SettingError(
+            f"the model has {len(model.labels_):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
+            "the rare ones with pool_rare (--min-count) before learning"
+        )
     what = content(model, events, passages, title)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"

@@ -58,7 +58,7 @@ function percent(p) {
 }
 function factor(ratio) {
   if (Number.isNaN(ratio)) return "";
-  if (ratio === 0 || ratio === Infinity) return ratio ? "never otherwise" : "never";
+  if (ratio === 0 || ratio === Infinity) return ratio ? "only then" : "never";
   if (ratio > 100) return "over ×100";
   if (ratio < 0.01) return "under ×0.01";
   return "×" + (Number(ratio.toPrecision(2)) >= 10 ? Math.round(ratio) : ratio.toPrecision(2));

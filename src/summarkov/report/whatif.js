@@ -75,7 +75,7 @@ const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" :
 function forecast(each, most) {
   const usual = rate(each.code), way = wayOf(each);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
-    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${factor(upBy(each))}`),
+    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support ? { low: (each.low * each.p) / each.own, high: (each.high * each.p) / each.own } : {}) }),
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import Counts, joined_tables
+from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
 
@@ -53,16 +55,21 @@ class Certificate:
         return self.open == 0
 
 
-class Trace(tuple[Step, ...]):
+class Trace(Records[Step]):
     """The moves of a search, in order; ``certificate`` is that of an exact search."""
 
     certificate: Certificate | None
 
-    def __new__(cls, steps: Iterable[Step] = (), certificate: Certificate | None = None) -> Trace:
+    def __new__(
+        cls, steps: Iterable[Step] = (), record: type = Step, certificate: Certificate | None = None
+    ) -> Trace:
         """Keep the moves and the certificate."""
-        trace = super().__new__(cls, tuple(steps))
+        trace = super().__new__(cls, steps, record)
         trace.certificate = certificate
         return trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Trace, (tuple(self), self.record, self.certificate)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
-from summarkov.events.sequences import UNKNOWN
+from summarkov.events.arrays import UNKNOWN
 
 CodeArray = npt.NDArray[np.int32]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+
+#: All sequences are drawn side by side, in memory.
+_MOST_EVENTS = 1 << 30
 
 
 def draw_sequences(
@@ -30,12 +33,21 @@ def draw_sequences(
     """
     if not isinstance(n_sequences, int | np.integer) or n_sequences < 0:
         raise SettingError(f"n_sequences must be a whole number from 0 on, not {n_sequences!r}")
+    if n_sequences > _MOST_EVENTS:
+        raise TooLargeError(
+            f"n_sequences is too large; draw {_MOST_EVENTS:,} at most, and more in further calls"
+        )
     given = np.asarray(length, dtype=None if np.size(length) else np.int64)
     lengths = np.full(n_sequences, given) if given.ndim == 0 else given
     if lengths.dtype.kind not in "iu" or lengths.shape != (n_sequences,) or (lengths < 0).any():
         raise SettingError(
             f"length must be a whole number from 0 on, or one for each of the {n_sequences} sequences, "
             f"not {length!r}"
+        )
+    if n_sequences * int(lengths.max(initial=0)) > _MOST_EVENTS:
+        raise TooLargeError(
+            f"{n_sequences:,} sequences of {int(lengths.max()):,} events are too many to draw at once; draw "
+            f"{_MOST_EVENTS:,} events at most, and more in further calls with other seeds"
         )
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
@@ -48,13 +60,31 @@ def draw_sequences(
     return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
 
 
-def after_histories(histories: CodeArray, recent: int) -> tuple[CodeArray, IntArray, IntArray]:
+def after_histories(
+    codes: CodeArray, offsets: IntArray, recent: int | None
+) -> tuple[CodeArray, IntArray, IntArray]:
     """Lay histories out as a shard with an empty place after each, where the next event will stand.
 
-    Only the last ``recent`` events are kept. Returns codes, offsets and the positions of the empty places.
+    Only the last ``recent`` events are kept; None: all. Returns codes, offsets and the positions of the empty
+    places.
+
+    >>> codes, offsets, ends = after_histories(np.array([3, 4, 5, 6]), np.array([0, 3, 4]), 2)
+    >>> codes.tolist(), offsets.tolist(), ends.tolist()
+    ([4, 5, -1, 6, -1], [0, 3, 5], [2, 4])
     """
-    kept = histories[:, max(0, histories.shape[1] - recent) :]
-    n, width = kept.shape
-    codes = np.concatenate([kept, np.full((n, 1), UNKNOWN, np.int32)], axis=1).reshape(-1)
-    offsets = np.arange(n + 1, dtype=np.int64) * (width + 1)
-    return codes, offsets, offsets[1:] - 1
+    lengths = np.diff(offsets)
+    kept = lengths if recent is None else np.minimum(lengths, recent)
+    new = np.concatenate([[0], np.cumsum(kept + 1)])
+    ends = new[1:] - 1
+    laid = np.full(new[-1], UNKNOWN, np.int32)
+    within = np.ones(len(laid), bool)
+    within[ends] = False
+    first = offsets[1:] - kept  # of the events kept
+    laid[within] = codes[np.repeat(first - np.cumsum(kept) + kept, kept) + np.arange(int(kept.sum()))]
+    return laid, new, ends
+
+
+def flat(histories: CodeArray) -> tuple[CodeArray, IntArray]:
+    """Histories of equal length, ``codes[k, t]``, as flat codes and offsets."""
+    n, width = histories.shape
+    return histories.reshape(-1), np.arange(n + 1, dtype=np.int64) * width

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
-from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.settings import seed_of
+from summarkov.simulate.draw import after_histories, draw_sequences, flat
 from summarkov.summaries import BinarySummary, WindowSummary
 
 Key = tuple[int, ...]
@@ -186,14 +187,16 @@ class Dynamics:
 
     # ------------------------------------------------------------------ use
 
-    def simulate(self, n_sequences: int, length: int | Sequence[int], seed: int = 0) -> EventSequences:
+    def simulate(
+        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+    ) -> EventSequences:
         """Draw sequences of the given length, or lengths."""
-        return draw_sequences(self.next_event, self.labels, n_sequences, length, seed)
+        return draw_sequences(self._next_event, self.labels, n_sequences, length, seed_of(seed, random_state))
 
-    def next_event(self, histories: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    def _next_event(self, histories: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         recent, first = self.summary.memory()
-        codes, offsets, ends = after_histories(histories, recent if first is None else histories.shape[1])
+        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
         index = Index(codes, offsets, len(self.labels))
         columns = []
         for label in self.labels:

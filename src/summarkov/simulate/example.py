@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
@@ -58,7 +59,7 @@ def _probability(label: str, occurred: Collection[str]) -> float:
 
 def _rest(occurred: Collection[str]) -> float:
     """What the others leave; more labels than fit into the look-back cannot have occurred in it."""
-    return max(0.0, 1.0 - sum(_probability(label, occurred) for label in SHOP))
+    return max(0.0, 1.0 - math.fsum(_probability(label, occurred) for label in SHOP))
 
 
 def _keys(influencers: tuple[str, ...]) -> list[Key]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.sequences import UNKNOWN
+from summarkov.events.arrays import UNKNOWN
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.models.fitted_rules import FittedRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,18 +13,23 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.writers.chunks import pieces
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: How texts begin that spreadsheets take for formulas.
+_FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
 #: Some rows of a table, by column: texts, whole numbers or probabilities.
 Rows = Mapping[str, Any]
 
 
-def write_csv(events: EventSequences, file: Any) -> None:
+def write_csv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
     """Write comma-separated values."""
-    write_table(event_rows(events), file, "csv")
+    write_table(event_rows(events), file, "csv", safe_csv=safe_csv)
 
 
-def write_tsv(events: EventSequences, file: Any) -> None:
+def write_tsv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
     """Write tab-separated values."""
-    write_table(event_rows(events), file, "tsv")
+    write_table(event_rows(events), file, "tsv", safe_csv=safe_csv)
 
 
 def write_parquet(events: EventSequences, file: Any) -> None:
@@ -63,8 +68,8 @@ def event_columns(events: EventSequences) -> dict[str, Any]:
     }
 
 
-def write_table(parts: Iterable[Rows], to: Any, format: str) -> None:
-    """Write a table part by part; every part has the same columns."""
+def write_table(parts: Iterable[Rows], to: Any, format: str, *, safe_csv: bool = False) -> None:
+    """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
     import pyarrow as pa
     from pyarrow import csv, parquet
 
@@ -77,7 +82,26 @@ def write_table(parts: Iterable[Rows], to: Any, format: str) -> None:
         writer = csv.CSVWriter(to, first.schema, write_options=options)
     with writer:
         for table in chain([first], (pa.table(_typed(part)) for part in each)):
-            writer.write_table(table)
+            writer.write_table(for_spreadsheets(table) if safe_csv else table)
+
+
+def for_spreadsheets(table: pa.Table) -> pa.Table:
+    """Put ' before texts that spreadsheets take for formulas, which may send data away or start programs.
+
+    >>> import pyarrow
+    >>> for_spreadsheets(pyarrow.table({"event": ["=1+1", "a=b"]})).column("event").to_pylist()
+    ["'=1+1", 'a=b']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for number, name in enumerate(table.column_names):
+        texts = table.column(number)
+        if pa.types.is_string(texts.type):
+            formulas = pc.match_substring_regex(texts, _FORMULA)
+            texts = pc.if_else(formulas, pc.binary_join_element_wise("'", texts, ""), texts)
+            table = table.set_column(number, name, texts)
+    return table
 
 
 def _typed(part: Rows) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _WRITERS: dict[str, Callable[[EventSequences, Any], None]] = {
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 
 
-def write_events(events: Any, path: str | os.PathLike[str]) -> None:
+def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = False) -> None:
     """Write events as the end of the file's name says, so that ``read_events`` reads them back.
 
     - ``.csv``, ``.tsv``, ``.parquet``: an event a row, with columns sequence, position and event;
@@ -45,6 +45,9 @@ def write_events(events: Any, path: str | os.PathLike[str]) -> None:
         ``EventSequences``, or anything that :func:`read_events` takes.
     path
         The file.
+    safe_csv
+        For a ``.csv`` or ``.tsv`` file that a spreadsheet will open: put ' before labels and names that it
+        would take for formulas (``=HYPERLINK(...)``). These then do not come back the same.
 
     Examples
     --------
@@ -58,11 +61,14 @@ def write_events(events: Any, path: str | os.PathLike[str]) -> None:
     """
     name = os.fsdecode(path)
     format = writable_format(name)
+    if safe_csv and format not in ("csv", "tsv"):
+        raise SettingError(f"safe_csv is for files that are written as .csv or .tsv, and {name} is not")
+    how = {"safe_csv": True} if safe_csv else {}
     events = read_events(events)
     events.refuse_unknown()
     try:
         with replacing(path) as temporary, _open(temporary, name) as file:
-            _WRITERS[format](events, file)
+            _WRITERS[format](events, file, **how)
     except UnicodeEncodeError as problem:
         half = problem.object[problem.start : problem.end]
         raise DataError(

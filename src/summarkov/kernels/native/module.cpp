@@ -8,6 +8,8 @@
 #include "batch.hpp"
 #include "count.hpp"
 #include "followed.hpp"
+#include "presence.hpp"
+#include "shuffle.hpp"
 #include "tests.hpp"
 
 namespace py = pybind11;
@@ -211,6 +213,55 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
     return py::make_tuple(counts, ends);
 }
 
+// For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
+py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
+                  const Array<std::int64_t>& past_positions, const Array<std::int32_t>& past_codes,
+                  std::int64_t n_labels, std::int64_t begun, const MaybeWeights& weights,
+                  const Array<std::int32_t>& influencers, const Array<std::int64_t>& lookbacks,
+                  const Array<std::int64_t>& starts, const Array<std::int32_t>& outcome_of,
+                  const Array<std::int64_t>& n_outcomes, const Array<std::int64_t>& ends, std::int64_t delay) {
+    const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
+                                weights_of(weights).of};
+    const PresenceAsked asked{span(influencers), span(lookbacks), span(starts), span(outcome_of), span(n_outcomes),
+                              span(ends), delay};
+    PresenceScan scan(events, asked);
+    {
+        py::gil_scoped_release release;
+        scan.run();
+    }
+    py::list found;
+    for (std::int64_t t = 0; t < n_outcomes.size(); ++t) {
+        const auto rows = scan.tables[t].rows();
+        const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes[t];
+        py::array_t<std::int32_t> keys({static_cast<std::int64_t>(rows.size()), width + 1});
+        py::array_t<Count> counts({static_cast<std::int64_t>(rows.size()), x});
+        std::int32_t* key = keys.mutable_data();
+        Count* to = counts.mutable_data();
+        for (const auto& [row, from] : rows) {
+            for (std::int64_t u = width; u-- > 0;) *key++ = static_cast<std::int32_t>(row >> u & 1);
+            *key++ = static_cast<std::int32_t>(row >> width);
+            to = std::copy_n(from, x, to);
+        }
+        found.append(py::make_tuple(keys, counts));
+    }
+    return found;
+}
+
+py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
+                                   const Array<std::uint64_t>& seeds, std::int64_t begun, std::int64_t kept,
+                                   std::int64_t within) {
+    py::array_t<std::int32_t> made(codes.size());
+    const auto from = span(codes);
+    const auto cuts = span(offsets);
+    const auto each = span(seeds);
+    std::int32_t* to = made.mutable_data();
+    {
+        py::gil_scoped_release release;
+        shuffle(from, cuts, each, begun, kept, within, to);
+    }
+    return made;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -225,4 +276,6 @@ PYBIND11_MODULE(_native, m) {
     m.def("tests", &tests);
     m.def("leaves", &leaves);
     m.def("followed", &followed);
+    m.def("presence", &presence);
+    m.def("shuffled", &shuffled);
 }

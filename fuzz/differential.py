@@ -1,0 +1,90 @@
+"""``python -m fuzz.differential``: random tables in every way of reading, equal or equally refused.
+
+Every process has a hash seed and a time zone of its own, and tries the kernels in NumPy and native; what
+they find is compared, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import summarkov as sm
+from fuzz.tables import Outcome, outcome, random_table, ways
+
+#: What may not matter: the seed of Python's hashes, the time zone, and the kernels.
+SETTINGS = (
+    {"PYTHONHASHSEED": "0", "TZ": "UTC"},
+    {"PYTHONHASHSEED": "1", "TZ": "America/New_York", "SUMMARKOV_KERNELS": "numpy"},
+    {"PYTHONHASHSEED": "31337", "TZ": "Pacific/Chatham"},
+)
+
+
+def check(seed: int, folder: Path) -> tuple[Outcome, int]:
+    """Read one table in every way; what all of them find, and how many they are."""
+    found = {way: outcome(read) for way, read in ways(random_table(seed), folder)}
+    first = next(iter(found.values()))
+    for way, other in found.items():
+        if other != first:
+            raise AssertionError(f"table {seed}: {way} finds {other}, and {first} is found in memory")
+    return first, len(found)
+
+
+def learned(seed: int) -> str:
+    """What a graph learns from a table, as text."""
+    events = sm.read_events(random_table(seed))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
+    return json.dumps([[str(edge.influencer), str(edge.target), edge.ratio] for edge in graph.edges_])
+
+
+def main() -> None:
+    """Try tables in as many processes as there are settings; their results must be the same."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.differential", description=__doc__)
+    parser.add_argument("--tables", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="the first table, by its number")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    tables = range(given.first, given.first + given.tables)
+    if given.inside:
+        print(json.dumps(inside(tables)))
+        return
+    each = []
+    for setting in SETTINGS:
+        command = [sys.executable, "-m", "fuzz.differential", "--inside"]
+        command += ["--tables", str(given.tables), "--first", str(given.first)]
+        done = subprocess.run(command, env={**os.environ, **setting}, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit(f"tables differ with {setting}")
+        each.append(json.loads(done.stdout))
+        print({**setting, **each[-1]}, flush=True)
+    if any(found["digest"] != each[0]["digest"] for found in each):
+        sys.exit("what is found depends on the seed of hashes, the time zone or the kernels")
+    print(f"{given.tables} tables, {each[0]['readings']} readings with each of {len(each)} settings: equal")
+
+
+def inside(tables: range) -> dict[str, object]:
+    """Try tables in this process."""
+    digest, counted = hashlib.sha256(), Counter[str]()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for seed in tables:
+            found, n = check(seed, folder)
+            counted["readings"] += n
+            counted["refused" if found is None else "read"] += 1
+            told = repr(found)
+            if found is not None and sum(len(labels) for _, labels in found[0]) > 1:
+                told += learned(seed)
+                counted["learned"] += 1
+            digest.update(told.encode("utf-8", "surrogatepass"))
+    return {**counted, "digest": digest.hexdigest()}
+
+
+if __name__ == "__main__":
+    main()

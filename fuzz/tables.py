@@ -1,0 +1,186 @@
+"""Random tables, and every way in which one of them can be read."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from summarkov.engines.stream import open_stream
+from summarkov.errors import SummarkovError
+from summarkov.readers import read_events
+
+#: What may stand in an order column as text; a table takes most of its cells from one line.
+TEXTS = (
+    ("1", "2", "3", "10", "-5", "007", " 4 ", "9007199254740993", "9007199254740992"),
+    ("1.5", "2", "1e3", "inf", "-inf", "0.1", "9007199254740993", "18446744073709551615"),
+    ("2024-01-31", "2024-01-31 18:30:00", "2024-02-01T00:00:00.5", "1969-12-31 23:59:59"),
+    ("2024/01/31", "31.01.2024", "2024-01-30"),
+    ("2024-01-31T10:00:00Z", "2024-01-31T10:00:00+02:00", "2024-01-31 09:30:00-01:00"),
+    ("09:00", "09:00:30", "18:30:00.25", "00:00"),
+    ("2024-01-31T00:00:00.000000001", "2024-01-31T00:00:00.000000002"),
+)
+HOSTILE = ("nan", "NaN", "NaT", "soon", "true", "0x10", "+3", "1_000", "2024-13-01", "25:00", "٣", "x" * 300)
+#: Types of an order column that is not text.
+TYPES = (
+    pa.int8(), pa.int64(), pa.uint64(), pa.float32(), pa.float64(), pa.date32(), pa.timestamp("s"),
+    pa.timestamp("us"), pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.timestamp("ms", "Europe/Berlin"),
+    pa.time64("us"), pa.decimal128(10, 2), pa.bool_(),
+)  # fmt: skip
+LABELS = (
+    "a",
+    "b",
+    "c",
+    "",
+    "A",
+    "é",
+    "=1+1",
+    "a b",
+    "1",
+    "nan",
+    "NA",
+    "-",
+    "漢字",
+    "'x'",
+    "a,b",
+    'q"q',
+    "l\nf",
+)
+
+
+def random_table(seed: int) -> pa.Table:
+    """A table of cases, events and mostly times; grouped and sorted, or not; hostile now and then."""
+    rng = random.Random(seed)
+    n = rng.choice((0, 1, 2, 5, 20, 60))
+    cases = [rng.choice(("x", "y", "z", "7", "x y", "", "é")) for _ in range(n)]
+    if rng.random() < 0.4:
+        cases.sort()
+    labels = rng.sample(LABELS, rng.randint(1, 6))
+    columns = {"case": pa.array(cases, pa.string())}
+    columns["event"] = pa.array([rng.choice(labels) for _ in range(n)], pa.string())
+    if rng.random() < 0.9:
+        columns["time"] = _times(rng, n)
+    for name in list(columns):
+        if n and rng.random() < 0.03:  # a missing value
+            values = columns[name].to_pylist()
+            values[rng.randrange(n)] = None
+            columns[name] = pa.array(values, columns[name].type)
+    return pa.table(columns)
+
+
+def _times(rng: random.Random, n: int) -> pa.Array:
+    if rng.random() < 0.6:
+        line = rng.choice(TEXTS)
+        cells = [rng.choice(line) for _ in range(n)]
+        if n and rng.random() < 0.2:
+            cells[rng.randrange(n)] = rng.choice((*HOSTILE, *rng.choice(TEXTS)))
+        if rng.random() < 0.3:
+            cells.sort()
+        return pa.array(cells, rng.choice((pa.string(), pa.large_string(), pa.string_view())))
+    kind = rng.choice(TYPES)
+    numbers = [rng.randint(0, 100) for _ in range(n)]
+    if rng.random() < 0.3:
+        numbers.sort()
+    if pa.types.is_floating(kind):
+        odd = [float("inf"), float("nan"), -0.0, 0.0, 1e300, 2.0**53, 2.0**53 + 2]
+        return pa.array([rng.choice(odd) if rng.random() < 0.1 else v / 4 for v in numbers], kind)
+    if pa.types.is_boolean(kind):
+        return pa.array([v % 2 == 0 for v in numbers], kind)
+    if pa.types.is_decimal(kind):
+        return pa.array([Decimal(v) / 4 for v in numbers], kind)
+    if kind in (pa.int64(), pa.uint64()):
+        return pa.array([v + 2**53 if rng.random() < 0.2 else v for v in numbers], kind)
+    width = {8: pa.int8(), 32: pa.int32()}.get(kind.bit_width, pa.int64())
+    return pa.array(numbers, width).cast(kind)
+
+
+#: Labels of every case in the order of first rows, and ties; or None if the table is refused.
+Outcome = tuple[list[tuple[str, tuple[str, ...]]], int] | None
+
+
+def outcome(read: Callable[[], Outcome]) -> Outcome:
+    """What reading gives; a refusal is one line."""
+    try:
+        return read()
+    except SummarkovError as refused:
+        if "\n" in str(refused).replace("\\n", ""):
+            raise AssertionError("an error must be one line") from refused
+        return None
+
+
+def in_memory(source: Any) -> Outcome:
+    """The events of a table or a file, read into memory."""
+    events = read_events(source)
+    return list(zip(events.ids, map(tuple, events.to_lists()), strict=True)), events.tied_order
+
+
+def streamed(path: Path, memory: int, scratch: Path) -> Outcome:
+    """The events of a file, streamed."""
+    format = path.suffix[1:]
+    columns = dict.fromkeys(("case", "event") if format == "jsonl" else ("case", "event", "order"))
+    with open_stream(format, path, columns, None, memory, None, scratch, None, names=True) as source:
+        found: list[tuple[str, tuple[str, ...]]] = []
+        going = False
+        for block in source.part().read(7):
+            names = block.names.to_pylist() if block.names is not None else []
+            ends = block.offsets[1:].tolist()
+            for i, (name, start, stop) in enumerate(
+                zip(names, block.offsets[:-1].tolist(), ends, strict=True)
+            ):
+                labels = tuple(source.labels[code] for code in block.codes[start:stop].tolist())
+                if going and i == 0:
+                    found[-1] = name, found[-1][1] + labels
+                else:
+                    found.append((name, labels))
+            going = block.goes_on
+        return found, source.tied_order
+
+
+def ways(table: pa.Table, folder: Path) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+    """Every way to read a table: as a file of every format, streamed or not, and as every data frame."""
+    import duckdb
+    import polars as pl
+
+    yield "pyarrow", lambda: in_memory(table)
+    whole = folder / "t.parquet"
+    parquet.write_table(table, whole, row_group_size=11)
+    yield "Parquet", lambda: in_memory(whole)
+    for memory in (1 << 14, 1 << 26):
+        yield f"Parquet streamed in {memory}", lambda memory=memory: streamed(whole, memory, folder)
+    chunked = pa.Table.from_batches(table.to_batches(max_chunksize=3), table.schema)
+    yield "in chunks", lambda: in_memory(chunked)
+    yield "dictionaries", lambda: in_memory(_encoded(table))
+    yield "polars", lambda: in_memory(pl.from_arrow(table))
+    yield (
+        "polars, categories",
+        lambda: in_memory(pl.from_arrow(table).with_columns(pl.col("event").cast(pl.Categorical))),
+    )
+    yield "DuckDB", lambda: in_memory(duckdb.from_arrow(table))
+    yield "pandas", lambda: in_memory(table.to_pandas())
+    if all(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        for kind in table.schema.types
+    ):
+        text = folder / "t.csv"
+        plain = table.cast(pa.schema([(name, pa.string()) for name in table.column_names]))
+        csv.write_csv(plain, text, csv.WriteOptions(quoting_style="needed"))
+        if not any(
+            "" in column.to_pylist() for column in plain.columns
+        ):  # which CSV may take for a missing value
+            yield "CSV", lambda: in_memory(text)
+            for memory in (1 << 14, 1 << 26):
+                yield f"CSV streamed in {memory}", lambda memory=memory: streamed(text, memory, folder)
+
+
+def _encoded(table: pa.Table) -> pa.Table:
+    """Texts as dictionaries."""
+    columns = {
+        name: column.dictionary_encode() if pa.types.is_string(column.type) else column
+        for name, column in zip(table.column_names, table.columns, strict=True)
+    }
+    return pa.table(columns)

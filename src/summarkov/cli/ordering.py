@@ -1,0 +1,66 @@
+"""The order test on the command line: with a bar, and not where it would take very long."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from summarkov.cli.console import errors, print_line, progress
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+
+#: The test may take so many times as long as learning did, or so many seconds if that is more.
+TIMES, SECONDS = 10, 20.0
+SHUFFLES = 99
+
+
+class _TooSlow(Exception):
+    """The test would take longer than it may."""
+
+
+def add_order_test(
+    graph: InfluenceGraph,
+    events: EventSequences | EventSource,
+    *,
+    within: int | None = None,
+    seed: int = 0,
+    learned_in: float | None = None,
+) -> None:
+    """Test the edges of a graph, unless that takes far longer than it took to learn them.
+
+    ``learned_in`` are the seconds of learning; without them it is done however long it takes.
+    """
+    began = time.monotonic()
+    allowed = None if learned_in is None else max(TIMES * learned_in, SECONDS)
+    with progress("Shuffling", SHUFFLES, "shuffles") as advance:
+
+        def told(done: int, total: int) -> None:
+            advance(done, total)
+            needed = (time.monotonic() - began) / max(done, 1) * total
+            if allowed is not None and done < total and needed > allowed:
+                raise _TooSlow(needed)
+
+        try:
+            graph.order_test(
+                events,
+                n=SHUFFLES,
+                within="auto" if within is None else within,
+                seed=seed,
+                progress=told,
+            )
+        except _TooSlow as slow:
+            minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
+            print_line(
+                errors(),
+                f"No order test: it would take about {minutes}. --order-test does it all the same, "
+                "--no-order-test says nothing.",
+            )
+
+
+def has_edges(graph: InfluenceGraph) -> bool:
+    """Whether there is something to test."""
+    first = next(iter(graph.models_.values()))
+    return first.fitted.summary.by_label and any(graph.influencers_.values())

@@ -1,0 +1,211 @@
+"""Is an edge about the order of events, or only about which events keep company in a sequence?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.confidence.rate_ratio import RateRatio, Strata
+
+FloatArray = npt.NDArray[np.float64]
+
+#: What can be said of an edge.
+ORDERS = ("about order", "company only", "unclear")
+#: The share of false ones among the edges about order, on average, that is accepted.
+RATE = 0.05
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """An inhibition among the events that its influencer does not amplify.
+
+    One event stands at a position, so an influencer that makes some labels more likely makes the rest less
+    likely. ``amplified`` are those labels. With their events left out, ``ratio``, ``low``, ``high``,
+    ``p_value`` and ``adjusted`` are as those of :class:`EdgeOrder`. ``is_competition`` says that nothing is
+    left of the inhibition: ``adjusted`` is above 0.05, or the ratio is no longer below 1.
+    """
+
+    amplified: tuple[str, ...]
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+
+    @property
+    def is_competition(self) -> bool:
+        """Whether the inhibition is no more than room that others take."""
+        return not (self.adjusted <= RATE and self.ratio < 1)
+
+
+@dataclass(frozen=True)
+class EdgeOrder:
+    """What is left of an edge once it is known what each sequence is made of.
+
+    ``observed`` is Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are
+    as near to the start of their sequence compared only with each other; ``shuffled`` is that of the same
+    sequences shuffled inside. ``ratio`` is the first over the second, with its 95% interval ``low`` to
+    ``high`` and the p-value of no difference (see :func:`against_shuffled`). ``adjusted`` is the least share
+    of false edges at which this one is kept: Benjamini and Hochberg over all pairs that the search could
+    have chosen, those that it did not choose taken for p = 1.
+
+    ``order`` is "about order" if ``adjusted`` is at most 0.05. It is "company only" if the interval holds 1
+    and does not reach the ratio that the graph shows: the order of events cannot account for that ratio, but
+    what sequences are made of, and where in them events stand, can. Else it is "unclear".
+
+    ``remainder`` is there for edges about order whose ``ratio`` is below 1 and whose influencer amplifies
+    other labels.
+    """
+
+    influencer: str
+    target: str
+    order: str
+    ratio: float
+    low: float
+    high: float
+    p_value: float
+    adjusted: float
+    observed: float
+    shuffled: float
+    remainder: Remainder | None = None
+
+
+@dataclass(frozen=True)
+class OrderTest:
+    """The result of an order test: every edge of the graph against ``n`` shuffles, in the order of targets.
+
+    ``within`` says in blocks of how many positions events changed places, None: in the whole sequence.
+    ``n_pairs`` is the number of pairs that the search could have chosen.
+    """
+
+    n: int
+    seed: int
+    within: int | None
+    n_pairs: int
+    edges: tuple[EdgeOrder, ...]
+
+    def of(self, influencer: str, target: str) -> EdgeOrder | None:
+        """The edge from ``influencer`` to ``target``, if the graph has it."""
+        for edge in self.edges:
+            if edge.influencer == influencer and edge.target == target:
+                return edge
+        return None
+
+    @property
+    def about_order(self) -> tuple[EdgeOrder, ...]:
+        """The edges that are about order."""
+        return tuple(edge for edge in self.edges if edge.order == ORDERS[0])
+
+
+class Sums(NamedTuple):
+    """Mantel and Haenszel's two sums, A and B, and how many hits each is of; ``[..., b]``.
+
+    b = 0 is the data as they are, the others are shuffles.
+    """
+
+    above: FloatArray
+    below: FloatArray
+    hits_with: FloatArray
+    hits_without: FloatArray
+
+    @classmethod
+    def of(cls, strata: Strata) -> Sums:
+        """The sums over strata, the last axis."""
+        return cls(*strata.sums(), strata.hits_with.sum(axis=-1), strata.hits_without.sum(axis=-1))
+
+
+def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatArray]:
+    r"""Observed over shuffled: a ratio of ratios, its interval and its p-value; and the shuffled ratio.
+
+    With A of a hits and B of b hits (:func:`summarkov.confidence.rate_ratio`), a hit with weighs
+    :math:`w_1 = \sum A / \sum a` and one without :math:`w_0 = \sum B / \sum b` on average, over the data
+    and all shuffles. So :math:`S = (A / w_1) / (A / w_1 + B / w_0)` is the share of the hits that are with,
+    other influencers equal, and A / B are its odds but for a constant factor. S has a mean :math:`\pi` and a
+    variance V over the n shuffles; if order does not matter, the data are one more of them. It is taken for
+    the share of hits among :math:`m = \pi (1 - \pi) / V` trials of chance :math:`\pi`, which has the same
+    mean and variance and, unlike a normal variable, the right tails where hits are few. With
+    :math:`k = S_0 m`
+
+    .. math:: p = 2 \min(P(X \ge k), P(X \le k)), \quad X \sim \mathrm{Binomial}(m, \pi)
+
+    where the binomial is continued to fractions by the incomplete beta function. As mean and variance are
+    estimated from n shuffles, the normal quantile of p is read as one of Student's t with n - 1 degrees of
+    freedom, times :math:`\sqrt{1 + 1/n}`. The interval is Clopper and Pearson's for :math:`S_0`, at the level
+    that corresponds, as odds over those of :math:`\pi`: it leaves out 1 just where p is less than one minus
+    its level. Where all shuffles agree nothing can be said, and p is 1.
+    """
+    from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = [
+            total.sum(axis=-1, keepdims=True) / hits.sum(axis=-1, keepdims=True)
+            for total, hits in ((sums.above, sums.hits_with), (sums.below, sums.hits_without))
+        ]
+        with_, without = sums.above / weights[0], sums.below / weights[1]
+        share = with_ / (with_ + without)
+    observed, drawn = share[..., 0], share[..., 1:]
+    usable = np.isfinite(drawn)
+    n = usable.sum(axis=-1)
+    mean = np.where(usable, drawn, 0.0).sum(axis=-1) / np.maximum(n, 1)
+    spread = np.where(usable, (drawn - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
+    ratio, low, high = np.full(mean.shape, np.nan), np.zeros(mean.shape), np.full(mean.shape, np.inf)
+    p_value = np.ones(mean.shape)
+    can = np.isfinite(observed) & (n > 1) & (spread > 1e-15)
+    if can.any():
+        chance, s, free = mean[can], observed[can], n[can] - 1.0
+        trials = chance * (1 - chance) / spread[can]
+        k = s * trials
+        more = np.where(k > 0, betainc(np.maximum(k, 1e-300), trials - k + 1, chance), 1.0)
+        less = np.where(s < 1, betainc(np.maximum(trials - k, 1e-300), k + 1, 1 - chance), 1.0)
+        wider = np.sqrt(1 + 1 / n[can])
+        quantile = ndtri(np.minimum(np.minimum(more, less), 0.5))
+        p_value[can] = 2 * stdtr(free, quantile / wider)
+        tail = ndtr(stdtrit(free, (1 - level) / 2) * wider)
+        lowest = np.where(k > 0, betaincinv(np.maximum(k, 1e-300), trials - k + 1, tail), 0.0)
+        rest = np.where(s < 1, betaincinv(np.maximum(trials - k, 1e-300), k + 1, tail), 0.0)
+        ratio[can] = _odds(s) / _odds(chance)
+        low[can], high[can] = _odds(lowest) / _odds(chance), _odds(1 - rest) / _odds(chance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shuffled = _odds(mean) * (weights[0] / weights[1])[..., 0]
+    return RateRatio(ratio, low, high, p_value), shuffled
+
+
+def _odds(share: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.asarray(share / (1 - share))
+
+
+def order_word(ratio: float, low: float, high: float, adjusted: float) -> str:
+    """What is said of an edge that shows ``ratio``, from the interval of observed over shuffled.
+
+    >>> order_word(2.0, 1.5, 2.4, 0.001), order_word(2.0, 0.9, 1.2, 0.6), order_word(2.0, 0.8, 2.3, 0.6)
+    ('about order', 'company only', 'unclear')
+    """
+    if adjusted <= RATE:
+        return ORDERS[0]
+    reaches = low <= ratio <= high
+    return ORDERS[1] if low <= 1 <= high and not reaches and np.isfinite(ratio) else ORDERS[2]
+
+
+def benjamini_hochberg(p_values: Sequence[float], n_tests: int) -> list[float]:
+    r"""Adjusted p-values of some of ``n_tests`` tests; those that are not given are taken for 1.
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
+
+    Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
+    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
+    no harm: a p-value of 1 is never too small.
+
+    >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
+    [0.05, 0.1333, 0.01]
+    """
+    adjusted, least = [1.0] * len(p_values), 1.0
+    ranked = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    for rank in range(len(ranked), 0, -1):
+        least = min(least, p_values[ranked[rank - 1]] * n_tests / rank)
+        adjusted[ranked[rank - 1]] = least
+    return adjusted

@@ -1,0 +1,276 @@
+"""Counts of the same sequences, their events in another order: what order alone can have to do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov import kernels
+from summarkov.engines.counts import StateCounts, merge_keys
+from summarkov.engines.event_source import EventSource
+from summarkov.engines.followed import Asked
+from summarkov.engines.local import LocalSource
+from summarkov.engines.past import Past
+from summarkov.engines.pieces import past_after
+from summarkov.engines.pools import pool_of
+from summarkov.engines.resampled import Places
+from summarkov.engines.source import CountSource
+from summarkov.engines.target import Target
+from summarkov.engines.work import EVENT_BYTES, Part, in_memory
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.readers.spill import Block
+
+CodeArray = npt.NDArray[np.int32]
+IntArray = npt.NDArray[np.int64]
+
+#: Bytes for an event of a sequence that is shuffled as a whole.
+_WHOLE_BYTES = 1 << 5
+#: Replicates to a pass: few where a pass costs little, so that progress is told.
+_TOGETHER, _TOGETHER_ELSEWHERE = 10, 25
+#: Where strata of positions may end; beyond the last all are one.
+_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+
+
+@dataclass(frozen=True)
+class Shuffles:
+    """``n`` times the same sequences, the events of each in a random order of their own.
+
+    With ``within`` they change places only inside of blocks of so many positions of their sequence, and the
+    first ``kept`` events of each stay where they are. The order follows from the seed, the number of the
+    replicate and that of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0 is
+    the data as they are.
+    """
+
+    n: int = 99
+    seed: int = 0
+    within: int | None = None
+    kept: int = 0
+
+    def codes(self, replicate: int, stretch: Stretch, numbers: npt.ArrayLike) -> CodeArray:
+        """The events of a stretch of sequences, which have these numbers."""
+        if not replicate:
+            return stretch.codes
+        seeds = kernels.sequence_seeds(self.seed, replicate, numbers)
+        within = kernels.UNLIMITED if self.within is None else self.within
+        made: CodeArray = kernels.shuffled(
+            stretch.codes, stretch.offsets, seeds, stretch.begun, self.kept, within
+        )
+        return made
+
+
+class Stretch(NamedTuple):
+    """Some events in a row that can be shuffled by themselves.
+
+    ``offsets`` cut them into sequences, of which the first is number ``first`` of its part and continues one
+    with ``begun`` events before it; ``goes_on`` says whether the last goes on in the next stretch.
+    """
+
+    codes: CodeArray
+    offsets: IntArray
+    first: int
+    begun: int
+    goes_on: bool
+
+
+def stretches(blocks: Iterable[Block], within: int | None, most: int, kept: int = 0) -> Iterator[Stretch]:
+    """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
+    held, begun, done = np.empty(0, np.int32), 0, 0
+    for block in blocks:
+        codes = np.concatenate([held, block.codes])
+        offsets = block.offsets + len(held)
+        offsets[0] = 0
+        ended = len(offsets) - 1 - block.goes_on
+        stop = int(offsets[ended])
+        left = len(codes) - stop  # of the sequence that goes on
+        before = begun if ended == 0 else 0
+        if block.goes_on and within is not None:
+            stop += max(0, left - max(before + left - kept, 0) % within)
+        if len(codes) - stop > most:
+            raise TooLargeError(
+                f"a sequence has more than {most:,} events, too many to shuffle as a whole in the memory "
+                "allowed; give within, a number of positions such as 1000, or allow more memory"
+            )
+        inside = offsets[: ended + 1]
+        is_cut = stop > int(inside[-1])
+        if stop or ended:
+            yield Stretch(codes[:stop], np.append(inside, stop) if is_cut else inside, done, begun, is_cut)
+        begun = before + stop - int(inside[-1]) if block.goes_on else 0
+        done += ended
+        held = codes[stop:]
+
+
+def position_strata(reach: int | None) -> tuple[int, ...]:
+    """The last position of each stratum but the last, from 1 on: windows that are not full are told apart.
+
+    Position i has i - 1 events before it, so up to position ``reach`` its window is not full.
+
+    >>> position_strata(5), position_strata(10)
+    ((1, 2, 3, 4, 5), (1, 2, 3, 4, 6, 8, 10))
+    """
+    last = _ENDS[-1] if reach is None else min(reach, _ENDS[-1])
+    return (*(end for end in _ENDS if end < last), last)
+
+
+def count_shuffled(
+    source: CountSource,
+    asked: Sequence[Asked],
+    shuffles: Shuffles,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[StateCounts]:
+    """N(x; s, stratum of positions) of the data as they are and of each of the shuffles: ``[b, s, x]``.
+
+    The columns of the keys are presence of the influencers, and last the stratum. The outcomes are the
+    labels asked about, and one more for the rest.
+    """
+    strata = position_strata(longest_reach(asked))
+    run: Callable[[ShuffledWork], list[StateCounts]]
+    if isinstance(source, EventSource):
+        run, numbers, weights, together = source.run, source.numbers(), None, _TOGETHER_ELSEWHERE
+    elif isinstance(source, LocalSource):
+        part = replace(in_memory(source.events), n_jobs=source.n_jobs)
+        run, numbers = partial(_run_in_memory, part), [range(source.n_sequences)]
+        weights, together = source.weights, _TOGETHER
+    else:
+        raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
+    parts: list[list[StateCounts]] = []
+    everything = range(shuffles.n + 1)
+    for start in range(0, len(everything), together):
+        some = tuple(everything[start : start + together])
+        parts.append(run(ShuffledWork(tuple(asked), shuffles, some, strata, numbers, weights)))
+        if progress is not None:
+            progress(some[-1], shuffles.n)
+    return [_beside(same) for same in zip(*parts, strict=True)]
+
+
+def _memory(asked: Sequence[Asked]) -> tuple[int, int | None]:
+    """What must be remembered of a sequence that is cut."""
+    windows = [window for one in asked for window in one.windows]
+    limits = [k for _, k in windows if k is not None]
+    recent = max([*limits, *(d for d, _ in windows)], default=1)
+    return recent, None if len(limits) == len(windows) else 1
+
+
+def _run_in_memory(part: Part, work: ShuffledWork) -> list[StateCounts]:
+    return work.run(part)
+
+
+def longest_reach(asked: Sequence[Asked]) -> int | None:
+    """The longest look-back; None if one has no limit."""
+    lookbacks = [k for one in asked for _, k in one.windows]
+    return None if None in lookbacks else max((k for k in lookbacks if k is not None), default=1)
+
+
+def _beside(tables: Sequence[StateCounts]) -> StateCounts:
+    """Tables ``[s, x, b]`` of some replicates each as one ``[b, s, x]``."""
+    keys, where = merge_keys([table.keys for table in tables])
+    sizes = [table.counts.shape[2] for table in tables]
+    counts = np.zeros((sum(sizes), len(keys), tables[0].counts.shape[1]), np.int64)
+    start = 0
+    for table, rows, size in zip(tables, where, sizes, strict=True):
+        counts[start : start + size, rows] = table.counts.transpose(2, 0, 1)
+        start += size
+    return StateCounts(keys, counts)
+
+
+@dataclass(frozen=True)
+class ShuffledWork:
+    """Counts some of the shuffles; answers are tables ``[s, x, replicate]``."""
+
+    asked: tuple[Asked, ...]
+    shuffles: Shuffles
+    replicates: tuple[int, ...]
+    strata: tuple[int, ...]
+    numbers: Places
+    weights: IntArray | None  # of the sequences by number, in units of 1 / scale
+
+    def run(self, part: Part) -> list[StateCounts]:
+        """Stretch by stretch, a thread for each replicate."""
+        n_labels = len(part.labels)
+        asked = _in_arrays(self.asked, n_labels, self.strata)
+        pasts = [Past()] * len(self.replicates)
+        totals: list[list[StateCounts]] = []
+        read = stretches(
+            part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept
+        )
+        with pool_of(part.n_jobs) as pool:
+            for stretch in read:
+                n = len(stretch.offsets) - 1
+                numbers = np.asarray(self.numbers[part.number][stretch.first : stretch.first + n], np.int64)
+                weights = None if self.weights is None else self.weights[numbers]
+                here = _Here(stretch, numbers, weights, self.shuffles, n_labels, _memory(self.asked))
+                found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
+                pasts = [past for _, past in found]
+                new = [tables for tables, _ in found]
+                totals = [_added(*pair) for pair in zip(totals, new, strict=True)] if totals else new
+        if not totals:
+            return [
+                StateCounts(
+                    np.empty((0, len(one.influencers) + 1), np.int32),
+                    np.empty((0, len(one.labels) + 1, len(self.replicates)), np.int64),
+                )
+                for one in self.asked
+            ]
+        return [_side_by_side(same) for same in zip(*totals, strict=True)]
+
+    def total(self, answers: Sequence[list[StateCounts]]) -> list[StateCounts]:
+        """Add up several parts."""
+        return [StateCounts.total(same) for same in zip(*answers, strict=True)]
+
+
+def _added(one: Sequence[StateCounts], two: Sequence[StateCounts]) -> list[StateCounts]:
+    """The tables of two stretches as those of both."""
+    return [StateCounts.total(pair) for pair in zip(one, two, strict=True)]
+
+
+def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
+    """A table of each replicate as one ``[s, x, replicate]``."""
+    keys, where = merge_keys([table.keys for table in tables])
+    counts = np.zeros((len(keys), tables[0].counts.shape[1], len(tables)), np.int64)
+    for replicate, (table, rows) in enumerate(zip(tables, where, strict=True)):
+        counts[rows, :, replicate] = table.counts
+    return StateCounts(keys, counts)
+
+
+@dataclass(frozen=True)
+class _Here:
+    """A stretch, with the numbers and weights of its sequences."""
+
+    stretch: Stretch
+    numbers: IntArray
+    weights: IntArray | None
+    shuffles: Shuffles
+    n_labels: int
+    memory: tuple[int, int | None]
+
+    def count(
+        self, asked: kernels.PresenceAsked, replicate_and_past: tuple[int, Past]
+    ) -> tuple[list[StateCounts], Past]:
+        """The tables of one replicate, and the past of the stretch that comes next."""
+        replicate, past = replicate_and_past
+        codes = self.shuffles.codes(replicate, self.stretch, self.numbers)
+        index = past.index(codes, self.stretch.offsets, self.n_labels)
+        counted = kernels.count_presence(index, self.stretch.begun, self.weights, asked)
+        tables = [StateCounts(*table) for table in counted]
+        if not self.stretch.goes_on:
+            return tables, Past()
+        return tables, past_after(past, codes, int(self.stretch.offsets[-2]), self.memory)
+
+
+def _in_arrays(asked: Sequence[Asked], n_labels: int, strata: Sequence[int]) -> kernels.PresenceAsked:
+    """Questions as the kernel takes them; one delay serves all of a graph."""
+    targets = [Target(one.labels, n_labels, keeps_rest=True) for one in asked]
+    lookbacks = [kernels.UNLIMITED if k is None else k for one in asked for _, k in one.windows]
+    return kernels.PresenceAsked(
+        np.array([z for one in asked for z in one.influencers], np.int32),
+        np.array(lookbacks, np.int64),
+        np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
+        np.array([target.outcome_of() for target in targets], np.int32).reshape(len(asked), n_labels + 1),
+        np.array([target.n_outcomes for target in targets], np.int64),
+        np.array(strata, np.int64),
+        max((d for one in asked for d, _ in one.windows), default=0),
+    )

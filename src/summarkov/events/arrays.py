@@ -1,0 +1,51 @@
+"""The arrays that sequences of events are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError
+
+IntArray = npt.NDArray[np.int64]
+CodeArray = npt.NDArray[np.int32]
+
+#: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
+UNKNOWN = -1
+
+
+def frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
+    """Return values as a read-only array that shares no memory with a writeable one."""
+    given = np.asarray(values)
+    if given.size and given.dtype.kind not in "iu":
+        raise DataError(f"{name} must be whole numbers, not {given.dtype}")
+    limits = np.iinfo(dtype)
+    if given.size and given.dtype != dtype and (given.min() < limits.min or given.max() > limits.max):
+        raise DataError(f"{name} must fit {limits.dtype}")
+    frozen = np.ascontiguousarray(given, dtype=dtype)
+    if np.may_share_memory(frozen, given) and given.flags.writeable:
+        frozen = frozen.copy()
+    frozen.flags.writeable = False
+    return frozen.view()  # a view of a read-only array cannot be made writeable again
+
+
+def check_arrays(
+    codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: Sequence[str] | None
+) -> None:
+    """Refuse arrays that are no sequences of events."""
+    if any(not isinstance(label, str) for label in labels):
+        raise DataError("labels must be text")
+    if any(a >= b for a, b in pairwise(labels)):
+        raise DataError("labels must be sorted and without repeats")
+    if offsets.ndim != 1 or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(codes):
+        raise DataError("offsets must start at 0 and end at the number of events")
+    if (np.diff(offsets) < 0).any():
+        raise DataError("offsets must not decrease")
+    if codes.ndim != 1 or (len(codes) and (codes.min() < UNKNOWN or codes.max() >= len(labels))):
+        raise DataError("codes must be one flat array of indices into labels")
+    if ids is not None and len(ids) != len(offsets) - 1:
+        raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")

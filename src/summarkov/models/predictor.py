@@ -1,0 +1,118 @@
+"""``Predictor``: what models, graphs and bags have in common, the probabilities of what comes next."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.events import EventSequences
+from summarkov.kernels import Index
+from summarkov.models.parameters import Parameters
+from summarkov.models.predictions import Predictions
+from summarkov.models.residual import Residual
+from summarkov.readers import read_events
+from summarkov.simulate.draw import after_histories
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+#: What to do about labels that a model does not know.
+Unknown = Literal["error", "ignore"]
+
+
+class Predictor(Parameters):
+    """Something fitted that tells the probabilities of what comes next, at any place of a sequence."""
+
+    @property
+    @abstractmethod
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+
+    @property
+    @abstractmethod
+    def outcomes_(self) -> tuple[str | Residual, ...]:
+        """What the columns of probabilities stand for."""
+
+    @property
+    def classes_(self) -> npt.NDArray[np.object_]:
+        """``outcomes_`` as an array, as scikit-learn has it."""
+        found = np.empty(len(self.outcomes_), object)
+        found[:] = self.outcomes_
+        return found
+
+    @abstractmethod
+    def _memory(self) -> tuple[int, int | None]:
+        """How far back a sequence must be remembered, see ``Summary.memory``."""
+
+    @abstractmethod
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        """Probability of each outcome at some positions, one row per position."""
+
+    def _check_predicts(self) -> None:
+        """Refuse to predict where that is not possible."""
+
+    def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
+        """Probability of each outcome at every position, from what came before it: one row per position.
+
+        Columns are as in ``outcomes_``. For rows with the name of their sequence and their position, see
+        :meth:`predictions`; for what comes after the last event, :meth:`predict_next`. With
+        ``unknown="ignore"`` a label that the model does not know keeps its place and says nothing.
+        """
+        self._check_predicts()
+        return self._everywhere(read_events(events), unknown)
+
+    def predict(self, events: Any, *, unknown: Unknown = "error") -> npt.NDArray[np.object_]:
+        """The most likely outcome at every position. For a rare target that is mostly ``OTHER``."""
+        return np.asarray(self.classes_[self.predict_proba(events, unknown=unknown).argmax(axis=1)])
+
+    def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
+        """``predict_proba`` with the sequence, position and event of every row, for ``to_frame()``."""
+        self._check_predicts()
+        data = read_events(events)
+        sequences = np.repeat(np.arange(len(data)), data.lengths)
+        return Predictions(
+            outcomes=self.outcomes_,
+            probabilities=self._everywhere(data, unknown),
+            ids=data.ids,
+            sequences=sequences,
+            positions=np.arange(1, data.n_events + 1) - data.offsets[sequences],
+            events=tuple(label for sequence in data for label in sequence),
+        )
+
+    def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
+        """What comes next after each history? One row per history, in their order.
+
+        ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes. The
+        numbers are those of :meth:`follow`, all at once.
+
+        >>> from summarkov import BSuMM, InfluenceGraph
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> after = graph.predict_next([["A"], ["C", "A", "B"], []])
+        >>> after.most_likely
+        ('B', 'C', 'A')
+        >>> np.asarray(after).shape
+        (3, 3)
+        """
+        self._check_predicts()
+        data = self._read(histories, unknown)
+        recent, first = self._memory()
+        codes, offsets, ends = after_histories(data.codes, data.offsets, recent if first is None else None)
+        return Predictions(
+            outcomes=self.outcomes_,
+            probabilities=self._at(Index(codes, offsets, len(self.labels_)), ends),
+            ids=data.ids,
+            sequences=np.arange(len(data)),
+            positions=data.lengths + 1,
+        )
+
+    def _everywhere(self, events: EventSequences, unknown: str = "error") -> FloatArray:
+        """``predict_proba`` also for a graph of some labels only, whose models stand each for itself."""
+        data = events.recode(self.labels_, unknown=unknown)
+        return self._at(Index(data.codes, data.offsets, len(data.labels)))
+
+    def _read(self, events: Any, unknown: str = "error") -> EventSequences:
+        """New events in the vocabulary of the model."""
+        return read_events(events).recode(self.labels_, unknown=unknown)

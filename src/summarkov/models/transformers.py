@@ -1,0 +1,187 @@
+"""Steps that prepare events, as scikit-learn has them: for a ``Pipeline`` that ends in a model or graph.
+
+>>> from sklearn.pipeline import make_pipeline
+>>> from summarkov import BSuMM, CollapseRepeats, InfluenceGraph, PoolRare
+>>> steps = make_pipeline(PoolRare(min_count=5), CollapseRepeats(), InfluenceGraph(BSuMM(lookback=1)))
+>>> steps.fit([["a", "a", "b", "c"], ["b", "a", "d", "b"]] * 4)[-1].labels_
+('(rare)', 'a', 'b')
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, Literal, Self
+
+from summarkov.engines import EventSource
+from summarkov.errors import NotFittedError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.prepare import END, RARE, pooled
+from summarkov.frames import Sheet
+from summarkov.models.parameters import Parameters
+from summarkov.readers import read_events
+
+Prepared = EventSequences | EventSource
+
+
+class Transformer(Parameters):
+    """A step of a pipeline: ``fit`` learns what it must know, ``transform`` prepares events."""
+
+    _learned: ClassVar[str] = "_labels"
+    _labels: tuple[str, ...]
+
+    def fit(self, events: Any, y: None = None) -> Self:
+        """Look at the events that a model is learned from."""
+        self._labels = self._learn(_read(events))
+        return self
+
+    def transform(self, events: Any) -> Prepared:
+        """Prepare events as those were that it was fitted to."""
+        if not self.is_fitted:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(events) first")
+        return self._prepare(_read(events))
+
+    def fit_transform(self, events: Any, y: None = None) -> Prepared:
+        """Fit, and prepare the same events."""
+        data = _read(events)
+        return self.fit(data).transform(data)
+
+    def _learn(self, events: Prepared) -> tuple[str, ...]:
+        return tuple(events.labels)
+
+    @abstractmethod
+    def _prepare(self, events: Prepared) -> Prepared:
+        """What the step does."""
+
+    def summary(self) -> Sheet:
+        """The step and its settings."""
+        return Sheet(repr(self))
+
+
+@dataclass(eq=False, repr=False)
+class PoolRare(Transformer):
+    """Make one label of all that occur fewer than ``min_count`` times in the events it is fitted to.
+
+    In other events, too, whatever is not one of the labels that were kept becomes ``into``.
+
+    >>> step = PoolRare(min_count=2).fit([["a", "b", "a", "c"]])
+    >>> step.kept_, step.transform([["c", "a", "z"]]).to_lists()
+    (('a',), [['(rare)', 'a', '(rare)']])
+    """
+
+    min_count: int = 5
+    into: str = RARE
+
+    @property
+    def kept_(self) -> tuple[str, ...]:
+        """The labels that are frequent enough."""
+        if not self.is_fitted:
+            raise NotFittedError("this PoolRare is not fitted; call fit(events) first")
+        return self._labels
+
+    def _learn(self, events: Prepared) -> tuple[str, ...]:
+        becomes = pooled(events.labels, events.label_counts, self.min_count, self.into)
+        return tuple(label for label in becomes if label != self.into)
+
+    def _prepare(self, events: Prepared) -> Prepared:
+        kept = set(self._labels)
+        return events.map_labels(lambda label: label if label in kept else self.into)
+
+
+@dataclass(eq=False, repr=False)
+class MapLabels(Transformer):
+    """Replace labels by others, as :meth:`EventSequences.map_labels` does.
+
+    Labels of a dict that do not occur in some of the events, such as in one part of a cross-validation, do no
+    harm there; one of them at least must occur in those it is fitted to.
+    """
+
+    mapping: Mapping[Any, str] | Callable[[str], str] | None = None
+
+    def _learn(self, events: Prepared) -> tuple[str, ...]:
+        if self.mapping is None:
+            raise SettingError("MapLabels needs mapping=, a dict from labels to labels or a function")
+        return tuple(events.map_labels(self.mapping).labels)
+
+    def _prepare(self, events: Prepared) -> Prepared:
+        assert self.mapping is not None
+        if not isinstance(self.mapping, Mapping):
+            return events.map_labels(self.mapping)
+        there = {old: new for old, new in self.mapping.items() if old in set(events.labels)}
+        return events.map_labels(there)
+
+
+@dataclass(eq=False, repr=False)
+class CollapseRepeats(Transformer):
+    """Keep only the first of equal labels in a row.
+
+    >>> CollapseRepeats().fit_transform([["a", "a", "b", "a"]]).to_lists()
+    [['a', 'b', 'a']]
+    """
+
+    def _prepare(self, events: Prepared) -> Prepared:
+        return events.collapse_repeats()
+
+
+@dataclass(eq=False, repr=False)
+class AddEnd(Transformer):
+    """End every sequence with one more event, so that a model learns what comes before the end.
+
+    >>> AddEnd().fit_transform([["a"], []]).to_lists()
+    [['a', '(end)'], ['(end)']]
+    """
+
+    label: str = END
+
+    def _prepare(self, events: Prepared) -> Prepared:
+        return events.add_end(self.label)
+
+
+@dataclass(eq=False, repr=False)
+class ReadEvents(Transformer):
+    """Read tables as :func:`read_events` does, such as with ``session_gap="30min"``; the first of the steps.
+
+    To choose settings by cross-validation, read the table before: scikit-learn splits a table by row, in the
+    middle of sequences, and events by sequence.
+
+    >>> import pyarrow
+    >>> table = pyarrow.table({"user": [1, 1, 1], "page": ["a", "b", "a"], "at": [0, 5, 90]})
+    >>> step = ReadEvents(case="user", event="page", order="at", session_gap=60)
+    >>> step.fit_transform(table).to_lists()
+    [['a', 'b'], ['a']]
+    """
+
+    case: str | None = None
+    event: str | None = None
+    order: str | Literal[False] | None = None
+    session_gap: str | float | timedelta | None = None
+
+    def fit(self, events: Any, y: None = None) -> Self:
+        """Read the table, and forget it."""
+        self._labels = self.read(events).labels
+        return self
+
+    def transform(self, events: Any) -> EventSequences:
+        """Read a table."""
+        return self.read(events)
+
+    def fit_transform(self, events: Any, y: None = None) -> EventSequences:
+        """Read a table, once."""
+        found = self.read(events)
+        self._labels = found.labels
+        return found
+
+    def read(self, events: Any) -> EventSequences:
+        """Read a table; it need not be fitted."""
+        return read_events(
+            events, case=self.case, event=self.event, order=self.order, session_gap=self.session_gap
+        )
+
+    def _prepare(self, events: Prepared) -> Prepared:
+        return events
+
+
+def _read(events: Any) -> Prepared:
+    return events if isinstance(events, EventSource) else read_events(events)

@@ -1,0 +1,184 @@
+"""Shuffled sequences: the same order and the same counts wherever the events are, and those of the oracle."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_order as oracle
+import summarkov as sm
+from strategies import examples
+from summarkov import kernels
+from summarkov.confidence import Sums
+from summarkov.engines import LocalSource
+from summarkov.engines.followed import Asked
+from summarkov.engines.shuffled import Shuffles, count_shuffled, position_strata, stretches
+from summarkov.engines.work import in_memory
+from summarkov.errors import TooLargeError
+from summarkov.explain import contrast
+
+LABELS = ("a", "b", "c", "d")
+
+
+@st.composite
+def problems(draw):
+    """Sequences, weights, questions and shuffles."""
+    sequences = draw(st.lists(st.lists(st.sampled_from(LABELS), max_size=14), min_size=1, max_size=6))
+    weights = draw(st.none() | st.lists(st.integers(0, 3), min_size=len(sequences), max_size=len(sequences)))
+    delay = draw(st.integers(0, 2))
+    asked = []
+    for _ in range(draw(st.integers(1, 3))):
+        influencers = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=3))))
+        reach = st.none() | st.integers(delay + 1, delay + 4)
+        windows = tuple((delay, draw(reach)) for _ in influencers)
+        labels = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=4))))
+        asked.append(Asked(influencers, windows, labels))
+    within, kept = draw(st.none() | st.integers(2, 6)), draw(st.integers(0, 2))
+    return sequences, weights, asked, Shuffles(3, draw(st.integers(0, 9)), within, kept)
+
+
+def expected(sequences, weights, one, shuffles, replicate, ends):
+    """The table of one question in one replicate, by the oracle."""
+    if replicate:
+        seeds = [oracle.sequence_seed(shuffles.seed, replicate, number) for number in range(len(sequences))]
+        sequences = [
+            oracle.shuffled(sequence, seed, shuffles.within, shuffles.kept)
+            for sequence, seed in zip(sequences, seeds, strict=True)
+        ]
+    windows = [(LABELS[z], d, k) for z, (d, k) in zip(one.influencers, one.windows, strict=True)]
+    return oracle.counts(sequences, weights, [LABELS[x] for x in one.labels], windows, ends)
+
+
+def as_cells(table, replicate, one):
+    names = [*(LABELS[x] for x in one.labels), None]
+    return {
+        (tuple(key), name): int(n)
+        for key, row in zip(table.keys.tolist(), table.counts[replicate], strict=True)
+        for name, n in zip(names, row, strict=True)
+        if n
+    }
+
+
+@given(problems(), st.integers(1, 2))
+@examples(60)
+def test_counts_are_those_of_the_oracle(problem, n_jobs):
+    sequences, weights, asked, shuffles = problem
+    events = sm.read_events(sequences, labels=LABELS)
+    source = LocalSource(events, sample_weight=weights, n_jobs=n_jobs)
+    told = []
+    tables = count_shuffled(source, asked, shuffles, lambda *done: told.append(done))
+    assert told == [(3, 3)]
+    lookbacks = [k for one in asked for _, k in one.windows]
+    ends = position_strata(None if None in lookbacks else max(lookbacks))
+    for one, table in zip(asked, tables, strict=True):
+        for replicate in range(shuffles.n + 1):
+            found = expected(sequences, weights or [1] * len(sequences), one, shuffles, replicate, ends)
+            assert as_cells(table, replicate, one) == {
+                cell: n * (source.scale if weights else 1) for cell, n in found.items()
+            }
+
+
+@given(problems(), st.integers(1, 5))
+@examples(60)
+def test_blocks_of_any_size_give_the_same(problem, most):
+    sequences, _, asked, shuffles = problem
+    events = sm.read_events(sequences, labels=LABELS)
+    whole = count_shuffled(LocalSource(events), asked, shuffles)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
+        cut = count_shuffled(LocalSource(events), asked, shuffles)
+    for a, b in zip(whole, cut, strict=True):
+        assert a.keys.tolist() == b.keys.tolist()
+        assert a.counts.tolist() == b.counts.tolist()
+
+
+@given(problems())
+@examples(40)
+def test_the_sums_of_mantel_and_haenszel_are_those_of_the_oracle(problem):
+    sequences, _, asked, shuffles = problem
+    events = sm.read_events(sequences, labels=LABELS)
+    one = asked[0]
+    (table,) = count_shuffled(LocalSource(events), [one], shuffles)
+    lookbacks = [k for _, k in one.windows]
+    ends = position_strata(None if None in lookbacks else max(lookbacks))
+    for column in range(len(one.influencers)):
+        found = Sums.of(contrast(table, 1, column, 0).strata)
+        for replicate in range(shuffles.n + 1):
+            cells = expected(sequences, [1] * len(sequences), one, shuffles, replicate, ends)
+            above, below = oracle.sums(cells, column, LABELS[one.labels[0]])
+            assert found.above[replicate] == pytest.approx(above, rel=1e-12)
+            assert found.below[replicate] == pytest.approx(below, rel=1e-12)
+
+
+def test_shuffled_sequences_keep_what_must_be_kept():
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 30, 40)
+    offsets = np.append(0, np.cumsum(lengths))
+    codes = rng.integers(0, 5, offsets[-1]).astype(np.int32)
+    seeds = kernels.sequence_seeds(1, 2, np.arange(40))
+    made = kernels.shuffled(codes, offsets, seeds, 0, 2, 6)
+    moved = 0
+    for start, stop in pairwise(offsets.tolist()):
+        first = slice(start, min(start + 2, stop))
+        assert made[first].tolist() == codes[first].tolist()
+        for block in range(start + 2, stop, 6):
+            inside = slice(block, min(block + 6, stop))
+            assert sorted(made[inside].tolist()) == sorted(codes[inside].tolist())
+            moved += made[inside].tolist() != codes[inside].tolist()
+    assert moved > 50
+
+
+def test_every_order_is_as_likely():
+    offsets = np.arange(0, 6001, 3)
+    codes = np.tile(np.arange(3, dtype=np.int32), 2000)
+    made = kernels.shuffled(codes, offsets, kernels.sequence_seeds(0, 1, np.arange(2000)), 0, 0, 2**62)
+    _, counts = np.unique(made.reshape(-1, 3), axis=0, return_counts=True)
+    assert len(counts) == 6
+    assert counts.min() > 333 - 4 * 17  # four standard deviations
+    assert counts.max() < 333 + 4 * 17
+
+
+def test_a_sequence_that_is_too_long_for_memory_is_refused_unless_cut():
+    events = sm.read_events([["a", "b"] * 50, ["b"]], labels=LABELS)
+    blocks = list(in_memory(events).read(10))
+    with pytest.raises(TooLargeError, match="give within, a number of positions such as 1000"):
+        list(stretches(blocks, None, 60))
+    pieces = list(stretches(blocks, 4, 60))
+    assert [len(piece.codes) % 4 for piece in pieces[:-1]] == [0] * (len(pieces) - 1)
+    assert sum(len(piece.codes) for piece in pieces) == events.n_events
+
+
+def test_many_influencers_are_counted_one_by_one():
+    """So many patterns of presence that the native kernel keeps only those that were met."""
+    labels = tuple(f"l{i:02}" for i in range(14))
+    rng = np.random.default_rng(0)
+    events = sm.read_events([[labels[i] for i in rng.integers(0, 14, 50)] for _ in range(8)], labels=labels)
+    one = Asked(tuple(range(13)), ((0, 4),) * 13, (0, 13))
+    (table,) = count_shuffled(LocalSource(events), [one], Shuffles(1, 0))
+    ends = position_strata(4)
+    windows = [(label, 0, 4) for label in labels[:13]]
+    found = oracle.counts(events.to_lists(), [1] * 8, ["l00", "l13"], windows, ends)
+    cells = {
+        (tuple(key), name): int(n)
+        for key, row in zip(table.keys.tolist(), table.counts[0], strict=True)
+        for name, n in zip(("l00", "l13", None), row, strict=True)
+        if n
+    }
+    assert cells == found
+
+
+@pytest.mark.parametrize("within", [None, 6])
+def test_streams_give_the_test_of_memory(tmp_path, within):
+    rng = np.random.default_rng(5)
+    sequences = [[LABELS[c] for c in rng.integers(0, 4, n)] for n in rng.integers(0, 40, 30)]
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
+    events = sm.read_events(sequences)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    in_ram = graph.order_test(events, n=19, within=within)
+    assert len(in_ram.edges) > 3
+    with sm.EventSource.json_lines(path, memory=5000) as source:
+        assert graph.order_test(source, n=19, within=within) == in_ram

@@ -1,0 +1,134 @@
+"""What is read does not depend on how it is read, nor on hash seeds, time zones and kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzz.__main__ import BYTES, bounded
+from fuzz.differential import SETTINGS, check
+from fuzz.tables import in_memory, streamed
+
+import summarkov as sm
+from summarkov.engines.stream import open_stream
+from summarkov.errors import DataError
+from summarkov.readers.hashing import stable_hashes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("first", range(0, 40, 20))
+def test_random_tables(tmp_path, first):
+    found = [check(seed, tmp_path)[0] for seed in range(first, first + 20)]
+    assert sum(each is not None for each in found) >= 5
+    assert sum(each is None for each in found) >= 1
+
+
+def test_hash_seeds_time_zones_and_kernels():
+    command = [sys.executable, "-m", "fuzz.differential", "--inside", "--tables", "12", "--first", "1000"]
+    each = [
+        json.loads(
+            subprocess.run(
+                command, cwd=ROOT, env={**os.environ, **setting}, capture_output=True, check=True
+            ).stdout
+        )
+        for setting in SETTINGS
+    ]
+    assert each[0] == each[1] == each[2]
+    assert each[0]["readings"] > 100
+
+
+def test_hashes_are_those_of_the_texts_alone():
+    assert stable_hashes(["case 1", ""]).tolist() == [15038037065762313579, 13020603013274838756]
+    assert len(set(stable_hashes(map(str, range(10_000))).tolist())) == 10_000
+
+
+@pytest.mark.parametrize("memory", [1, 1 << 12, 1 << 16, 1 << 26])
+def test_sequences_come_in_the_order_of_their_first_rows(tmp_path, memory):
+    cases = [f"case {(7 * i) % 40}" for i in range(400)]
+    events = [str(i) for i in range(400)]
+    pq.write_table(pa.table({"case": cases, "event": events}), tmp_path / "log.parquet", row_group_size=37)
+    whole = in_memory(tmp_path / "log.parquet")
+    assert [name for name, _ in whole[0]][:3] == ["case 0", "case 7", "case 14"]
+    assert streamed(tmp_path / "log.parquet", memory, tmp_path) == whole
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_streamed_predictions_do_not_depend_on_the_hash_seed(tmp_path, seed):
+    rows = {"case": [f"c{i % 50}" for i in range(500)], "event": ["abc"[i * i % 3] for i in range(500)]}
+    pq.write_table(pa.table(rows), tmp_path / "log.parquet")
+    sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(tmp_path / "log.parquet").save(tmp_path / "graph.json")
+    script = [sys.executable, "-m", "summarkov", "predict", "graph.json", "log.parquet", "-o"]
+    outputs = []
+    for name, more in (
+        ("m.csv", ["--engine", "memory"]),
+        ("s.csv", ["--engine", "stream", "--memory", "8K"]),
+    ):
+        subprocess.run(
+            [*script, name, *more],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        outputs.append((tmp_path / name).read_text())
+    assert outputs[0] == outputs[1]
+
+
+FAR = 2**53
+
+
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([f"{FAR + 1}", f"{FAR}", "0.5"], "zxy"),  # as floats the first two are a tie
+        ([f"{FAR + 1}", f"{FAR}", "5"], "zyx"),
+        (["2024-01-01T00:00:00", "2024-01-01T00:00:00Z", "2024-01-02"], None),
+    ],
+    ids=["floats", "whole", "zones"],
+)
+@pytest.mark.parametrize("memory", [1, 1 << 14, 1 << 26])
+def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
+    """Whichever rows come to stand together on the way."""
+    folder = tmp_path / "log"
+    folder.mkdir()
+    for number, (time, label) in enumerate(zip(times, "xyz", strict=True)):
+        (folder / f"{number}.csv").write_text(f"case,event,time\nb,w,{times[0]}\na,{label},{time}\n")
+    columns = {"case": None, "event": None, "order": None}
+
+    def read():
+        return open_stream("csv", folder, columns, None, memory, None, tmp_path, None, names=True)
+
+    if expected is None:
+        with pytest.raises(DataError, match="cannot be put in order: row 1 of the data holds"):
+            read()
+        return
+    with read() as source:
+        (block,) = [b for b in source.part().read(100) if len(b.codes)]
+        labels = [source.labels[code] for code in block.codes.tolist()]
+        at = block.names.to_pylist().index("a")
+        assert "".join(labels[block.offsets[at] : block.offsets[at + 1]]) == expected
+
+
+def test_a_name_that_is_half_of_a_character(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"id": "\\ud800", "events": ["a", "b"]}\n')
+    assert sm.read_events(path).n_events == 2
+    with sm.EventSource.json_lines(path, scratch=tmp_path) as source:
+        assert source.n_events == 2  # without names
+    with pytest.raises(DataError, match=r"of a sequence holds half of a character, .* mend it"):
+        streamed(path, 1 << 20, tmp_path)
+
+
+def test_the_fuzzers_notice_what_takes_too_much():
+    script = "from fuzz.__main__ import BYTES, bounded\nbounded(lambda data: bytes(data) * (2 * BYTES))(b'x')"
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert "bytes more" in run.stderr
+    assert bounded(lambda data: None)(b"x" * 4096) is None
+    assert BYTES >= 1 << 27

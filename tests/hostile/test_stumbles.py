@@ -1,0 +1,274 @@
+"""What a program may stumble over: sizes out of all proportion, odd names, narrow pages, full disks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import SettingError, TooLargeError
+from summarkov.kernels import backend
+from summarkov.report.page import page
+from summarkov.simulate.example import web_shop
+
+EVENTS = [["a", "b", "c", "a", "b"], ["c", "c", "a", "b"]] * 10
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    events = sm.EventSequences.from_lists(EVENTS)
+    sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events).save("graph.json")
+    sm.write_events(events, "log.jsonl")
+    return tmp_path
+
+
+def summarkov(*arguments: object, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "summarkov", *map(os.fsdecode, map(os.fspath, arguments))]
+    return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", **more)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["learn", "log.jsonl", "--memory", "9" * 400],
+            "--memory must be a size such as 500M or 4G, 1K at least, not '999",
+        ),
+        (
+            ["learn", "log.jsonl", "--memory", "5"],
+            "--memory must be a size such as 500M or 4G, 1K at least, not '5'",
+        ),
+        (
+            ["learn", "log.jsonl", "--memory", "9999999T"],
+            "--memory must be a size such as 500M or 4G, 1K at least",
+        ),
+        (
+            ["learn", "log.jsonl", "--jobs", str(2**31)],
+            "--jobs 2147483648 is too large; it may be 1024 at most, or -1",
+        ),
+        (
+            ["simulate", "graph.json", "--sequences", str(2**63 - 1)],
+            "n_sequences is too large; draw 1,073,741,824",
+        ),
+        (
+            ["simulate", "graph.json", "--sequences", "1" + "0" * 30],
+            "n_sequences is too large; draw 1,073,741,824",
+        ),
+        (
+            ["simulate", "graph.json", "--length", str(2**62)],
+            "100 sequences of 4,611,686,018,427,387,904 events are too",
+        ),
+        (
+            ["text", "passages", "graph.json", "log.jsonl", "a", "--rows", "9" * 5000],
+            "invalid value for '--rows'",
+        ),
+    ],
+    ids=["nines", "bytes", "terabytes", "jobs", "sequences", "more sequences", "length", "rows"],
+)
+def test_sizes_out_of_proportion(here, arguments, sentence):
+    result = CliRunner().invoke(app, arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"Error: {sentence}")
+    assert len(result.stderr) < 1100
+
+
+def test_sizes_out_of_proportion_in_python():
+    with pytest.raises(TooLargeError, match="n_sequences is too large; draw 1,073,741,824 at most"):
+        web_shop().simulate(n_sequences=2 * 10**9, length=1)
+    with pytest.raises(
+        TooLargeError, match="2 sequences of 1,000,000,000 events are too many to draw at once"
+    ):
+        web_shop().simulate(n_sequences=2, length=[1, 10**9])
+    with pytest.raises(SettingError, match="n_jobs 1025 is too large"):
+        sm.BSuMM("a", n_jobs=1025).fit(EVENTS)
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "00", "19"])
+def test_pages_without_room(here, columns):
+    shown = summarkov("show", "graph.json", env={**os.environ, "COLUMNS": columns})
+    assert shown.stdout == summarkov("show", "graph.json", env={**os.environ, "COLUMNS": "80"}).stdout
+    assert "influences among 3 labels" in shown.stdout
+    assert "Usage" in summarkov("--help", env={**os.environ, "COLUMNS": columns}).stdout
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "svg", "pdf", "dot"])
+def test_exports_by_names_that_are_not_utf8(here, ending):
+    name = os.fsdecode(b"n\xff." + ending.encode())
+    done = summarkov("export", "graph.json", "-o", name)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Path(name).stat().st_size > 0
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_events_and_predictions_by_names_that_are_not_utf8(here, ending):
+    log, out = os.fsdecode(b"l\xff." + ending.encode()), os.fsdecode(b"p\xff." + ending.encode())
+    done = [
+        summarkov("convert", "log.jsonl", log),
+        summarkov("predict", "graph.json", log, "-o", out),
+        summarkov("predict", "graph.json", log, "-o", "streamed." + ending, "--engine", "stream"),
+    ]
+    assert [(each.returncode, each.stderr) for each in done] == [(0, "")] * 3
+    assert Path(out).read_bytes() == Path("streamed." + ending).read_bytes()
+
+
+def test_temporary_files_in_a_folder_that_is_not_utf8(here):
+    rows = pa.table({"case": ["a", "b", "a"], "event": ["x", "y", "z"]})
+    pq.write_table(rows, "log.parquet")
+    folder = Path(os.fsdecode(b"t\xff"))
+    folder.mkdir()
+    with sm.EventSource.parquet("log.parquet", scratch=folder) as source:
+        assert source.n_sequences == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "svg", "pdf", "png", "graphml"])
+def test_files_that_may_not_grow(here, ending):
+    code = (
+        "import resource, signal, sys\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "import matplotlib.pyplot\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "from summarkov.cli.start import main\nmain()"
+    )
+    command = [sys.executable, "-c", code, "export", "graph.json", "-o", f"g.{ending}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "ile too large" in done.stderr
+    assert not Path(f"g.{ending}").exists()
+
+
+@pytest.mark.parametrize("length", [131_073, 1_000_000])
+def test_long_headers(here, length):
+    Path("log.csv").write_text(f"case,event,{'x' * length}\na,b,1\na,c,2\n")
+    assert sm.read_events("log.csv").to_lists() == [["b", "c"]]
+    with sm.EventSource.csv("log.csv") as source:
+        assert source.n_events == 2
+    assert csv.field_size_limit() == 131_072
+
+
+def test_headers_that_are_too_long(here):
+    Path("log.csv").write_bytes(b"x" * (5 << 20))
+    with pytest.raises(
+        sm.errors.DataError, match=r"log.csv: the header is longer than 4 MiB; check that this is a"
+    ):
+        sm.read_events("log.csv")
+
+
+# ---------------------------------------------------------------------- formulas
+
+FORMULAS = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\tx", "＝1"]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.csv.gz"])
+def test_formulas_in_events(here, name):
+    labels = [*FORMULAS, "a=b", "'x"]
+    sm.write_events([labels], name, safe_csv=True)
+    read = sm.read_events(name, event="event", case="sequence").to_lists()[0]
+    assert read == [f"'{label}" if label in FORMULAS else label for label in labels]
+    sm.write_events([labels], name)
+    assert sm.read_events(name).to_lists() == [labels]
+
+
+def test_formulas_by_command(here):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["=a", "b", "=a", "b", "b"]] * 20)
+    graph.save("formulas.json")
+    sm.write_events([["=a", "b"]] * 3, "formulas.jsonl")
+    for command in (
+        ["export", "formulas.json", "-o", "edges.csv"],
+        ["convert", "formulas.jsonl", "events.csv"],
+        ["predict", "formulas.json", "formulas.jsonl", "-o", "p.csv"],
+        ["predict", "formulas.json", "formulas.jsonl", "-o", "p.csv", "--engine", "stream"],
+    ):
+        out = command[command.index("-o") + 1] if "-o" in command else command[2]
+        for more, expected in ([], "=a"), (["--safe-csv"], "'=a"):
+            assert CliRunner().invoke(app, [*command, *more]).exit_code == 0
+            cells = {cell for row in csv.reader(io.StringIO(Path(out).read_text())) for cell in row}
+            assert expected in cells
+            assert not more or "=a" not in cells
+        refused = CliRunner().invoke(app, [*(arg.replace("csv", "parquet") for arg in command), "--safe-csv"])
+        assert (
+            refused.stderr
+            == "Error: --safe-csv is for files that are written as .csv or .tsv; leave it out\n"
+        )
+
+
+# ---------------------------------------------------------------------- signals, pages, builds
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.learn"])
+def test_an_interruption_of_the_first_imports(here, number, module):
+    code = f"""
+import builtins, signal, sys
+plain = builtins.__import__
+def watched(name, *rest):
+    if name == {module!r} and not done:
+        done.append(name)
+        signal.raise_signal({int(number)})
+    return plain(name, *rest)
+done = []
+builtins.__import__ = watched
+from summarkov.cli.start import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "", "Error: interrupted\n")
+
+
+def test_a_page_of_too_many_labels():
+    labels = [f"l{number}" for number in range(20_001)]
+    model = sm.BSuMM("l0", lookback=1, candidates=labels[:2]).fit(sm.EventSequences.from_lists([labels]))
+    with pytest.raises(
+        SettingError, match="the model has 20,001 labels, and a page can show 20,000; make one of"
+    ):
+        page(model)
+
+
+def test_the_truth_of_the_demo_does_not_depend_on_how_python_adds():
+    rest = {key: p for key, p in web_shop().rules["browse"][1].items() if p > 0}
+    others = [(given, table) for label, (given, table) in web_shop().rules.items() if label != "browse"]
+    every = web_shop().rules["browse"][0]
+    for key, p in rest.items():
+        level = dict(zip(every, key, strict=True))
+        exact = sum(
+            (fractions(table[tuple(level[z] for z in given)]) for given, table in others),
+            start=fractions(0.0),
+        )
+        assert p == float(1 - float(exact))
+
+
+def fractions(value: float):
+    from fractions import Fraction
+
+    return Fraction(value)
+
+
+def test_the_native_module_is_hardened():
+    if backend() != "native" or shutil.which("readelf") is None or sys.platform != "linux":
+        pytest.skip("there is no native module here, or nothing to look at it with")
+    from summarkov.kernels import _native
+
+    found = subprocess.run(
+        ["readelf", "-dW", "--dyn-syms", _native.__file__], capture_output=True, text=True
+    ).stdout
+    assert "NOW" in found
+    assert "__stack_chk_fail" in found
+
+
+def test_an_interruption_while_the_commands_are_made(here):
+    code = (
+        "import signal, typer.main\nfrom summarkov.cli.start import main\n"
+        "typer.main.get_command = lambda *_: signal.raise_signal(signal.SIGINT)\nmain()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Error: interrupted\n")

@@ -1,0 +1,139 @@
+"""The order test on the command line: by default, with its words, and not where it takes too long."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli import ordering
+from summarkov.cli.main import app
+from summarkov.explain import Influence, ranked
+from summarkov.explain.sentences import ORDER_WORDS, order_word, verdict
+from summarkov.simulate.example import web_shop
+from summarkov.writers import write_events
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "80"})
+    assert result.exit_code == code, result.output + result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("order") / "events.jsonl"
+    write_events(web_shop().simulate(n_sequences=300, length=20, seed=1), path)
+    return path
+
+
+def test_learn_tests_the_order_by_default(file, tmp_path):
+    model = tmp_path / "model.json"
+    result = run("learn", file, "-o", model)
+    assert " Order" in result.stdout
+    assert "Order, from 99 shuffles of every sequence within 20 positions: yes, about the" in result.stdout
+    order = sm.load(model).order_
+    assert order.within == 20
+    assert len(order.edges) > 5
+    assert " Order" in run("show", model).stdout
+    assert max(len(line) for line in result.stdout.splitlines() if not line.startswith("Saved")) <= 80
+    document = json.loads(run("learn", file, "--json").stdout)
+    assert document["order"]["n"] == 99
+    assert [edge["order"] for edge in document["edges"]].count("about order") > 5
+
+
+def test_it_can_be_left_out_and_told_how_to_shuffle(file):
+    assert " Order" not in run("learn", file, "--no-order-test").stdout
+    document = json.loads(run("learn", file, "--within", "7", "--json").stdout)
+    assert document["order"]["within"] == 7
+
+
+def test_streams_say_the_same(file):
+    one, two = (run("learn", file, "--json", "--engine", engine).stdout for engine in ("memory", "stream"))
+    assert json.loads(one)["order"] == json.loads(two)["order"]
+
+
+def test_models_without_edges_are_learned_as_before(file):
+    assert " Order" not in run("learn", file, "--target", "purchase").stdout
+    assert "Order," not in run("learn", file, "--model", "chain").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "purchase", "--order-test"], "--order-test is about the edges of a graph"),
+        (["--target", "purchase", "--within", "9"], "--within is about the edges of a graph"),
+        (["--no-order-test", "--within", "9"], "leave out --no-order-test"),
+        (["--within", "1"], "a number of positions from 2 on"),
+    ],
+)
+def test_options_that_do_not_go_together(file, arguments, words):
+    result = run("learn", file, *arguments, code=2)
+    assert words in " ".join(result.stderr.split())
+
+
+def test_it_is_left_out_where_it_takes_too_long(file, monkeypatch):
+    monkeypatch.setattr(ordering, "TIMES", 0)
+    monkeypatch.setattr(ordering, "SECONDS", 0.0)
+    result = run("learn", file)
+    assert "No order test: it would take about 0 minutes. --order-test does it all the same" in result.stderr
+    assert " Order" not in result.stdout
+    assert " Order" in run("learn", file, "--order-test").stdout
+
+
+def test_confidence_tests_the_order_too(file, tmp_path):
+    model, sure = tmp_path / "model.json", tmp_path / "sure.json"
+    run("learn", file, "--no-order-test", "-o", model)
+    assert " Order" in run("confidence", model, file, "-n", "5", "-o", sure).stdout
+    assert sm.load(sure).order_.n == 99
+    document = json.loads(run("confidence", model, file, "-n", "5", "--json", "--within", "8").stdout)
+    assert document["order"]["within"] == 8
+    bare = json.loads(run("confidence", model, file, "-n", "5", "--json", "--no-order-test").stdout)
+    assert "order" not in bare
+
+
+EDGE = Influence(
+    "a", "b", "inhibits", 0.5, 0.4, 0.6, 90, 900, 200, 1000, order="about order", order_ratio=0.7
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word", "sentence"),
+    [
+        ({}, "yes", "; about order: ×0.70 against shuffled sequences (0.60 to 0.80)"),
+        ({"competition": False}, "yes", "about order: ×0.70 against shuffled sequences (0.60 to 0.80)"),
+        (
+            {"competition": True},
+            "room",
+            "(0.60 to 0.80); no more than the room that labels take which it amplifies",
+        ),
+        (
+            {"order_ratio": 1.5, "order_low": 1.2, "order_high": 1.9},
+            "turned",
+            "; about order, the other way round than it looks: ×1.5 against shuffled sequences (1.2 to 1.9)",
+        ),
+        (
+            {"order": "company only"},
+            "company",
+            "; company only, shuffled sequences show it too: ×0.70 against",
+        ),
+        ({"order": "unclear"}, "unclear", "; unclear whether about order: ×0.70 against"),
+    ],
+)
+def test_words_and_sentences(changes, word, sentence):
+    edge = replace(EDGE, **{"order_low": 0.6, "order_high": 0.8, **changes})
+    assert order_word(edge) == word
+    assert word in ORDER_WORDS
+    assert sentence in verdict(edge)
+
+
+def test_faint_edges_come_last():
+    company, room = replace(EDGE, order="company only"), replace(EDGE, competition=True)
+    thin = replace(EDGE, n_with=9, hits_with=1)
+    assert [edge.faint for edge in ranked([thin, company, room, EDGE])] == [
+        "",
+        "competition only",
+        "company only",
+        "thin evidence",
+    ]

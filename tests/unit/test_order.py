@@ -1,0 +1,348 @@
+"""The order test: what is said of an edge, and what it is worth on worlds whose truth is known."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.confidence import (
+    EdgeOrder,
+    Remainder,
+    Strata,
+    Sums,
+    against_shuffled,
+    benjamini_hochberg,
+    order_word,
+)
+from summarkov.errors import DataError, SettingError
+from summarkov.explain import Influence
+
+LABELS = tuple("abcdefgh")
+
+
+def simulated(rates, edges=(), seed=0, lookback=3, first=None):
+    """Labels at ``rates[sequence, position, label]``; an edge multiplies the rate of its target."""
+    rng = np.random.default_rng(seed)
+    n, length, m = rates.shape
+    codes, last = np.empty((n, length), int), np.full((n, m), -(10**6))
+    for i in range(length):
+        weights = rates[:, i].copy()
+        for z, x, times in edges:
+            weights[i - last[:, z] <= lookback, x] *= times
+        ends = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+        codes[:, i] = np.minimum((rng.random(n)[:, None] > ends).sum(axis=1), m - 1)
+        if first is not None and i == 0:
+            codes[:, 0] = first
+        last[np.arange(n), codes[:, i]] = i
+    return sm.read_events([[LABELS[c] for c in row] for row in codes], labels=LABELS[:m])
+
+
+def even(n, length, m=6):
+    return np.ones((n, length, m))
+
+
+def classes(n, length, m=6, times=4.0, seed=0):
+    """Rates of sequences of two kinds, which prefer other labels."""
+    rates = even(n, length, m)
+    kind = np.random.default_rng(seed).integers(2, size=n)
+    rates[kind == 0, :, : m // 2] *= times
+    rates[kind == 1, :, m // 2 :] *= times
+    return rates
+
+
+def order_tested(events, **settings):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    return graph, graph.order_test(events, **settings)
+
+
+# ---------------------------------------------------------------------- the numbers
+
+
+def sums(shares, hits=1000):
+    """Sums in which each replicate has such a share of hits with, half of the positions being with."""
+    shares = np.asarray(shares, float)
+    return Sums(shares * hits / 2, (1 - shares) * hits / 2, shares * hits, (1 - shares) * hits)
+
+
+def test_p_values_are_those_of_a_binomial_variable():
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    drawn = rng.binomial(50, 0.1, size=20_000) / 50
+    for k in (0, 1, 5, 12, 15):
+        found, shuffled = against_shuffled(sums([k / 50, *drawn]))
+        exact = 2 * min(stats.binom.cdf(k, 50, 0.1), stats.binom.sf(k - 1, 50, 0.1))
+        assert float(found.p_value) == pytest.approx(min(exact, 1.0), rel=0.1)
+        assert float(shuffled) == pytest.approx(0.1 / 0.9, rel=0.02)
+
+
+def test_weights_of_hits_do_not_change_the_tails():
+    """Hits with weigh more than hits without where few positions are with: the p-value is that of hits."""
+    rng = np.random.default_rng(1)
+    hits_with = np.append(0, rng.binomial(130, 0.04, size=999)).astype(float)
+    hits_without = 130 - hits_with
+    found, _ = against_shuffled(Sums(hits_with * 0.96, hits_without * 0.04, hits_with, hits_without))
+    assert float(found.p_value) == pytest.approx(2 * 0.96**130, rel=0.25)
+
+
+def test_few_shuffles_are_paid_for():
+    drawn = np.tile([0.4, 0.6], 10)
+    few, many = (float(against_shuffled(sums([0.7, *drawn[:n]]))[0].p_value) for n in (10, 20))
+    assert few > many > 0.05 > 2 * 0.5 * math.erfc(0.2 / 0.1 / math.sqrt(2))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.2, 0.33, 0.41, 0.5, 0.8, 1.0])
+def test_the_interval_leaves_out_1_just_where_p_is_small(share):
+    drawn = np.random.default_rng(2).normal(0.3, 0.05, 60).clip(0.01, 0.99)
+    found, _ = against_shuffled(sums([share, *drawn]))
+    assert (float(found.p_value) < 0.05) == (not found.low <= 1 <= found.high)
+    assert found.low <= found.ratio <= found.high
+
+
+def test_nothing_is_said_where_all_shuffles_agree():
+    for shares in ([0.5, 0.2, 0.2, 0.2], [math.nan, 0.2, 0.3, 0.1]):
+        found, _ = against_shuffled(sums(shares))
+        assert (float(found.p_value), float(found.low), float(found.high)) == (1.0, 0.0, math.inf)
+        assert math.isnan(found.ratio)
+
+
+def test_sums_of_strata():
+    found = Sums.of(Strata.of([[1, 2]], [[4, 4]], [[3, 0]], [[12, 4]]))
+    assert [float(each[0]) for each in found] == [1 * 12 / 16 + 2 * 4 / 8, 3 * 4 / 16, 3.0, 3.0]
+
+
+def test_adjusted_p_values():
+    assert benjamini_hochberg([0.02, 0.01, 0.04], 3) == pytest.approx([0.03, 0.03, 0.04])
+    assert benjamini_hochberg([0.02, 0.01, 0.04], 30) == pytest.approx([0.3, 0.3, 0.4])
+    assert benjamini_hochberg([0.9], 30) == [1.0]
+    assert benjamini_hochberg([], 4) == []
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "adjusted", "word"),
+    [
+        (2.0, 1.2, 3.0, 0.05, "about order"),
+        (2.0, 0.5, 0.8, 0.01, "about order"),
+        (2.0, 0.9, 1.9, 0.06, "company only"),
+        (0.5, 0.6, 1.2, 0.06, "company only"),
+        (2.0, 0.9, 2.0, 0.06, "unclear"),
+        (2.0, 1.1, 1.9, 0.06, "unclear"),
+        (math.inf, 0.9, 1.9, 0.6, "unclear"),
+        (math.nan, 0.9, 1.9, 0.6, "unclear"),
+        (0.0, 0.0, math.inf, 1.0, "unclear"),
+    ],
+)
+def test_words(ratio, low, high, adjusted, word):
+    assert order_word(ratio, low, high, adjusted) == word
+
+
+def test_what_is_competition():
+    left = Remainder(("b",), 0.5, 0.4, 0.7, 0.0001, 0.01)
+    assert not left.is_competition
+    assert replace(left, adjusted=0.06).is_competition
+    assert replace(left, ratio=1.4).is_competition
+
+
+# ---------------------------------------------------------------------- worlds whose truth is known
+
+
+def test_company_is_not_order():
+    graph, found = order_tested(simulated(classes(600, 30)))
+    assert len(graph.edges_) > 10
+    assert found.about_order == ()
+    assert sum(edge.order == "company only" for edge in found.edges) > 0.8 * len(found.edges)
+
+
+def test_true_edges_among_classes_are_about_order():
+    truth = [(0, 1, 2.0), (2, 5, 2.0), (6, 0, 2.0)]
+    _, found = order_tested(simulated(classes(500, 40, 8, times=3.0), truth))
+    up = {(edge.influencer, edge.target) for edge in found.about_order if edge.ratio > 1}
+    assert up == {("a", "b"), ("c", "f"), ("g", "a")}
+
+
+def test_a_fixed_start_is_not_order():
+    graph, found = order_tested(simulated(even(3000, 8), first=0))
+    assert len(graph.edges_) > 10
+    assert found.about_order == ()
+
+
+def test_drift_is_not_order_unless_whole_sequences_are_shuffled():
+    slope = np.linspace(1, 6, 60)
+    rates = np.stack([slope, slope, slope, slope[::-1], slope[::-1], slope[::-1]], axis=1)
+    events = simulated(np.repeat(rates[None], 300, axis=0))
+    graph, found = order_tested(events)
+    assert (found.within, len(graph.edges_) > 5) == (12, True)
+    assert found.about_order == ()
+    assert len(graph.order_test(events, within=None).about_order) > 5
+
+
+def test_room_that_others_take_is_competition():
+    _, found = order_tested(simulated(even(1500, 30), [(0, 1, 8.0)]))
+    inhibited = [edge for edge in found.about_order if edge.ratio < 1]
+    assert len(inhibited) >= 4
+    for edge in inhibited:
+        assert edge.influencer == "a"
+        assert edge.remainder.amplified == ("b",)
+        assert edge.remainder.is_competition
+
+
+def test_an_inhibition_beside_an_amplification_is_left():
+    graph, found = order_tested(simulated(even(1500, 30), [(0, 1, 4.0), (0, 2, 0.2)]))
+    edge = found.of("a", "c")
+    assert edge.order == "about order"
+    assert not edge.remainder.is_competition
+    assert edge.remainder.ratio < 0.4
+    told = {(e.influencer, e.target): e.competition for e in graph.edges_}
+    assert told["a", "c"] is False
+    assert told["a", "b"] is None
+    assert told["a", "d"] is True
+
+
+def test_order_may_work_the_other_way_round():
+    """a and b keep company, but b comes less often soon after a."""
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, required=["a"], candidates=[]), targets=["b"])
+    events = simulated(classes(1500, 30, times=8.0), [(0, 1, 0.6)])
+    found = graph.fit(events).order_test(events)
+    (edge,) = graph.edges_
+    assert (edge.effect, edge.order) == ("amplifies", "about order")
+    assert edge.order_high < 1
+    assert edge.is_turned
+    assert not replace(edge, order_ratio=1.2).is_turned
+    assert found.of("a", "b").shuffled > found.of("a", "b").observed
+
+
+# ---------------------------------------------------------------------- in a graph
+
+
+@pytest.fixture(scope="module")
+def events():
+    return simulated(even(200, 20), [(0, 1, 6.0), (2, 3, 0.1)])
+
+
+def test_what_was_found_is_merged_into_the_edges_and_forgotten_with_new_events(events):
+    graph, found = order_tested(events, n=19, seed=3)
+    assert (found.n, found.seed, found.within, found.n_pairs) == (19, 3, 12, 36)
+    assert graph.order_ is found
+    for edge in graph.edges_:
+        of = found.of(edge.influencer, edge.target)
+        merged = (edge.order, edge.order_ratio, edge.order_low, edge.order_high, edge.order_p, edge.order_q)
+        assert merged == (of.order, of.ratio, of.low, of.high, of.p_value, of.adjusted)
+    assert found.of("f", "f") is None
+    table = graph.edge_table()
+    assert table.column("order").to_pylist() == [edge.order for edge in graph.edges_]
+    assert table.schema.field("order_q").type == "double"
+    assert graph.to_networkx().edges["a", "b"]["order"] == "about order"
+    graph.partial_fit(events)
+    assert graph.order_ is None
+    assert graph.edges_[0].order is None
+    assert graph.edge_table().schema == table.schema
+
+
+def test_threads_and_seeds(events):
+    graph, found = order_tested(events, n=19)
+    assert graph.set_params(n_jobs=2).order_test(events, n=19) == found
+    assert graph.order_test(events, n=19, seed=1) != found
+
+
+def test_weights_are_copies():
+    events = simulated(even(60, 12), [(0, 1, 6.0)])
+    weights = np.arange(60) % 3
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events, sample_weight=weights)
+    found = graph.order_test(events, sample_weight=weights, n=19)
+    assert found.of("a", "b").observed == pytest.approx(
+        np.exp(np.log(found.of("a", "b").ratio) + np.log(found.of("a", "b").shuffled))
+    )
+    light = graph.order_test(events[weights > 0], sample_weight=weights[weights > 0], n=19)
+    assert light.of("a", "b").observed == found.of("a", "b").observed
+
+
+@pytest.mark.parametrize(
+    "model", [sm.OSuMM(lookback=3), sm.CSuMM(lookback=3), sm.TreeSuMM(), sm.BSuMM(lookback=(1, 3, None))]
+)
+def test_every_family_with_edges_is_order_tested(events, model):
+    graph = sm.InfluenceGraph(model).fit(events)
+    found = graph.order_test(events, n=39)
+    assert found.of("a", "b").order == "about order"
+    assert found.of("a", "b").ratio > 1
+
+
+def test_a_graph_without_edges():
+    graph, found = order_tested(sm.read_events([["a", "b"], ["b", "a"]] * 20))
+    if not graph.edges_:
+        assert found.edges == ()
+    assert found.about_order == ()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"n": 18}, "at least 19 shuffles"),
+        ({"n": True}, "n must be a whole number"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"within": 1}, "a number of positions from 2 on"),
+        ({"within": "all"}, "'auto', or None for whole sequences"),
+        ({"within": True}, "a number of positions from 2 on"),
+    ],
+)
+def test_settings_that_make_no_sense(events, settings, words):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    with pytest.raises(SettingError, match=words):
+        graph.order_test(events, **settings)
+
+
+def test_other_events_are_refused(events):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    with pytest.raises(DataError, match="not the events that the model was learned from"):
+        graph.order_test(events[:10])
+    with pytest.raises(SettingError, match="no edges"):
+        sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(events).order_test(events)
+
+
+# ---------------------------------------------------------------------- in a file
+
+
+def test_it_is_saved_with_the_graph(events, tmp_path):
+    graph, found = order_tested(events, n=19)
+    graph.save(tmp_path / "graph.json")
+    again = sm.load(tmp_path / "graph.json")
+    assert again.order_ == found
+    assert again.edges_ == graph.edges_
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (["n"], 0, "a whole number from 1 on"),
+        (["n_pairs"], 1, "at least as many pairs"),
+        (["edges"], [], "every edge of the graph"),
+        (["edges", 0, "order"], "unclear", "what 'low', 'high' and 'adjusted' say"),
+        (["edges", 0, "order"], "perhaps", "one of about order"),
+        (["edges", 0, "adjusted"], 0.5, "what 'low', 'high' and 'adjusted' say"),
+        (["edges", 0, "p_value"], 2, "a number from 0 to 'adjusted'"),
+        (["edges", 0, "low"], -1, "a number from 0 on"),
+        (["edges", 0, "low"], 1e9, "a number up to 'high'"),
+        (["edges", 0, "target"], "z", "one of a, b"),
+        (["within"], "auto", "a whole number"),
+    ],
+)
+def test_a_damaged_block_is_refused(events, path, value, words):
+    from summarkov.models.loading import _read
+    from summarkov.models.storage import to_document
+    from summarkov.store import Node
+
+    graph, _ = order_tested(events, n=19)
+    document = to_document(graph)
+    place = document["order"]
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(sm.errors.StoreError, match=words):
+        _read(Node(json.loads(json.dumps(document)), "graph.json"))
+
+
+def test_names_of_the_fields():
+    assert EdgeOrder("a", "b", "unclear", 1.0, 0.5, 2.0, 0.9, 1.0, 1.1, 1.2).remainder is None
+    assert not Influence("a", "b", "amplifies", 2.0, 1.5, 3.0, 1, 2, 3, 4).is_turned

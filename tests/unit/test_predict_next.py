@@ -1,0 +1,97 @@
+"""What comes next after many histories, and predictions with the places that they are for."""
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, NotFittedError, SettingError, UnknownLabelError
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(80, 15, seed=2)
+TEMPLATES = [
+    sm.BSuMM(lookback=3),
+    sm.BSuMM(lookback=None),
+    sm.OSuMM(lookback=None, mask="first"),
+    sm.CSuMM(lookback=4, delay=1),
+    sm.MarkovChain(order=2),
+    sm.TreeSuMM(max_depth=2),
+]
+HISTORIES = [sequence[:n] for n, sequence in enumerate(EVENTS.to_lists()[:15])] + [["search"] * 40]
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=repr)
+def test_the_numbers_are_those_of_follow(template):
+    graph = sm.InfluenceGraph(template).fit(EVENTS)
+    for model in (graph, graph.models_["purchase"]):
+        after = model.predict_next(HISTORIES)
+        for history, row in zip(HISTORIES, np.asarray(after), strict=True):
+            follower = model.follow()
+            for event in history:
+                follower.observe(event)
+            assert np.array_equal(follower.probabilities(), row)
+
+
+def test_a_bag_predicts_the_mean():
+    bag = sm.Bag(sm.BSuMM("purchase", lookback=2), n_models=3).fit(EVENTS)
+    each = [np.asarray(model.predict_next(HISTORIES)) for model in bag.models_]
+    assert np.asarray(bag.predict_next(HISTORIES)) == pytest.approx(np.mean(each, axis=0), rel=1e-15)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(EVENTS)
+
+
+def test_one_row_per_history_and_one_column_per_label(graph):
+    after = graph.predict_next({"ann": ["search"], "bob": []})
+    assert (len(after), after.ids, after.outcomes) == (2, ("ann", "bob"), graph.labels_)
+    table = after.to_frame("pyarrow")
+    assert table.column_names == ["sequence", "position", *(f"p({x})" for x in graph.labels_)]
+    assert table["sequence"].to_pylist() == ["ann", "bob"]
+    assert table["position"].to_pylist() == [2, 1]
+    assert np.asarray(after).sum(axis=1) == pytest.approx([1, 1], rel=1e-12)
+    assert after.most_likely == tuple(graph.labels_[x] for x in np.asarray(after).argmax(axis=1))
+    assert np.asarray(after, np.float32).dtype == np.float32
+
+
+def test_no_histories(graph):
+    assert np.asarray(graph.predict_next([])).shape == (0, len(graph.labels_))
+    assert graph.predict_next([]).to_frame("pyarrow").num_rows == 0
+
+
+def test_what_histories_may_not_be(graph):
+    with pytest.raises(DataError, match="a sequence must be a list of labels, not 'search'; wrap it"):
+        graph.predict_next(["search", "browse"])
+    with pytest.raises(UnknownLabelError, match="unknown label 'serach'; did you mean 'search'"):
+        graph.predict_next([["serach"]])
+    known = graph.predict_next([["search", "serach"]], unknown="ignore")
+    assert np.asarray(known).sum() == pytest.approx(1, rel=1e-12)
+    some = sm.InfluenceGraph(sm.BSuMM(), targets=["search"]).fit(EVENTS)
+    for ask in (some.predict_next, some.predict_proba, some.predictions, some.predict):
+        with pytest.raises(SettingError, match="needs a model for every label"):
+            ask([["search"]])
+    with pytest.raises(NotFittedError, match="is not fitted"):
+        sm.BSuMM("search").predict_next([["search"]])
+
+
+def test_predictions_name_their_places(graph):
+    found = graph.predictions({"ann": ["search", "browse"], "bob": ["browse"]})
+    assert np.array_equal(found, graph.predict_proba([["search", "browse"], ["browse"]]))
+    rows = found.to_frame("pyarrow").select(["sequence", "position", "event"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("ann", 1, "search"),
+        ("ann", 2, "browse"),
+        ("bob", 1, "browse"),
+    ]
+    odd = graph.predictions([["search", "zebra"]], unknown="ignore")
+    assert odd.events == ("search", "zebra")
+
+
+def test_the_most_likely_label_of_every_place(graph):
+    p = graph.predict_proba(EVENTS)
+    assert graph.classes_.tolist() == list(graph.labels_)
+    assert graph.predict(EVENTS).tolist() == [graph.labels_[x] for x in p.argmax(axis=1)]
+    model = graph.models_["browse"]
+    assert model.classes_.tolist() == ["browse", sm.OTHER]
+    likely = model.predict_proba(EVENTS)[:, 0] >= 0.5
+    assert (model.predict(EVENTS) == "browse").tolist() == likely.tolist()

@@ -1,0 +1,274 @@
+"""At home in scikit-learn: pipelines, searches, scorers, and its own list of checks."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.simulate.example import web_shop
+
+pytestmark = pytest.mark.needs("sklearn")
+
+EVENTS = web_shop().simulate(90, 12, seed=4)
+GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=2))
+RARE = EVENTS.map_labels(lambda label: f"{label}!" if label == "write review" else label)
+
+
+@pytest.fixture(scope="module")
+def selection():
+    from sklearn import model_selection
+
+    return model_selection
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline
+
+
+# ---------------------------------------------------------------------------------- fitted or not
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [sm.BSuMM("browse"), GRAPH, sm.Bag(sm.BSuMM("browse"), n_models=2), sm.PoolRare(), sm.AddEnd()],
+    ids=lambda e: type(e).__name__,
+)
+def test_check_is_fitted(estimator):
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError as NotFitted
+    from sklearn.utils.validation import check_is_fitted
+
+    with pytest.raises(NotFitted):
+        check_is_fitted(clone(estimator))
+    fitted = clone(estimator).fit(EVENTS)
+    check_is_fitted(fitted)
+    assert fitted.is_fitted
+    assert not clone(fitted).is_fitted
+
+
+# ---------------------------------------------------------------------------------- pipelines
+
+
+def test_a_pipeline_prepares_learns_and_scores(pipeline):
+    whole = pipeline(sm.PoolRare(min_count=30), sm.CollapseRepeats(), sm.AddEnd(), GRAPH.copy()).fit(EVENTS)
+    pooled = EVENTS.pool_rare(30)
+    assert whole[0].kept_ == tuple(label for label in pooled.labels if label != "(rare)")
+    by_hand = pooled.collapse_repeats().add_end()
+    expected = GRAPH.copy().fit(by_hand)
+    assert whole.score(EVENTS) == expected.score(by_hand)
+    assert np.array_equal(whole.predict_proba(EVENTS), expected.predict_proba(by_hand))
+    assert np.array_equal(whole.classes_, expected.classes_)
+    assert "PoolRare" in whole._repr_html_()
+
+
+def test_a_grid_search_over_a_pipeline(selection, pipeline):
+    grid = {"poolrare__min_count": [1, 40], "influencegraph__model__lookback": [1, 3]}
+    whole = pipeline(sm.PoolRare(), GRAPH.copy())
+    found = selection.GridSearchCV(whole, grid, cv=3, error_score="raise").fit(EVENTS)
+    scores = found.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    for settings, score in zip(found.cv_results_["params"], scores, strict=True):
+        by_hand = []
+        for train, test in selection.KFold(3).split(np.zeros(len(EVENTS))):
+            step = sm.PoolRare(min_count=settings["poolrare__min_count"]).fit(EVENTS[train])
+            template = sm.BSuMM(lookback=settings["influencegraph__model__lookback"])
+            graph = sm.InfluenceGraph(template).fit(step.transform(EVENTS[train]))
+            by_hand.append(graph.score(step.transform(EVENTS[test])))
+        assert score == pytest.approx(np.mean(by_hand), rel=1e-12)
+    assert found.score(EVENTS) == found.best_estimator_.score(EVENTS)
+
+
+def test_steps_remember_what_they_were_fitted_to():
+    step = sm.PoolRare(min_count=2, into="other").fit([["a", "a", "b"]])
+    assert step.transform([["b", "z", "a"]]).to_lists() == [["other", "other", "a"]]
+    step = sm.MapLabels({"a": "x", "c": "x"}).fit([["a", "b", "c"]])
+    assert step.transform([["b"]]).to_lists() == [["b"]]
+    assert step.transform([["c", "b"]]).to_lists() == [["x", "b"]]
+    assert sm.MapLabels(str.upper).fit_transform([["a"]]).to_lists() == [["A"]]
+    with pytest.raises(DataError, match="none of the labels in the mapping is in the data"):
+        sm.MapLabels({"z": "x"}).fit([["a"]])
+    with pytest.raises(SettingError, match="MapLabels needs mapping="):
+        sm.MapLabels().fit([["a"]])
+    for step in (sm.PoolRare(), sm.CollapseRepeats(), sm.AddEnd(), sm.MapLabels({"a": "b"})):
+        with pytest.raises(NotFittedError, match=f"this {type(step).__name__} is not fitted"):
+            step.transform([["a"]])
+    with pytest.raises(NotFittedError, match="this PoolRare is not fitted"):
+        sm.PoolRare().kept_  # noqa: B018
+
+
+def test_steps_take_streams(tmp_path):
+    path = tmp_path / "events.jsonl"
+    sm.write_events(EVENTS, path)
+    with sm.EventSource.json_lines(path) as source:
+        for step in (sm.PoolRare(min_count=30), sm.CollapseRepeats(), sm.AddEnd()):
+            found = step.fit_transform(source)
+            expected = step.copy().fit_transform(EVENTS)
+            assert found.labels == expected.labels
+            assert found.label_counts.tolist() == expected.label_counts.tolist()
+
+
+def test_sessions_as_a_step(pipeline):
+    import pyarrow as pa
+
+    table = pa.table({"user": [1] * 6, "page": list("abcabc"), "at": [0, 1, 2, 100, 101, 102]})
+    step = sm.ReadEvents(case="user", event="page", order="at", session_gap=50)
+    whole = pipeline(step, sm.InfluenceGraph(sm.BSuMM(lookback=1))).fit(table)
+    assert step.fit(table).transform(table).to_lists() == [["a", "b", "c"], ["a", "b", "c"]]
+    assert whole.score(table) == whole[-1].score([["a", "b", "c"]] * 2)
+
+
+# ---------------------------------------------------------------------------------- scores
+
+
+def test_labels_that_a_part_does_not_know(selection, pipeline):
+    """In lists, unlike EventSequences, a part has the labels that occur in it and no others."""
+    lists = [["a", "b"], ["b", "a"], ["a", "b", "c"]] * 4 + [["a", "odd"]]
+    model = sm.BSuMM("b", lookback=1)
+    fitted = model.copy().fit(lists[:-1])
+    with pytest.raises(DataError, match="unknown label 'odd'"):
+        fitted.score(lists)
+    for estimator in (fitted, sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(lists[:-1])):
+        assert estimator.score(lists, unknown="ignore") < 0
+    bag = sm.Bag(model, n_models=2).fit(lists[:-1])
+    assert bag.score(lists, unknown="ignore") < 0
+    cut = selection.KFold(13)
+    found = selection.cross_val_score(model, lists, cv=cut, scoring=sm.scorer(unknown="ignore"))
+    by_hand = [
+        model.copy().fit([lists[i] for i in train]).score([lists[i] for i in test], unknown="ignore")
+        for train, test in cut.split(lists)
+    ]
+    assert found == pytest.approx(by_hand, rel=1e-12)
+    whole = pipeline(sm.CollapseRepeats(), model)
+    again = selection.cross_val_score(whole, lists, cv=cut, scoring=sm.scorer(unknown="ignore"))
+    assert again == pytest.approx(by_hand, rel=1e-12)  # nothing is repeated here
+
+
+def test_scorers():
+    model = sm.BSuMM("browse").fit(EVENTS)
+    assert sm.scorer()(model, EVENTS) == model.score(EVENTS)
+    assert sm.scorer("brier")(model, EVENTS) == -model.brier_score(EVENTS)
+    assert pickle.loads(pickle.dumps(sm.scorer("brier"))) == sm.scorer("brier")
+    with pytest.raises(SettingError, match="measure must be 'log_likelihood' or 'brier', not 'auc'"):
+        sm.scorer("auc")
+    with pytest.raises(DataError, match="unknown='skip' is not known"):
+        sm.scorer(unknown="skip")
+
+
+@pytest.mark.needs("pandas")
+def test_cross_validation_does_not_cut_sequences(selection, pipeline):
+    table = EVENTS.to_frame("pandas")
+    words = "cross-validation splits a table by row, in the middle of sequences; read it first"
+    for estimator in (sm.BSuMM("browse"), pipeline(sm.CollapseRepeats(), GRAPH.copy())):
+        with pytest.raises(DataError, match=words):
+            selection.cross_val_score(estimator, table, error_score="raise")
+        with pytest.raises(ValueError, match=words):
+            selection.GridSearchCV(estimator, {}).fit(table)
+    whole = sm.read_events(table)
+    found = selection.GridSearchCV(sm.BSuMM("browse"), {"lookback": [1, 2]}, cv=3).fit(whole)
+    assert found.score(table) == found.score(whole)  # a whole table is as good as its events
+
+
+# ---------------------------------------------------------------------------------- random_state
+
+
+def test_random_state_means_seed():
+    bag = sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS)
+    same = sm.Bag(sm.BSuMM("browse"), n_models=2, seed=3).fit(EVENTS)
+    assert np.array_equal(bag.predict_proba(EVENTS), same.predict_proba(EVENTS))
+    graph = GRAPH.copy().fit(EVENTS)
+    pairs = [
+        lambda **s: graph.confidence(EVENTS, n=3, **s),
+        lambda **s: graph.models_["browse"].confidence(EVENTS, n=3, **s),
+        lambda **s: graph.discoveries(EVENTS, **s),
+        lambda **s: graph.simulate(3, 4, **s).to_lists(),
+        lambda **s: web_shop().simulate(3, 4, **s).to_lists(),
+        lambda **s: [part.to_lists() for part in EVENTS.split(**s)],
+        lambda **s: (
+            sm.compare_groups(sm.BSuMM(), EVENTS[:40], EVENTS[40:], targets=["browse"], n=3, **s).seed
+        ),
+        lambda **s: sm.compare(EVENTS, models=["chain-0"], targets=["browse"], **s).lines[0].log_likelihood,
+    ]
+    for ask in pairs:
+        assert repr(ask(random_state=5)) == repr(ask(seed=5))
+        with pytest.raises(SettingError, match="seed and random_state mean the same; give only one"):
+            ask(seed=1, random_state=5)
+        with pytest.raises(SettingError, match="random_state must be a whole number from 0 on, not 'x'"):
+            ask(random_state="x")
+
+
+def test_the_seed_of_a_bag_is_saved(tmp_path):
+    sm.Bag(sm.BSuMM("browse"), n_models=2, random_state=3).fit(EVENTS).save(tmp_path / "bag.json")
+    assert sm.load(tmp_path / "bag.json").seed == 3
+
+
+# ---------------------------------------------------------------------------------- its own checks
+
+
+class _Rows:
+    """Lets the checks give a matrix of numbers, the rows of which are then sequences of labels."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.one_d_array = True, False
+        tags.input_tags.categorical = True
+        return tags
+
+
+class RowsGraph(_Rows, sm.InfluenceGraph):
+    """A graph for the checks."""
+
+
+class RowsCollapse(_Rows, sm.CollapseRepeats):
+    """A step for the checks."""
+
+
+ONE_PER_POSITION = "predictions have one row per position, and a sequence has many"
+NO_FEATURES = "sequences have no features to count"
+NO_MATRIX = "a table is read by its columns of cases and events, and not as a matrix"
+OWN_WORDS = "it is refused, in other words than scikit-learn's"
+NUMBERS_ARE_LABELS = "numbers are labels, which are text: any number has one"
+EVENTS_OUT = "what comes out are events, which are no array"
+
+#: Checks that cannot apply, and why; docs/guide/sklearn.md says the same.
+CANNOT = {
+    "check_estimators_unfitted": "summarkov.errors.NotFittedError is its own: scikit-learn is not required",
+    "check_n_features_in_after_fitting": NO_FEATURES,
+    "check_n_features_in": NO_FEATURES,
+    "check_sample_weights_pandas_series": NO_MATRIX,
+    "check_sample_weights_not_an_array": NO_MATRIX,
+    "check_all_zero_sample_weights_error": OWN_WORDS,
+    "check_estimators_empty_data_messages": OWN_WORDS,
+    "check_fit2d_predict1d": OWN_WORDS,
+    "check_dtype_object": OWN_WORDS,
+    "check_sample_weight_equivalence_on_dense_data": NUMBERS_ARE_LABELS,
+    "check_complex_data": NUMBERS_ARE_LABELS,
+    "check_estimators_nan_inf": NUMBERS_ARE_LABELS,
+    "check_methods_sample_order_invariance": ONE_PER_POSITION,
+    "check_methods_subset_invariance": ONE_PER_POSITION,
+    "check_fit_idempotent": ONE_PER_POSITION,
+    "check_estimators_pickle": "labels are text, and the check subtracts them (test_parameters.py pickles)",
+    "check_pipeline_consistency": EVENTS_OUT,
+    "check_transformer_general": EVENTS_OUT,
+    "check_transformer_data_not_an_array": EVENTS_OUT,
+    "check_transformer_preserve_dtypes": EVENTS_OUT,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("estimator", "least"),
+    [(RowsGraph(sm.BSuMM(lookback=1)), 30), (RowsCollapse(), 29)],
+    ids=["graph", "step"],
+)
+def test_the_checks_of_scikit_learn(estimator, least):
+    from sklearn.utils.estimator_checks import check_estimator
+
+    found = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = {check["check_name"] for check in found if check["status"] == "failed"}
+    assert failed - set(CANNOT) == set()
+    assert sum(check["status"] == "passed" for check in found) >= least
