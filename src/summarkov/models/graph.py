@@ -361,18 +361,25 @@ class InfluenceGraph(OrderTested, Predictor):
         save(self, path)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
     ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
         The page shows the graph, every label's table and the data, and computes what a history of one's own
-        makes of the probabilities. With ``events`` it tells how long their sequences are, which a graph does
-        not know. With ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page.
+        makes of the probabilities. With ``events`` it also tells what a graph does not know: how long their
+        sequences are, and how the share of a target changes from event to event after an influencer. With
+        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
+        file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
+        the events are.
         """
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages)
+        return to_html(self, path, events=events, passages=passages, title=title)
 
 
 def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
