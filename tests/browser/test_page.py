@@ -7,29 +7,15 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from browsing import EVENTS, heading, history, node, shown_edges
 from summarkov.explain import sentences
 from summarkov.models.exports import weight
-from summarkov.simulate.example import web_shop
 from summarkov.wording import percent
-
-EVENTS = web_shop().simulate(300, 20, seed=3)
 
 
 @pytest.fixture(scope="module")
 def graph() -> sm.InfluenceGraph:
     return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
-
-
-def node(page: Any, graph: Any, label: str) -> Any:
-    return page.locator(f'#picture .node[data-code="{graph.labels_.index(label)}"]')
-
-
-def shown_edges(page: Any) -> int:
-    return page.locator("#picture .edge:not(.gone)").count()
-
-
-def heading(page: Any) -> str:
-    return page.locator("#panel-label h2").inner_text()
 
 
 def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -56,8 +42,12 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
     rows = page.locator("#panel-label tbody.states tr")
     assert rows.count() == len(table)
     for i, row in enumerate(table):
-        text = rows.nth(i).inner_text()
-        assert row.words in text
+        its = page.locator(f'#panel-label tbody.states tr[data-row="{i}"]')
+        text = its.inner_text()
+        assert its.locator(".heard").inner_text() == row.words
+        assert its.locator(".dotted.on").count() == sum(
+            not part.startswith("no ") for part in row.words.split(", ")
+        )
         assert f"{row.counts[0]:,.0f}" in text
         assert f"of {row.n:,.0f}" in text
     steps = page.locator("#panel-label .trace tbody tr").all_inner_texts()
@@ -88,7 +78,6 @@ def test_hovering_tells_the_numbers(visit: Any, graph: sm.InfluenceGraph) -> Non
     tip = page.locator("#tip").inner_text()
     assert f"{edge.influencer} → {edge.target}" in tip
     assert sentences.rates(edge) in tip
-    assert sentences.support(edge) in tip
 
 
 def test_search(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -138,11 +127,20 @@ def test_drag_pan_and_zoom(visit: Any, graph: sm.InfluenceGraph) -> None:
 
 def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    label = "get coupon"
-    for _ in range(60):
+    stops = []
+    for _ in range(30):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.dataset.code") == str(graph.labels_.index(label)):
-            break
+        stops.append(page.evaluate("document.activeElement.dataset.code ?? document.activeElement.id"))
+    assert sum(stop.isdigit() for stop in stops[: stops.index("tab-label")]) == 1  # the graph is one stop
+    node(page, graph, graph.labels_[int(next(stop for stop in stops if stop.isdigit()))]).focus()
+    reached = set()
+    for key in (
+        ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"] * 10 + ["ArrowLeft"] * 3 + ["ArrowDown"] * 3
+    ):
+        page.keyboard.press(key)
+        reached.add(page.evaluate("document.activeElement.dataset.code"))
+    assert len(reached) >= 4
+    label = graph.labels_[int(page.evaluate("document.activeElement.dataset.code"))]
     assert node(page, graph, label).evaluate("node => node.matches(':focus-visible')")
     outline = node(page, graph, label).locator("circle").evaluate("c => getComputedStyle(c).strokeWidth")
     assert outline == "5px"  # the focus can be seen
@@ -150,7 +148,7 @@ def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
     page.keyboard.press("Enter")
     assert heading(page) == label
     place = node(page, graph, label).bounding_box()
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
     assert node(page, graph, label).bounding_box()["x"] == pytest.approx(place["x"] - 60, abs=1)
     page.keyboard.press("+")
     page.keyboard.press("Escape")
@@ -173,10 +171,6 @@ def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
     page.keyboard.press("Enter")
     assert history(page) == ["search", "add to cart"]
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").endswith("add to cart")
-
-
-def history(page: Any) -> list[str]:
-    return page.locator(".history bdi").all_inner_texts()
 
 
 def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -275,8 +269,8 @@ def test_a_tree_with_its_rules(visit: Any) -> None:
     for step in model.trace_:
         assert f"{step.label.split(', given')[0]}?" in asked
     rules = page.locator("#panel-label tbody.states tr").all_inner_texts()
-    for text, row in zip(rules, model.table_, strict=True):
-        assert text.startswith(row.words)
+    told = [text.split("\n")[0].split("\t")[0].removesuffix(" hardly seen") for text in rules]
+    assert sorted(told) == sorted(row.words for row in model.table_)
 
 
 def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
@@ -288,7 +282,7 @@ def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
     page.locator("#confidence").fill("80")
     assert shown_edges(page) == sum(frequency >= 0.8 for frequency in sure)
     firmness = page.locator("#picture .edge").evaluate_all("all => all.map(e => getComputedStyle(e).opacity)")
-    assert [float(each) for each in firmness] == pytest.approx([0.2 + 0.8 * each for each in sure])
+    assert [float(each) for each in firmness] == pytest.approx([0.7 + 0.3 * each for each in sure])
     edge = graph.edges_[0]
     page.locator("#picture .hit").first.dispatch_event("pointermove")
     words = page.locator("#tip").inner_text()
@@ -327,10 +321,17 @@ def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
     edges = graph.edges_
     assert len(edges) > 100
     page = visit(graph)
+    assert (
+        page.locator("#view-matrix").get_attribute("aria-pressed") == "true"
+    )  # more than can be followed by eye
+    page.click("#view-graph")
     assert 40 <= shown_edges(page) <= 60  # the strongest
+    named = page.locator("#picture .node:not(.gone):not(.crowded)").count()
+    assert named == page.locator("#picture .node:not(.gone)").count()
     label = max(graph.labels_, key=lambda x: sum(x in (e.influencer, e.target) for e in edges))
     page.fill("#search", label)
     page.keyboard.press("Enter")
+    page.locator("#strength").fill("0")
     own = [edge for edge in edges if label in (edge.influencer, edge.target)]
     assert shown_edges(page) == len(own)
     near = {label, *(e.influencer for e in own), *(e.target for e in own)}
@@ -343,9 +344,7 @@ def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
         if edge.target == label != edge.influencer:
             assert node(page, graph, edge.influencer).locator("circle").bounding_box()["x"] < centre
     page.click("#leave")
-    assert 40 <= shown_edges(page) <= 60
-    page.locator("#strength").fill("0")
-    assert shown_edges(page) == len(edges)
+    assert shown_edges(page) == min(len(edges), 200)  # more lines tell nobody anything
 
 
 def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:

@@ -129,4 +129,16 @@ def test_a_summary_written_in_python(visit: Any) -> None:
     page.click("#tab-label")
     page.locator(f'.node[data-code="{model.labels_.index("purchase")}"]').click()
     states = page.locator("#panel-label tbody.states tr").all_inner_texts()
-    assert [text.split("\t")[0].split("\n")[0].strip() for text in states] == [r.words for r in model.table_]
+    likely = sorted(model.table_, key=lambda row: -row.probabilities[0])
+    assert [text.split("\t")[0].split("\n")[0].strip() for text in states] == [row.words for row in likely]
+
+
+def test_a_label_that_never_occurred(visit: Any) -> None:
+    events = sm.read_events([["a", "b", "a"], ["b", "a"]] * 10, labels=["a", "b", "never"])
+    page = visit(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events))
+    page.click("#tab-whatif")
+    shown = page.locator("#panel-whatif .forecast li", has_text="never").first.inner_text()
+    assert "never seen" in shown
+    for tab in ("label", "whatif", "data"):
+        page.click(f"#tab-{tab}")
+        assert "Infinity" not in page.locator("body").inner_text()

@@ -11,10 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fuzz.__main__ import BYTES, bounded
 from fuzz.differential import SETTINGS, check
 from fuzz.tables import in_memory, streamed
 
 import summarkov as sm
+from summarkov.engines.stream import open_stream
+from summarkov.errors import DataError
 from summarkov.readers.hashing import stable_hashes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,8 +101,6 @@ def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
     for number, (time, label) in enumerate(zip(times, "xyz", strict=True)):
         (folder / f"{number}.csv").write_text(f"case,event,time\nb,w,{times[0]}\na,{label},{time}\n")
     columns = {"case": None, "event": None, "order": None}
-    from summarkov.engines.stream import open_stream
-    from summarkov.errors import DataError
 
     def read():
         return open_stream("csv", folder, columns, None, memory, None, tmp_path, None, names=True)
@@ -113,3 +114,21 @@ def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
         labels = [source.labels[code] for code in block.codes.tolist()]
         at = block.names.to_pylist().index("a")
         assert "".join(labels[block.offsets[at] : block.offsets[at + 1]]) == expected
+
+
+def test_a_name_that_is_half_of_a_character(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"id": "\\ud800", "events": ["a", "b"]}\n')
+    assert sm.read_events(path).n_events == 2
+    with sm.EventSource.json_lines(path, scratch=tmp_path) as source:
+        assert source.n_events == 2  # without names
+    with pytest.raises(DataError, match=r"of a sequence holds half of a character, .* mend it"):
+        streamed(path, 1 << 20, tmp_path)
+
+
+def test_the_fuzzers_notice_what_takes_too_much():
+    script = "from fuzz.__main__ import BYTES, bounded\nbounded(lambda data: bytes(data) * (2 * BYTES))(b'x')"
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert "bytes more" in run.stderr
+    assert bounded(lambda data: None)(b"x" * 4096) is None
+    assert BYTES >= 1 << 27

@@ -263,3 +263,12 @@ def test_the_native_module_is_hardened():
     ).stdout
     assert "NOW" in found
     assert "__stack_chk_fail" in found
+
+
+def test_an_interruption_while_the_commands_are_made(here):
+    code = (
+        "import signal, typer.main\nfrom summarkov.cli.start import main\n"
+        "typer.main.get_command = lambda *_: signal.raise_signal(signal.SIGINT)\nmain()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Error: interrupted\n")

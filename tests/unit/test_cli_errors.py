@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -197,9 +198,9 @@ def test_an_error_leaves_the_previous_output_whole(fail: Fail) -> None:
 
 
 def test_a_failure_while_writing_leaves_no_litter(fail: Fail, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write_some(parts: object, to: Path, format: str) -> None:
-        to.write_text("half a row")
-        raise OSError(28, "No space left on device", str(to))
+    def write_some(parts: object, to: IO[bytes], format: str, *, safe_csv: bool) -> None:
+        to.write(b"half a row")
+        raise OSError(28, "No space left on device", to.name)
 
     Path("out.csv").write_text("what was there before")
     monkeypatch.setattr("summarkov.writers.rows.write_table", write_some)

@@ -155,7 +155,7 @@ def test_dot():
     assert nodes == ["A", "B", "C"]
     assert set(edges) == {("C", "A"), ("A", "B"), ("B", "C")}
     for found in edges.values():
-        assert found["color"] == '"#1b7837"'
+        assert found["color"] == '"#0a62a9"'
         assert "amplifies ×" in found["tooltip"] or "amplifies only then" in found["tooltip"]
 
 

@@ -10,6 +10,8 @@ import summarkov as sm
 from summarkov import plot
 from summarkov.errors import SettingError
 from summarkov.models.exports import STROKES, weight
+from summarkov.plot.canvas import plain
+from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, places
 from summarkov.simulate.example import web_shop
 
@@ -32,16 +34,66 @@ def texts(axes):
     return [text.get_text() for text in axes.texts]
 
 
-def test_graph_has_every_label_where_the_page_has_it(graph):
+def boxes(axes, labels):
+    axes.figure.canvas.draw()
+    found = {text.get_text(): text for text in axes.texts}
+    return {label: found[label].get_bbox_patch().get_window_extent() for label in labels}
+
+
+def test_graph_has_every_label_about_where_the_page_has_it(graph):
     axes = plot.graph(graph)
-    number = {label: i for i, label in enumerate(graph.labels_)}
-    edges = [(number[e.influencer], number[e.target], weight(e)) for e in graph.edges_]
-    expected = {
-        label: pytest.approx((x * ASPECT, -y))
-        for label, (x, y) in zip(number, places(10, edges), strict=True)
-    }
-    found = {t.get_text(): t.get_position() for t in axes.texts if t.get_text() in number}
-    assert found == expected
+    codes = {label: i for i, label in enumerate(graph.labels_)}
+    place = np.array(places(10, layout_edges(graph.edges_, codes))) * [ASPECT, -1.0]
+    found = {text.get_text(): text.get_position() for text in axes.texts}
+    drawn = np.array([found[label] for label in graph.labels_])
+    for i in (0, 1):
+        assert np.corrcoef(place[:, i], drawn[:, i])[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("options", [{}, {"size": 6.0}, {"font_size": 12.0}, {"most": 5}])
+def test_graph_has_boxes_that_lie_apart(graph, options):
+    axes = plot.graph(graph, **options)
+    found = list(boxes(axes, graph.labels_).values())
+    assert not any(a.overlaps(b) for i, a in enumerate(found) for b in found[i + 1 :])
+    assert axes.figure.get_size_inches()[0] == pytest.approx(
+        options.get("size", axes.figure.get_size_inches()[0])
+    )
+    arrows = [patch for patch in axes.patches if type(patch).__name__ in ("Arrow", "FancyArrowPatch")]
+    assert len(arrows) == min(len(graph.edges_), options.get("most", 99))
+
+
+def test_arrows_end_at_their_boxes_in_the_first_drawing(graph):
+    edges = [edge for edge in graph.edges_ if not edge.is_self]
+    axes = plot.graph(graph)
+    arrows = [patch for patch in axes.patches if type(patch).__name__ == "Arrow"]
+    assert len(arrows) == len(edges)
+    axes.figure.canvas.draw()
+    first = [patch.get_path().vertices.copy() for patch in arrows]
+    found = boxes(axes, graph.labels_)
+    for patch, edge, before in zip(arrows, edges, first, strict=True):
+        assert patch.get_path().vertices == pytest.approx(before, abs=0.01)
+        paths = patch.get_transform().transform_path(patch.get_path())
+        ends = [paths.vertices[0], paths.vertices[2]]
+        near = [found[label].padded(12) for label in (edge.influencer, edge.target)]
+        for end, box in zip(ends, near, strict=True):
+            assert box.contains(*end)
+
+
+def test_graph_has_a_legend_of_what_it_draws(graph):
+    told = [text.get_text() for text in plot.graph(graph).get_legend().get_texts()]
+    effects = {edge.effect for edge in graph.edges_} | (
+        {"thin evidence"} if any(e.faint for e in graph.edges_) else set()
+    )
+    assert set(told) == effects
+
+
+def test_a_notebook_shows_the_figure(graph):
+    assert plot.graph(graph)._repr_png_()[:4] == b"\x89PNG"
+    assert plot.states(graph.models_["search"])._repr_png_()[:4] == b"\x89PNG"
+
+
+def test_joined_emoji_stay_joined():
+    assert plain("\U0001f469\u200d\U0001f4bb a\x00") == "\U0001f469\u200d\U0001f4bb a\\x00"
 
 
 def test_graph_draws_every_edge_in_its_colour(graph):
@@ -49,7 +101,7 @@ def test_graph_draws_every_edge_in_its_colour(graph):
 
     axes = plot.graph(graph)
     assert [to_hex(patch.get_edgecolor()) for patch in axes.patches] == [
-        STROKES["unclear" if edge.is_thin else edge.effect].colour for edge in graph.edges_
+        STROKES["unclear" if edge.faint else edge.effect].colour for edge in graph.edges_
     ]
     few = plot.graph(graph, least=1.0, factors=False)
     assert len(few.patches) == sum(weight(edge) >= 1 for edge in graph.edges_)
@@ -61,7 +113,7 @@ def test_graph_fades_what_is_not_sure(events):
     graph.confidence(events, n=10)
     axes = plot.graph(graph)
     assert [patch.get_alpha() for patch in axes.patches] == pytest.approx(
-        [0.25 + 0.75 * edge.frequency for edge in graph.edges_]
+        [0.7 + 0.3 * edge.frequency for edge in graph.edges_]
     )
 
 
@@ -70,13 +122,17 @@ def test_states_are_those_of_the_table(graph):
     axes = plot.states(model)
     table = model.table_
     (marks,) = [
-        c for c in axes.collections if c.get_offsets().shape[1] == 2 and len(c.get_offsets()) == len(table)
+        c
+        for c in axes.collections
+        if c.get_offsets().shape[1] == 2 and len(c.get_offsets()) == len(table) and c.get_clip_on()
     ]
     assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([row.probabilities[0] for row in table])
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        f"{row.words}  ({row.n:,g})" if len(row.words) <= 40 else f"{row.words[:39]}…  ({row.n:,g})"
-        for row in table
-    ]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [f"{row.n:,g}" for row in table]
+    dots = [c for c in axes.collections if len(c.get_facecolors()) == len(table) and not c.get_clip_on()]
+    assert len(dots) == len(model.influencers_)
+    for i, column in enumerate(dots):
+        is_filled = column.get_facecolors()[:, 0] < 0.5
+        assert is_filled.tolist() == (model.fitted.table.keys[:, i] > 0).tolist()
     segments = [s[:, 0].tolist() for c in axes.collections for s in getattr(c, "get_segments", list)()]
     assert segments == [pytest.approx(list(row.intervals[0])) for row in table]
 

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.models.exports import weight
 from summarkov.report import content as contents
 from summarkov.report import passages as report_passages
 from summarkov.report import to_html
+from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.page import SCRIPTS, STYLES
 from summarkov.simulate.example import web_shop
@@ -179,6 +181,32 @@ def test_the_parts_are_all_used() -> None:
     assert there == {*SCRIPTS, *STYLES}
 
 
+def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
+    sequences = [["A", "B", "A", "C", "B"], ["A", "A"], ["C"], ["B", "A", "B", "B", "C", "A"]] * 2
+    events = sm.read_events(sequences)
+    pairs = [(0, 1), (1, 1), (1, 0)]
+    found = lag_content(events, pairs)["edges"]
+    for (z, x), profile in zip(pairs, found, strict=True):
+        z_label, x_label = events.labels[z], events.labels[x]
+        for k in (1, 2):
+            after = [s[i + k] for s in sequences for i in range(len(s) - k) if s[i] == z_label]
+            assert profile["share"][k - 1] == pytest.approx(after.count(x_label) / len(after), rel=1e-2)
+            both = expected = 0.0
+            for s in sequences:
+                orders = list(itertools.permutations(s))
+                at = [(o[i], o[i + k]) for o in orders for i in range(len(s) - k)]
+                both += at.count((z_label, x_label)) / len(orders)
+                expected += sum(before == z_label for before, _ in at) / len(orders)
+            assert profile["shuffled"][k - 1] == pytest.approx(both / expected, rel=1e-2)
+            low, high = exact_intervals(after.count(x_label), len(after))
+            assert (profile["low"][k - 1], profile["high"][k - 1]) == pytest.approx((low, high), rel=1e-2)
+
+
+def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:
+    assert contents.content(graph, EVENTS[:10])["lags"] is not None
+    assert contents.content(graph, [["something else"]])["lags"] is None
+
+
 # ---------------------------------------------------------------------------------- layout
 
 
@@ -196,6 +224,15 @@ def test_a_circle_is_drawn_without_crossings() -> None:
     angles = np.arctan2(*(found - centre).T)
     turns = np.diff(np.unwrap([*angles, angles[0]]))
     assert (np.sign(turns) == np.sign(turns[0])).all()
+
+
+def test_a_process_goes_from_left_to_right() -> None:
+    steps = [(0, 1), (1, 2), (2, 3), (0, 2), (3, 4), (3, 5), (4, 6), (5, 6)]
+    found = np.array(places(7, [(z, x, 1.0) for z, x in steps] + [(6, 0, -2.0)]))
+    assert all(found[z, 0] <= found[x, 0] for z, x in steps)
+    assert sum(found[z, 0] < found[x, 0] for z, x in steps) >= 7
+    round_about = np.array(places(7, [(i, (i + 1) % 7, 1.0) for i in range(7)]))
+    assert not all(round_about[i, 0] < round_about[i + 1, 0] for i in range(6))
 
 
 def test_groups_stand_apart_and_single_labels_below() -> None:

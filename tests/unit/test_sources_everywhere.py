@@ -109,6 +109,7 @@ OPTIONS = {
             lambda e: WHOLE.score(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.confidence(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.discoveries(e, sample_weight=WEIGHTS),
+            lambda e: GRAPH.order_test(e, sample_weight=WEIGHTS),
             lambda e: sm.Bag(sm.BSuMM("purchase"), 2).fit(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],

@@ -54,7 +54,7 @@ def demo(
         write_events(events, files["events"])
         write_atomically(files["truth"], _json_text(shop.to_dict()))
         graph.save(files["model"])
-        graph.to_html(files["page"], events=events)
+        graph.to_html(files["page"], events=events, title="Visits to a made-up web shop")
     found = compare_with_truth(graph)
     if json:
         from summarkov.cli.documents import graph_document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,11 +17,11 @@ from summarkov.cli.text import bar, label, new_table, page_width, shorten, wides
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.events.describe import Description
+    from summarkov.events.describe import Description, Start
 
 
 #: Settings for data with many labels; see the guide to models.
-MANY_LABELS = "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate"
+MANY_LABELS = "--criterion extended-bic"
 
 
 @reads_events
@@ -50,6 +50,18 @@ def print_hint(console: Console, n_labels: int, n_events: float) -> None:
             Text(
                 f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
                 f"influence. For such data: summarkov learn {MANY_LABELS}"
+            )
+        )
+
+
+def print_starts(console: Console, starts: Sequence[Start]) -> None:
+    """Say which labels are special because they come first."""
+    for start in starts[:3]:
+        console.print(
+            Text(
+                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
+                f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
+                "influence. The order test allows for that; factors of its edges do not."
             )
         )
 

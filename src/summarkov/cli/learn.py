@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from summarkov.errors import SettingError
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.events.describe import Start
     from summarkov.models import SummaryModel
 
 #: Print at most so many influences of a graph; ``show`` prints all.
@@ -103,6 +105,9 @@ def learn(
         "max_influencers": max_influencers,
         "max_sets": max_sets,
     }
+    from summarkov.engines.starts import count_starts
+    from summarkov.events.describe import special_starts
+
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})
     is_single = joint or len(set(target or ())) == 1
     for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
@@ -126,13 +131,14 @@ def learn(
 
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order = events.tied_order
+        special = special_starts(events.labels, count_starts(events), events.label_counts)
     if output is not None:
         with saving(output):
             fitted.save(output)
     if json:
         _print_document(fitted, output)
     else:
-        _print_fitted(fitted, output, tied_order)
+        _print_fitted(fitted, output, tied_order, special)
 
 
 def fit(
@@ -159,8 +165,8 @@ def fit(
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(fitted: Any, saved: Path | None, tied_order: int) -> None:
-    from summarkov.cli.describe import print_hint, print_notes
+def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequence[Start]) -> None:
+    from summarkov.cli.describe import print_hint, print_notes, print_starts
     from summarkov.cli.graphs import print_graph
     from summarkov.cli.tables import print_model
     from summarkov.models import InfluenceGraph
@@ -172,6 +178,7 @@ def _print_fitted(fitted: Any, saved: Path | None, tied_order: int) -> None:
         print_model(console, fitted)
     console.print()
     print_notes(console, fitted.labels_, tied_order)
+    print_starts(console, starts)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "criterion", None) in ("bic", "aic"):
         print_hint(console, len(fitted.labels_), first.fitted.n_events)

@@ -25,7 +25,8 @@ def report(
         typer.Option(
             "--events",
             metavar="FILE",
-            help="The events it was learned from, to show how long their sequences are.",
+            help="The events it was learned from, to show how long their sequences are and when a label "
+            "comes after its influencers.",
         ),
     ] = None,
     passages: Annotated[
@@ -36,6 +37,9 @@ def report(
             help="The events that 'summarkov text' made, to show the sentences behind every edge. "
             "They become part of the page.",
         ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="What the events are, as the page's title.")
     ] = None,
     reading: Reading = PLAIN,
     json: Json = False,
@@ -55,7 +59,7 @@ def report(
         with working(f"Reading {passages}"):
             quoted = read_text_events(passages)
     with working(f"Writing {output}"), saving(output):
-        fitted.to_html(output, events=data, passages=quoted)
+        fitted.to_html(output, events=data, passages=quoted, title=title)
     if json:
         print_json({"saved": str(output), "bytes": output.stat().st_size})
     else:

@@ -172,18 +172,19 @@ class EventSource(ABC):
         Parameters
         ----------
         path
-            A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``.
+            A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``. A file
+            that is there by several names, by links, is read once.
         case, event, order, labels
-            As for :func:`read_events`. A list column holds a sequence a row.
+            As for :func:`read_events`. A list column holds one sequence per row.
         memory
             Bytes to get along with, beside Python itself and the counts; 1 GiB by default. From about 64
-            MiB on it is kept.
+            MiB on it is kept; what cannot be read in it is refused with a size that would do.
         n_jobs
             Threads to count in: None is one, -1 one a core. The result does not depend on it.
         scratch
             Where to make the temporary folder; by default where Python does (``TMPDIR``). It is removed by
             ``close()``, at the end of a ``with`` block, on an error, and when Python ends; what a killed run
-            left there, the next one removes.
+            of the same user left there, the next one removes.
         progress
             Called as ``progress(what, done, total)``, with "reading" (bytes) and "grouping" (rows).
         """
@@ -223,7 +224,7 @@ class EventSource(ABC):
         scratch: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> StreamSource:
-        """Stream files with a sequence a line, as :func:`read_events` reads them; see :meth:`parquet`."""
+        """Stream files with one sequence per line, as :func:`read_events` reads them; see :meth:`parquet`."""
         from summarkov.engines.stream import open_stream
 
         columns = {"case": case, "event": event}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,37 @@ def look_alikes(labels: Iterable[str]) -> list[tuple[str, ...]]:
         key = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
         groups.setdefault(key, []).append(label)
     return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+class Start(NamedTuple):
+    """A label, its share among first events, and its share among the others."""
+
+    label: str
+    first: float
+    others: float
+
+
+def special_starts(
+    labels: Sequence[str], starts: npt.NDArray[np.int64], label_counts: npt.NDArray[np.int64]
+) -> list[Start]:
+    """Labels that begin sequences far more often than they come later, the most frequent first.
+
+    They begin at least a fifth of all sequences, at least three times their share among the other events, and
+    at least four standard deviations more than that share lets one expect.
+
+    >>> special_starts(["go", "stop"], np.array([90, 10]), np.array([100, 100]))
+    [Start(label='go', first=0.9, others=0.1)]
+    """
+    others = label_counts - starts
+    n_starts, n_others = int(starts.sum()), int(others.sum())
+    if not n_starts or not n_others:
+        return []
+    found = []
+    for label, first, rest in zip(labels, starts / n_starts, others / n_others, strict=True):
+        beyond = first - rest > 4 * np.sqrt(rest * (1 - rest) * (1 / n_starts + 1 / n_others))
+        if first >= 0.2 and first >= 3 * rest and beyond:
+            found.append(Start(label, float(first), float(rest)))
+    return sorted(found, key=lambda start: -start.first)
 
 
 @dataclass(frozen=True, repr=False)

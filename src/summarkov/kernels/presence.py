@@ -15,7 +15,8 @@ MOST_INFLUENCERS = 50
 class PresenceAsked(NamedTuple):
     """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
 
-    ``outcome_of[t, code]`` is the outcome of a label, the last entry that of events of no known label.
+    ``outcome_of[t, code]`` is the outcome of a label, the last entry that of events of no known label; the
+    last outcome is the residual one, and theirs.
     ``ends`` has the last position, from 1 on, of each stratum of positions but the last.
     """
 

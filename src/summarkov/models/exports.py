@@ -23,13 +23,14 @@ class Stroke(NamedTuple):
     arrow: str
 
 
-#: Every picture of a graph draws effects alike, and never by colour alone.
+#: Every picture of a graph draws effects alike: in blue and orange, which people with any colour vision tell
+#: apart, and never by colour alone.
 STROKES: Mapping[str, Stroke] = MappingProxyType(
     {
-        "amplifies": Stroke("#1b7837", "solid", "normal", "-->"),
-        "inhibits": Stroke("#b2182b", "dashed", "tee", "-.-x"),
-        "mixed": Stroke("#7570b3", "dotted", "diamond", "-.-o"),
-        "unclear": Stroke("#777777", "dotted", "odot", "-.-"),
+        "amplifies": Stroke("#0a62a9", "solid", "normal", "-->"),
+        "inhibits": Stroke("#a94a00", "dashed", "tee", "-.-x"),
+        "mixed": Stroke("#3d3d3d", "dotted", "diamond", "-.-o"),
+        "unclear": Stroke("#666666", "dotted", "odot", "-.-"),
     }
 )
 

@@ -1,4 +1,4 @@
-"""``InfluenceGraph``: one model a label, fitted together; who influences whom."""
+"""``InfluenceGraph``: one model per label, fitted together; who influences whom."""
 
 from __future__ import annotations
 
@@ -182,6 +182,10 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
         """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
         return exports.to_graphml(self)
 
+    def edge_table(self) -> Any:
+        """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
+        return self.edges_.to_frame("pyarrow")
+
     def summary(self) -> Sheet:
         """The surest edges, as a table that prints well and that notebooks show in HTML."""
         edges = self.edges_
@@ -258,15 +262,22 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
         save(self, path)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
     ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
         The page shows the graph, every label's table and the data, and computes what a history of one's own
-        makes of the probabilities. With ``events`` it tells how long their sequences are, which a graph does
-        not know. With ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page.
+        makes of the probabilities. With ``events`` it also tells what a graph does not know: how long their
+        sequences are, and how the share of a target changes from event to event after an influencer. With
+        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
+        file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
+        the events are.
         """
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages)
+        return to_html(self, path, events=events, passages=passages, title=title)

@@ -271,12 +271,17 @@ class SummaryModel(Predictor):
         save(self, path)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, events: Any = None, passages: Any = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
     ) -> str | None:
         """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages)
+        return to_html(self, path, events=events, passages=passages, title=title)
 
     def summary(self) -> Sheet:
         """The states that were seen most, as a table that prints well and that notebooks show in HTML."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,22 +59,13 @@ def order_test(
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     influenced = [model for model in models if model.fitted.influencers]
-    targets_of: dict[int, set[int]] = defaultdict(set)
-    for model in influenced:
-        for z in model.fitted.influencers:
-            targets_of[z].update(model.fitted.target.codes)
-    asked = [_asked(model, targets_of) for model in influenced]
+    asked = [_asked(model) for model in influenced]
     positions = _positions(asked) if isinstance(within, str) else within
-    shuffles = Shuffles(int(n), int(seed), positions, _KEPT)
-    tables = count_shuffled(source, asked, shuffles, reporter(progress)) if asked else []
-    edges = [
-        _Edge(model, one, table, source.scale, column)
-        for model, one, table in zip(influenced, asked, tables, strict=True)
-        for column in range(len(one.influencers))
-    ]
+    shuffled = _Shuffled(source, Shuffles(int(n), int(seed), positions, _KEPT))
+    edges = shuffled.edges(influenced, asked, reporter(progress))
     n_pairs = sum(map(_n_candidates, models))
-    found = _tested(edges, [edge.sums() for edge in edges], n_pairs)
-    return OrderTest(int(n), int(seed), positions, n_pairs, tuple(_with_remainders(edges, found, n_pairs)))
+    found = _with_remainders(shuffled, edges, _tested(edges, n_pairs), n_pairs)
+    return OrderTest(int(n), int(seed), positions, n_pairs, tuple(found))
 
 
 def _positions(asked: Sequence[Asked]) -> int | None:
@@ -83,18 +74,39 @@ def _positions(asked: Sequence[Asked]) -> int | None:
     return None if reach is None else _TIMES * reach
 
 
-def _asked(model: SummaryModel, targets_of: Mapping[int, set[int]]) -> Asked:
-    """A target beside all else that its influencers influence."""
+def _asked(model: SummaryModel, more: Iterable[int] = ()) -> Asked:
+    """A target beside its influencers, and some labels more."""
     fitted = model.fitted
     windows = tuple(fitted.reach(fitted.labels[z]) for z in fitted.influencers)
-    labels = {*fitted.target.codes}.union(*(targets_of[z] for z in fitted.influencers))
-    return Asked(fitted.influencers, windows, tuple(sorted(labels)))
+    return Asked(fitted.influencers, windows, tuple(sorted({*fitted.target.codes, *more})))
 
 
 def _n_candidates(model: SummaryModel) -> int:
     """How many influencers the search could choose from."""
     settings = model.fitted.settings
     return len(tested_codes(model.fitted.labels, settings["candidates"], settings["forbidden"]))
+
+
+@dataclass(frozen=True)
+class _Shuffled:
+    """Where the counts of edges come from."""
+
+    source: CountSource
+    shuffles: Shuffles
+
+    def edges(
+        self,
+        models: Sequence[SummaryModel],
+        asked: Sequence[Asked],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[_Edge]:
+        """All edges of some models, with what was counted."""
+        tables = count_shuffled(self.source, asked, self.shuffles, progress) if asked else []
+        return [
+            _Edge(model, one, table, self.source.scale, column)
+            for model, one, table in zip(models, asked, tables, strict=True)
+            for column in range(len(one.influencers))
+        ]
 
 
 @dataclass(frozen=True)
@@ -121,7 +133,7 @@ class _Edge:
         edges = {i.influencer: i.ratio for i in self.model.fitted.influences}
         return edges.get(self.influencer, np.nan)
 
-    def sums(self, left_out: Sequence[str] = ()) -> Sums:
+    def sums(self, left_out: Collection[str] = ()) -> Sums:
         """The sums of the data and of each shuffle, without the events of some labels."""
         names = self.model.fitted.labels
         gone = [at for at, code in enumerate(self.asked.labels) if names[code] in left_out]
@@ -135,9 +147,10 @@ def _estimates(sums: Sequence[Sums]) -> tuple[RateRatio, FloatArray]:
     return against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
 
 
-def _tested(edges: Sequence[_Edge], sums: Sequence[Sums], n_pairs: int) -> list[EdgeOrder]:
+def _tested(edges: Sequence[_Edge], n_pairs: int) -> list[EdgeOrder]:
     if not edges:
         return []
+    sums = [edge.sums() for edge in edges]
     found, shuffled = _estimates(sums)
     adjusted = benjamini_hochberg(found.p_value.tolist(), n_pairs)
     numbers = zip(found.ratio.tolist(), found.low.tolist(), found.high.tolist(), strict=True)
@@ -160,12 +173,14 @@ def _tested(edges: Sequence[_Edge], sums: Sequence[Sums], n_pairs: int) -> list[
     ]
 
 
-def _with_remainders(edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int) -> list[EdgeOrder]:
+def _with_remainders(
+    shuffled: _Shuffled, edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int
+) -> list[EdgeOrder]:
     """Add to inhibitions about order what is left without the labels that their influencer amplifies."""
-    amplified: dict[str, list[str]] = defaultdict(list)
+    amplified: dict[str, set[str]] = defaultdict(set)
     for one in found:
         if one.order == "about order" and one.ratio > 1:
-            amplified[one.influencer].append(one.target)
+            amplified[one.influencer].add(one.target)
     again = [
         at
         for at, one in enumerate(found)
@@ -174,7 +189,17 @@ def _with_remainders(edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs
     result = list(found)
     if not again:
         return result
-    left, _ = _estimates([edges[at].sums(amplified[found[at].influencer]) for at in again])
+    models = {edges[at].target: edges[at].model for at in again}
+    beside: dict[str, set[int]] = defaultdict(set)
+    for at in again:
+        labels = edges[at].model.fitted.labels
+        beside[edges[at].target] |= {labels.index(label) for label in amplified[found[at].influencer]}
+    asked = [_asked(model, beside[target]) for target, model in models.items()]
+    counted = {(e.influencer, e.target): e for e in shuffled.edges(list(models.values()), asked)}
+    sums = [
+        counted[found[at].influencer, found[at].target].sums(amplified[found[at].influencer]) for at in again
+    ]
+    left, _ = _estimates(sums)
     adjusted = benjamini_hochberg(left.p_value.tolist(), n_pairs)
     for row, at in enumerate(again):
         remainder = Remainder(

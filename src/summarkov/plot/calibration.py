@@ -17,27 +17,27 @@ def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, a
     what is predicted occurs as often as it should. Both scales are logarithmic, since most events are rare;
     a bin in which nothing occurred has no place there and is drawn hollow at the bottom.
     """
-    axes = axes_for(ax, 4.2, 4.0)
+    ax = axes_for(ax, 4.2, 4.0)
     chosen = [line.name for line in comparison.lines][:5] if names is None else list(names)
     curves = {name: comparison.reliability(name) for name in chosen}
     known = [value for bins in curves.values() for b in bins for value in (b["predicted"], b["occurred"])]
     low = min([value for value in known if value > 0], default=1e-3) / 2
     most = max([b["n"] for bins in curves.values() for b in bins], default=1)
-    axes.plot([low, 1], [low, 1], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
+    ax.plot([low, 1], [low, 1], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
     for (name, bins), colour in zip(curves.items(), itertools.cycle(COLOURS), strict=False):
         predicted = [max(b["predicted"], low) for b in bins]
         occurred = [max(b["occurred"], low) for b in bins]
         area = [10 + 70 * b["n"] / most for b in bins]
         face = [colour if b["occurred"] > 0 else "none" for b in bins]
         some = [i for i, b in enumerate(bins) if b["occurred"] > 0]
-        axes.plot([predicted[i] for i in some], [occurred[i] for i in some], color=colour, linewidth=1)
-        axes.scatter(predicted, occurred, s=area, facecolors=face, edgecolors=colour, zorder=3)
-        axes.plot([], [], color=colour, marker="o", label=plain(name))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(low, 1.1)
-    axes.set_ylim(low * 0.9, 1.2)
-    axes.set_xlabel("predicted probability")
-    axes.set_ylabel("share that occurred")
-    axes.legend(frameon=False, loc="upper left")
-    return axes
+        ax.plot([predicted[i] for i in some], [occurred[i] for i in some], color=colour, linewidth=1)
+        ax.scatter(predicted, occurred, s=area, facecolors=face, edgecolors=colour, zorder=3)
+        ax.plot([], [], color=colour, marker="o", label=plain(name))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(low, 1.1)
+    ax.set_ylim(low * 0.9, 1.2)
+    ax.set_xlabel("predicted probability")
+    ax.set_ylabel("share that occurred")
+    ax.legend(frameon=False, loc="upper left")
+    return ax

@@ -21,19 +21,42 @@ STYLE: Any = {
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 
 
-def axes_for(axes: Any, width: float, height: float) -> Any:
-    """The given axes, or new ones on a figure of this size in inches that no window shows."""
+def axes_for(ax: Any, width: float, height: float) -> Any:
+    """The given axes, or new ones on a figure of this size in inches: no window shows it, notebooks do."""
     with optional_library("a figure", "matplotlib", extra="plot"):
         import matplotlib
+        from matplotlib.axes import Axes
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-    if axes is not None:
-        return axes
+    if ax is not None:
+        return ax
+
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
-        return figure.add_subplot()
+
+        class ShownAxes(Axes):
+            """Axes whose figure a notebook shows where they are the result of a cell."""
+
+            def _repr_png_(self) -> bytes:
+                written = io.BytesIO()
+                figure.savefig(written, format="png", dpi=110)
+                return written.getvalue()
+
+        return figure.add_subplot(axes_class=ShownAxes)
+
+
+def renderer_of(ax: Any) -> Any:
+    """What measures text as the figure of some axes will show it."""
+    from matplotlib.backends import backend_agg
+
+    renderer: Any = backend_agg.RendererAgg  # which has no types
+    return renderer(1, 1, ax.figure.dpi)
+
+
+#: What makes one sign of several, as in some emoji, and is not seen itself.
+_JOINERS = "\u200c\u200d"
 
 
 def plain(text: str, most: int = 40) -> str:
@@ -42,7 +65,7 @@ def plain(text: str, most: int = 40) -> str:
     >>> plain("a$b$ " + "x" * 60)
     'a\\$b\\$ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
     """
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    shown = "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in text)
     shown = shown if len(shown) <= most else shown[: most - 1] + "…"
     return shown.replace("\\", "\\\\").replace("$", r"\$") if "$" in shown else shown
 
@@ -58,7 +81,7 @@ def short(probability: float) -> str:
     return ">0.999" if probability > 0.999 else f"{probability:.2g}"
 
 
-def save(axes: Any, path: str | os.PathLike[str]) -> None:
+def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """Write the figure of some axes as .pdf, .svg or .png, text as text, all or nothing.
 
     Equal figures are equal files.
@@ -73,6 +96,6 @@ def save(axes: Any, path: str | os.PathLike[str]) -> None:
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     drawn = io.BytesIO()  # for where a file cannot be written, matplotlib may stumble
     with matplotlib.rc_context({**STYLE, "svg.hashsalt": "summarkov"}):
-        axes.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
+        ax.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
     with replacing(path) as temporary:
         temporary.write_bytes(drawn.getvalue())

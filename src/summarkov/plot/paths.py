@@ -11,7 +11,7 @@ from summarkov.plot.canvas import COLOURS, axes_for, plain
 
 
 def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
-    """Draw what ``sensitivity`` found: a row an edge, a column a setting, a mark where the edge is found.
+    """Draw what ``sensitivity`` found: one row per edge, one column per setting, a mark where it is found.
 
     Parameters
     ----------
@@ -30,28 +30,28 @@ def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
         edges = [edges[i] for i in sorted(often)]
     settings = stability.settings
     found = {(row.target, z, tuple(row.settings.values())) for row in stability.rows for z in row.influencers}
-    axes = axes_for(ax, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
+    ax = axes_for(ax, 3.2 + 0.3 * len(settings), 1.1 + 0.22 * len(edges))
     there = np.array(
         [[(e.target, e.influencer, tuple(s.values())) in found for s in settings] for e in edges], bool
     ).reshape(len(edges), len(settings))
     rows, columns = np.nonzero(there)
-    axes.scatter(*np.nonzero(~there)[::-1], s=4, color="#cccccc", zorder=2)
-    axes.scatter(columns, rows, s=34, color=COLOURS[0], zorder=3)
-    axes.set_yticks(
+    ax.scatter(*np.nonzero(~there)[::-1], s=4, color="#cccccc", zorder=2)
+    ax.scatter(columns, rows, s=34, color=COLOURS[0], zorder=3)
+    ax.set_yticks(
         np.arange(len(edges)),
         [f"{plain(e.influencer, 24)} → {plain(_name(e.target), 24)}  {e.share:.0%}" for e in edges],
     )
-    axes.set_xticks(
+    ax.set_xticks(
         np.arange(len(settings)),
         ["\n".join("all" if v is None else f"{v:g}" for v in reversed(list(s.values()))) for s in settings],
     )
-    axes.set_xlabel(
+    ax.set_xlabel(
         ", below it ".join({"lookback": "look-back"}.get(n, n) for n in reversed(list(stability.paths)))
     )
-    axes.set_xlim(-0.6, len(settings) - 0.4)
-    axes.set_ylim(len(edges) - 0.4, -0.6)
-    axes.tick_params(length=0)
-    return axes
+    ax.set_xlim(-0.6, len(settings) - 0.4)
+    ax.set_ylim(len(edges) - 0.4, -0.6)
+    ax.tick_params(length=0)
+    return ax
 
 
 def _name(target: str | tuple[str, ...]) -> str:

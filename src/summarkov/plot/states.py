@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,10 @@ import numpy as np
 from summarkov.errors import SettingError
 from summarkov.models import SummaryModel
 from summarkov.plot.canvas import COLOURS, axes_for, plain
+from summarkov.summaries import WindowSummary
+
+#: More influencers than this are told in words.
+MOST_DOTS = 14
 
 
 def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax: Any = None) -> Any:
@@ -21,31 +27,58 @@ def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax:
     label : str, optional
         Which label of the target; needed where there are several.
     most : int
-        Draw at most so many states, those seen most often, in the order of the table.
+        Draw at most this many states, those seen most often, in the order of the table.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 
-    Returns the axes. The area of a mark goes with how often its state was seen.
+    Returns the axes. The area of a mark goes with how often its state was seen, which stands beside it. A
+    filled dot says that the influencer above it is there.
     """
     x = chosen_label(model, label)
     table = list(model.table_)
-    if len(table) > most:
-        often = sorted(range(len(table)), key=lambda i: (-table[i].n, i))[:most]
-        table = [table[i] for i in sorted(often)]
-    axes = axes_for(ax, 5.5, 1.2 + 0.24 * len(table))
+    chosen = sorted(sorted(range(len(table)), key=lambda i: (-table[i].n, i))[:most])
+    table = [table[i] for i in chosen]
+    ax = axes_for(ax, 5.5, 1.4 + 0.24 * len(table))
     p = np.array([row.probabilities[x] for row in table])
     ends = np.array([row.intervals[x] for row in table]).reshape(len(table), 2)
     n = np.array([row.n for row in table])
     place = np.arange(len(table))
-    axes.hlines(place, ends[:, 0], ends[:, 1], color=COLOURS[0], linewidth=1.2, zorder=2)
-    axes.scatter(p, place, s=12 + 80 * n / max(n.max(initial=0), 1e-300), color=COLOURS[0], zorder=3)
-    axes.axvline(model.base_rates_[x], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
-    axes.set_yticks(place, [f"{plain(row.words or 'always')}  ({row.n:,g})" for row in table])
-    axes.set_ylim(len(table) - 0.5, -0.5)
-    axes.set_xlim(left=0)
-    axes.set_xlabel(f"probability of {plain(model.target_[x])}, 95% interval; dashed: base rate")
-    axes.tick_params(axis="y", length=0)
-    return axes
+    ax.hlines(place, ends[:, 0], ends[:, 1], color=COLOURS[0], linewidth=1.2, zorder=2)
+    ax.scatter(p, place, s=12 + 80 * n / max(n.max(initial=0), 1e-300), color=COLOURS[0], zorder=3)
+    ax.axvline(model.base_rates_[x], color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+    ax.set_ylim(len(table) - 0.5, -0.5)
+    ax.set_xlim(left=0)
+    ax.set_xlabel(
+        f"probability of {plain(model.target_[x])}, 95% interval\n(dashed: its share of all events)"
+    )
+    ax.tick_params(axis="y", length=0)
+    if isinstance(model.fitted.summary, WindowSummary) and 0 < len(model.influencers_) <= MOST_DOTS:
+        _dots(ax, model.influencers_, model.fitted.table.keys[chosen])
+        ax.set_yticks(place, [f"{row.n:,g}" for row in table])
+    else:
+        words = [fill(plain(row.words or "always", 120), 44) for row in table]
+        ax.set_yticks(place, [f"{told}  ({row.n:,g})" for told, row in zip(words, table, strict=True)])
+    return ax
+
+
+def _dots(ax: Any, influencers: Sequence[str], keys: Any) -> None:
+    """Which influencers are there in each state: a column of dots each, left of the axes, filled if it is."""
+    from matplotlib.transforms import ScaledTranslation
+
+    for i, label in enumerate(influencers):
+        inches = -0.75 - 0.2 * (len(influencers) - 1 - i)
+        beside = ax.get_yaxis_transform() + ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
+        faces = ["#222222" if level else "white" for level in keys[:, i].tolist()]
+        rows = np.arange(len(keys))
+        ax.scatter(
+            np.zeros(len(keys)), rows, s=34, c=faces, edgecolors="#555555", transform=beside, clip_on=False
+        )
+        for row, level in enumerate(keys[:, i].tolist()):
+            if level > 1:  # how often, or in which order
+                ax.text(
+                    0, row, str(level), transform=beside, color="white", fontsize=6, ha="center", va="center"
+                )
+        ax.text(0, -0.8, plain(label, 24), transform=beside, rotation=60, rotation_mode="anchor", fontsize=8)
 
 
 def chosen_label(model: SummaryModel, label: str | None) -> int:

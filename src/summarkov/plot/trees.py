@@ -44,16 +44,16 @@ def tree(model: TreeSuMM, *, label: str | None = None, ax: Any = None) -> Any:
     for row in range(len(rules.nodes) - 1, -1, -1):
         if rules.nodes[row] is not None:
             height[row] = height[rules.branches[row]].mean()
-    axes = axes_for(ax, _COLUMN * (deepest + 1.6), 0.9 + _LEAF * max(len(states), 2))
+    ax = axes_for(ax, _COLUMN * (deepest + 1.6), 0.9 + _LEAF * max(len(states), 2))
     for row, test in enumerate(rules.nodes):
         if test is None:
             continue
         for branch, answer in zip(rules.branches[row].tolist(), ("yes", "no"), strict=True):
             start, end = depth[row], depth[branch] if rules.nodes[branch] is not None else deepest
-            axes.plot([start, start], [height[row], height[branch]], color="#999999", linewidth=0.8, zorder=1)
-            axes.plot([start, end], [height[branch]] * 2, color="#999999", linewidth=0.8, zorder=1)
-            axes.text(start + 0.42, height[branch], answer, va="bottom", fontsize="x-small", color="#555555")
-        axes.text(
+            ax.plot([start, start], [height[row], height[branch]], color="#999999", linewidth=0.8, zorder=1)
+            ax.plot([start, end], [height[branch]] * 2, color="#999999", linewidth=0.8, zorder=1)
+            ax.text(start + 0.42, height[branch], answer, va="bottom", fontsize="x-small", color="#555555")
+        ax.text(
             depth[row],
             height[row],
             fill(plain(test.words(True, model.labels_) + "?", 60), 22),
@@ -67,19 +67,19 @@ def tree(model: TreeSuMM, *, label: str | None = None, ax: Any = None) -> Any:
     for place, state in enumerate(states):
         p, (low, high) = state.probabilities[x], state.intervals[x]
         scale = 0.55 / most
-        axes.barh(place, p * scale, left=deepest, height=0.5, color=COLOURS[0], zorder=2)
-        axes.hlines(
+        ax.barh(place, p * scale, left=deepest, height=0.5, color=COLOURS[0], zorder=2)
+        ax.hlines(
             place, deepest + low * scale, deepest + high * scale, color="black", linewidth=0.8, zorder=3
         )
-        axes.text(
+        ax.text(
             deepest + 0.6,
             place,
             f"{short(p)} ({short(low)} to {short(high)}), n={state.n:,g}",
             va="center",
             fontsize="small",
         )
-    axes.set_xlim(-0.55, deepest + 1.7)
-    axes.set_ylim(len(states) - 0.3, -0.7)
-    axes.set_title(f"probability of {plain(model.target_[x])}", loc="left")
-    axes.set_axis_off()
-    return axes
+    ax.set_xlim(-0.55, deepest + 1.7)
+    ax.set_ylim(len(states) - 0.3, -0.7)
+    ax.set_title(f"probability of {plain(model.target_[x])}", loc="left")
+    ax.set_axis_off()
+    return ax

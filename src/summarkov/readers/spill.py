@@ -11,6 +11,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.errors import DataError
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -131,7 +133,7 @@ class SpillWriter:
         counts[: len(self.counts)] += self.counts
         self.counts = counts
         if self._names is not None:
-            texts = [name.encode() for name in names]
+            texts = [_encoded(name) for name in names]
             places = np.cumsum([0, *map(len, texts)], dtype=np.int64)[1:] + self._name_bytes
             self._name_bytes += sum(map(len, texts))
             self._names[0].write(b"".join(texts))
@@ -193,6 +195,15 @@ class _Names:
         names = pa.concat_arrays([self._left, more])
         self._left = names[ended:]
         return names[: ended + goes_on]
+
+
+def _encoded(name: str) -> bytes:
+    try:
+        return name.encode()
+    except UnicodeEncodeError:
+        raise DataError(
+            f"the name {name[:40]!r} of a sequence holds half of a character, which cannot be kept; mend it"
+        ) from None
 
 
 def _write(file: IO[bytes], array: npt.NDArray[Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from summarkov.explain import Influence, sentences
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.models.exports import weight
 from summarkov.readers import read_events
+from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
 from summarkov.report.passages import passages_content, text_events_of
@@ -26,7 +27,9 @@ MANY_EDGES, SUREST = 100, 60
 MOST_STATES = 300_000
 
 
-def content(model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None) -> dict[str, Any]:
+def content(
+    model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None, title: str | None = None
+) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
     graph = isinstance(model, InfluenceGraph)
     models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
@@ -43,28 +46,47 @@ def content(model: SummaryModel | InfluenceGraph, events: Any = None, passages: 
     found = None if passages is None else text_events_of(passages)
     if found is not None and events is None:
         events = found.events
+    read = None if events is None else read_events(events)
     targets = [target_content(each) for each in models]
     evidence = sorted((edge[3] for edge in edges), reverse=True)
     start = evidence[SUREST - 1] if len(edges) > MANY_EDGES else 0
     return {
+        "title": title,
         "version": __version__,
         "family": type(models[0]).__name__,
         "graph": graph,
         "labels": list(fitted.labels),
         "n": [whole(n) for n in (fitted.label_counts / fitted.scale).tolist()],
         "sequences": fitted.n_sequences,
-        "lengths": None if events is None else _lengths(read_events(events)),
+        "lengths": None if read is None else _lengths(read),
+        "lags": None if read is None else _lags(read, fitted.labels, edges),
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
         "start": start,
-        "places": places(
-            len(fitted.labels),
-            [(z, x, evidence) for z, x, _, evidence, *_ in edges if evidence >= start],
-        ),
+        "places": places(len(fitted.labels), layout_edges(influences, codes, start)),
         "edges": edges,
         "passages": None if found is None else passages_content(model, found, influences, fitted.labels),
         "states": _shared(targets),
         "targets": targets,
     }
+
+
+def layout_edges(
+    influences: Sequence[Influence], codes: Mapping[str, int], start: float = 0.0
+) -> list[tuple[int, int, float]]:
+    """The edges by which labels are placed: influencer, target and strength, negative for what inhibits."""
+    return [
+        (codes[e.influencer], codes[e.target], -weight(e) if e.effect == "inhibits" else weight(e))
+        for e in influences
+        if rounded(weight(e), 6) >= start
+    ]
+
+
+def _lags(events: EventSequences, labels: Sequence[str], edges: list[list[Any]]) -> dict[str, Any] | None:
+    """Profiles of the edges, if these events are of the labels of the model."""
+    known = set(labels)
+    if not known.issuperset(events.labels):
+        return None
+    return lag_content(events.recode(labels), [(z, x) for z, x, *_ in edges])
 
 
 _UNTOLD = ("target", "n_jobs")  # told elsewhere, and of one machine only
@@ -84,23 +106,40 @@ def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
-    """Influencer, target, effect, weight, why it is faint, and what is said of it; how sure, if asked.
+    """Influencer, target, effect, weight, why it is faint, its numbers, what is said; then, if they were
+    asked for, how sure it is and what the order test says.
 
-    Said are the factor, the two rates, the same with their counts, the verdict, and what stands behind it.
+    The numbers are hits and positions after the influencer and otherwise, the ratio with its interval (null
+    where there is none), and sequences.
     """
+    numbers = [
+        *(whole(n) for n in (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without)),
+        *(_finite(value) for value in (edge.ratio, edge.low, edge.high)),
+        *(None if n is None else whole(n) for n in (edge.sequences, edge.sequences_with)),
+    ]
     return [
         codes[edge.influencer],
         codes[edge.target],
         edge.effect,
         rounded(weight(edge), 6),
         edge.faint,
-        sentences.times(edge),
-        sentences.change(edge),
-        sentences.rates(edge),
+        numbers,
         sentences.verdict(edge),
         sentences.support(edge),
-        *([] if edge.frequency is None else [rounded(edge.frequency, 4)]),
+        *_asked(edge),
     ]
+
+
+def _asked(edge: Influence) -> list[Any]:
+    """What is known only if it was asked for, without empty ends."""
+    if edge.order is not None:
+        return [None if edge.frequency is None else rounded(edge.frequency, 4), edge.order]
+    return [] if edge.frequency is None else [rounded(edge.frequency, 4)]
+
+
+def _finite(value: float) -> float | None:
+    """A number as JSON has it: infinity as more than 1e300."""
+    return None if math.isnan(value) else rounded(min(value, 1e301), 5)
 
 
 def _lengths(events: EventSequences) -> dict[str, Any]:

@@ -49,19 +49,42 @@ function gestures(click) {
     draw();
   }, { passive: false });
 
-  const steps = { ArrowLeft: [-60, 0], ArrowRight: [60, 0], ArrowUp: [0, -60], ArrowDown: [0, 60] };
   picture.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const code = codeAt(event.target);
-    if (event.key in steps) {
-      view.x += steps[event.key][0] / view.scale;
-      view.y += steps[event.key][1] / view.scale;
-    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    if (event.key in steps && event.shiftKey) {
+      view.x += (60 * steps[event.key][0]) / view.scale;
+      view.y += (60 * steps[event.key][1]) / view.scale;
+    } else if (event.key in steps && code !== null) drawnNodes[nextTo(code, steps[event.key])].focus();
+    else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
     else if (event.key === "0") settle();
-    else if ((event.key === "Enter" || event.key === " ") && code !== null) click(code);
+    else if ((event.key === "Enter" || event.key === " ") && code !== null) click(code, null);
     else return;
     event.preventDefault();
     draw();
   });
+}
+
+// One label at a time can be reached by Tab; arrow keys go on from there.
+const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+let stop = -1;
+
+function stopAt(code) {
+  drawnNodes[stop]?.setAttribute("tabindex", "-1");
+  stop = code;
+  drawnNodes[stop]?.setAttribute("tabindex", "0");
+}
+
+// The nearest label in a direction; what lies off to the side counts as farther. Itself if there is none.
+function nextTo(code, [right, down]) {
+  const [x, y] = onScreen(code);
+  let best = code, least = Infinity;
+  for (const other of shown) {
+    const [dx, dy] = [0, 1].map((i) => onScreen(other)[i] - [x, y][i]);
+    const ahead = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
+    const far = ahead + 2 * aside;
+    if (other !== code && ahead > 0 && aside <= 2 * ahead && far < least) { best = other; least = far; }
+  }
+  return best;
 }

@@ -4,11 +4,25 @@ const labelPanel = document.getElementById("panel-label");
 // Whether a model tells single labels apart, or looks at the last events as they are.
 const byLabel = (target) => target.summary.reach !== undefined;
 
+// Influences in the order of their evidence, labels on themselves apart; what the filter hides is counted.
+function edgeList(found, item) {
+  const passing = found.filter(passes), others = passing.filter((edge) => edge.from !== edge.to), own = passing.filter((edge) => edge.from === edge.to);
+  const list = (some) => { const box = make("ul", { class: "influences" }), more = firstOf(some, 30, box, (edge) => make("li", { class: classOf(edge) }, item(edge))); return [box, more ?? ""]; };
+  const hides = found.length - passing.length;
+  return [
+    ...(others.length ? list(others) : []),
+    ...(own.length ? [make("p", { class: "apart" }, "On itself:"), ...list(own)] : []),
+    hides ? make("p", { class: "key hides" }, `The filter hides ${plural(hides, "influence")}. `, make("button", { type: "button", class: "link no-print", onclick: () => { everythingPasses(); filterChanged(); } }, "Show all")) : "",
+  ];
+}
+
+const evidenceButton = (edge, says = "evidence") => make("button", { type: "button", class: "link", "data-edge": edge.number, "aria-label": `Evidence: ${shortWords(edge)}`, onclick: () => openEdge(edge) }, says);
+
 function influencesOf(code) {
-  if (!incoming[code].length) return make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.");
-  return make("ul", { class: "influences" }, ...incoming[code].map((edge) => make("li", { class: classOf(edge) },
-    "after ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${visible(edge.rates)}: ${visible(edge.verdict)} `,
-    make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), passagesButton(edge))));
+  if (!incoming[code].length) return [make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.")];
+  return edgeList(incoming[code], (edge) => [
+    "after ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${rates(edge)}: ${visible(edge.verdict)} `,
+    make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]);
 }
 
 // Where the influencers work together in a way that has a simple name.
@@ -18,8 +32,8 @@ function patternsOf(target, code) {
 }
 
 function influencedBy(code) {
-  if (!outgoing[code].length) return make("p", { class: "quiet" }, "It was found to influence no label.");
-  return make("ul", { class: "influences" }, ...outgoing[code].map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.to, open), ` ${edge.change} ${edge.times || "(unclear)"}`, edge.from === edge.to ? " (itself)" : "", edge.faint ? make("span", { class: "quiet" }, ` ${edge.faint}`) : "")));
+  if (!outgoing[code].length) return [make("p", { class: "quiet" }, "It was found to influence no label.")];
+  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, edge.faint ? make("span", { class: "quiet" }, ` ${edge.faint}`) : "", " ", evidenceButton(edge)]);
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
@@ -44,35 +58,37 @@ function certificateOf(found) {
   return [make("p", { class: "small" }, words, greedy)];
 }
 
-// One label, or none; with an edge to it, the passages of that one.
-function showLabel(code, edge) {
-  if (code === null) {
-    const surest = edges.filter((edge) => edge.effect !== "unclear").slice(0, 10);
-    labelPanel.replaceChildren(
-      make("h2", {}, "Choose a label"),
-      make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found.", quoted ? " Click an influence for the sentences behind it." : ""),
-      ...(surest.length ? [make("h3", {}, surest.length < edges.length ? `The ${surest.length} surest influences` : "Influences"),
-        make("ul", { class: "influences" }, ...surest.map((edge) => make("li", { class: classOf(edge) }, nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), passagesButton(edge)))),
-        make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.")] : []),
-      make("h3", {}, "All labels"),
-      labelList());
-    return;
-  }
+// Where no label is chosen: the influences that pass the filter, the surest first.
+function showAll() {
+  labelPanel.replaceChildren(
+    make("h2", {}, "Choose a label"),
+    make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
+    ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
+      ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${change(edge)}, ${times(edge) || "direction not clear"} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
+      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1; grey ones come last.")] : []),
+    make("h3", {}, "All labels"),
+    labelList());
+}
+
+// One label, or none; with an edge to it, the evidence for that one first.
+function showLabel() {
+  const code = state.chosen, edge = state.edge === null ? null : edges[state.edge];
+  if (code === null) { showAll(); return; }
   const its = modelOf[code];
   labelPanel.replaceChildren(
     make("h2", {}, name(code)),
     make("p", {}, `${percent(rate(code))} of events (${number(model.n[code])} of ${number(nEvents)}).`),
     make("div", { class: "row no-print" }, computable ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
+    ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),
-    its ? influencesOf(code) : make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on."),
+    ...(its ? influencesOf(code) : [make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on.")]),
     ...(its ? patternsOf(its.target, code) : []),
-    ...passagesOf(code, edge),
-    make("h3", {}, "Influences"), influencedBy(code),
+    ...passagesOf(code, edge?.number),
+    make("h3", {}, "Influences"), ...influencedBy(code),
     ...(its ? [
       make("h3", {}, "How likely it is, by the state of the past"),
       ...(its.target.summary.kind === "tree" ? [treeOf(its.target, its.outcome, rate(code)), make("h3", {}, "The same as a table of rules")] : []),
       stateTable(its.target, its.outcome, rate(code)),
-      make("p", { class: "key" }, "Bar: probability; bracket: 95% interval; dashed line: its share of all events. Seen: how often it followed, of how often the state was seen."),
       ...traceOf(its.target),
       make("p", { class: "key" }, `Score ${its.target.score === null ? "none" : number(its.target.score)}; log-likelihood ${number(its.target.likelihood)}.`),
     ] : []));

@@ -1,60 +1,79 @@
-// Everything together: tabs, theme, search, sliders.
-const tabs = ["label", "whatif", "data"];
-const strengthSlider = document.getElementById("strength"), confidenceSlider = document.getElementById("confidence");
+// Everything together: tabs, theme, search, filter, address.
+
+// A page for one label opens on it.
+const startLabel = !model.graph && model.targets[0].x.length === 1 ? model.targets[0].x[0] : null;
+const panel = document.getElementById("panel");
+const scrolled = { label: 0, whatif: 0, data: 0 };  // how far down each tab was left
+
+function putTab(which) {
+  scrolled[tabs.find((each) => !document.getElementById(`panel-${each}`).hidden)] = panel.scrollTop;
+  tab = which;
+  for (const each of tabs) {
+    const button = document.getElementById(`tab-${each}`), on = each === which;
+    button.setAttribute("aria-selected", on);
+    button.tabIndex = on ? 0 : -1;
+    document.getElementById(`panel-${each}`).hidden = !on;
+  }
+  panel.scrollTop = scrolled[which];
+  picture.classList.toggle("adding", which === "whatif" && computable);
+}
 
 function showTab(which, focus = false) {
-  for (const each of tabs) {
-    const tab = document.getElementById(`tab-${each}`), on = each === which;
-    tab.setAttribute("aria-selected", on);
-    tab.tabIndex = on ? 0 : -1;
-    document.getElementById(`panel-${each}`).hidden = !on;
-    if (on && focus) tab.focus();
-  }
-  picture.classList.toggle("adding", which === "whatif" && computable);
+  putTab(which);
+  if (focus) document.getElementById(`tab-${which}`).focus();
+  refresh();
+  remember();
+}
+
+// Everything as the state says.
+function showEverything() {
+  showView();
+  showLabel();
+  putTab(tab);
+  if (built) showWhatIf();
   refresh();
 }
 
-// Choose a label everywhere; null for none. With an edge to it, show the passages of that one.
-function open(code, edge) {
+// Choose a label everywhere, null for none; with an edge to it, the evidence for that one.
+function open(code, edge = null) {
   hideTip();
-  focusOn(code);
-  showLabel(code, edge);
-  showTab("label");
-  document.getElementById("panel").scrollTop = 0;
+  Object.assign(state, { chosen: code, edge });
+  tab = "label";
+  showEverything();
+  panel.scrollTop = scrolled.label = 0;
+  remember();
 }
+function openEdge(edge) { open(edge.to, edge.number); }
 
 // Back to the whole graph, in whatever panel one is.
 function leave() {
   if (state.chosen === null) return;
   hideTip();
-  focusOn(null);
-  showLabel(null);
+  Object.assign(state, { chosen: null, edge: null });
+  showEverything();
+  remember();
 }
 
 function clicked(code, edge) {
-  if (edge && quoted && !adding()) openPassages(edge);
+  if (edge && !adding()) openEdge(edge);
   else if (code === null) leave();
   else if (adding()) addToHistory(code);
   else open(code);
 }
 
-const largest = edges.reduce((most, edge) => Math.max(most, edge.evidence), 0);
-function readSliders() {
-  state.least = (largest * strengthSlider.value) / 1000;
-  state.sure = confidenceSlider.value / 100;
-  const words = state.least > 0 ? `${factor(Math.exp(state.least))} or more` : "any";
-  document.getElementById("strength-value").textContent = words;
-  strengthSlider.setAttribute("aria-valuetext", words);
-  document.getElementById("confidence-value").textContent = `${confidenceSlider.value}% or more`;
+function filterChanged() {
+  showFilter();
+  showLabel();
   refresh();
+  remember(true);
 }
 
-// A large graph starts with its surest edges, by which it was laid out.
-function startSliders() {
-  strengthSlider.value = largest ? Math.ceil((1000 * model.start) / largest) : 0;
-  document.getElementById("by-confidence").hidden = !edges.some((edge) => edge.confidence !== undefined);
-  document.getElementById("by-strength").hidden = edges.length < 2;
-  for (const slider of [strengthSlider, confidenceSlider]) slider.addEventListener("input", readSliders);
+function turnView(which) {
+  state.view = which;
+  showView();
+  if (which === "graph") { arrange(shown); settle(); }
+  refresh();
+  remember();
 }
 
 function theme(which) {
@@ -62,44 +81,64 @@ function theme(which) {
   document.getElementById("theme").textContent = which === "dark" ? "Light" : "Dark";
 }
 
-function start() {
+function startTheme() {
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   theme(scheme.matches ? "dark" : "light");
   scheme.addEventListener("change", () => theme(scheme.matches ? "dark" : "light"));
   document.getElementById("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+}
+
+let built = false;  // whether the panels that are not seen at first are there
+
+function start() {
+  startTheme();
+  document.getElementById("title").textContent = model.title ? visible(model.title) : "Influences among events";
   const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
   document.getElementById("summary").textContent = `${kind}${plural(labels.length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${model.family}`;
-  explainLines();
-  startSliders();
-  arrange();  // before there is much on the page, so that measuring it is quick
+  startFilter(filterChanged);
+  showFilter();
+  showView();
+  measure();
   build();
-  settle();
-  readSliders();
   gestures(clicked);
-  picker(document.getElementById("search"), (code) => { open(code); drawnNodes[code].focus({ preventScroll: true }); hideTip(); });
-  showLabel(null);
-  setTimeout(() => { buildWhatIf(); buildData(); });  // after the first picture
+  choose();
+  arrange(shown);  // before there is much on the page, so that measuring it is quick
+  settle();
+  recall();
+  listen();
+  setTimeout(() => { buildWhatIf(); buildData(); built = true; });  // after the first picture
+}
+
+function listen() {
+  const on = (id, action) => document.getElementById(id).addEventListener("click", action);
+  addEventListener("popstate", recall);
+  picker(document.getElementById("search"), (code) => { open(code); if (state.view === "graph") drawnNodes[code].focus({ preventScroll: true }); hideTip(); });
   tabs.forEach((each, i) => {
-    const tab = document.getElementById(`tab-${each}`);
-    tab.addEventListener("click", () => showTab(each));
-    tab.addEventListener("keydown", (event) => {
+    const button = document.getElementById(`tab-${each}`);
+    button.addEventListener("click", () => showTab(each));
+    button.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (step) { event.preventDefault(); showTab(tabs[(i + step + tabs.length) % tabs.length], true); }
     });
   });
-  document.getElementById("leave").addEventListener("click", () => { leave(); picture.focus({ preventScroll: true }); });
+  on("leave", () => { leave(); drawnNodes[stop]?.focus({ preventScroll: true }); });
+  on("skip", (event) => { event.preventDefault(); panel.focus(); });
+  on("view-graph", () => turnView("graph"));
+  on("view-matrix", () => turnView("matrix"));
+  on("save-svg", saveSvg);
+  on("save-png", savePng);
+  on("save-csv", saveTable);
+  on("copy-link", (event) => copy(location.href, event.currentTarget));
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") leave(); });
-  for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) {
-    document.getElementById(id).addEventListener("click", () => { action(); draw(); });
-  }
-  addEventListener("resize", () => {
+  for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) on(id, () => { action(); draw(); });
+  new ResizeObserver(() => {
     const { width, height } = screen;
     measure();
-    if (screen.width === width && screen.height === height) return;  // a phone's bars come and go
-    if (screen.width !== width) arrange();
+    if (state.view === "matrix" || (screen.width === width && Math.abs(screen.height - height) < 5)) return;
+    if (screen.width !== width) arrange(shown);
     settle();
     draw();
-  });
+  }).observe(document.getElementById("stage"));
   // paper has another size than the screen: the picture is scaled as it is
   addEventListener("beforeprint", () => picture.setAttribute("viewBox", `0 0 ${screen.width} ${screen.height}`));
   addEventListener("afterprint", () => picture.removeAttribute("viewBox"));

@@ -6,9 +6,15 @@ const UNKNOWN = labels.length;  // the code of an event that says nothing
 const nEvents = model.n.reduce((a, b) => a + b, 0);
 const rate = (code) => model.n[code] / nEvents;
 
-// The surest first, as everywhere; evidence is the logarithm of the factor that is sure.
-const edges = model.edges.map(([from, to, effect, evidence, faint, times, change, rates, verdict, support, confidence], number) =>
-  ({ number, from, to, effect, evidence, faint, times, change, rates, verdict, support, confidence }));
+// The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
+// is after the influencer, the second otherwise.
+const endless = (value) => (value === null ? NaN : value > 1e300 ? Infinity : value);
+const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, verdict, support, confidence, order], number) => {
+  const [hits, n, hitsOtherwise, nOtherwise, ratio, low, high, sequences, sequencesWith] = numbers;
+  return { number, from, to, effect, evidence, faint, hits: [hits, hitsOtherwise], n: [n, nOtherwise], ratio: endless(ratio), low: endless(low), high: endless(high), sequences, sequencesWith, verdict, support, confidence: confidence ?? undefined, order };
+});
+const edgeBetween = new Map(edges.map((edge) => [edge.from * labels.length + edge.to, edge]));
+for (const edge of edges) edge.returns = edge.from !== edge.to && edgeBetween.has(edge.to * labels.length + edge.from);
 const incoming = everyone.map(() => []);
 const outgoing = everyone.map(() => []);
 for (const edge of edges) {

@@ -23,15 +23,21 @@ SCRIPTS = (
     "states.js",
     "words.js",
     "picker.js",
+    "filter.js",
     "view.js",
+    "outlines.js",
     "draw.js",
     "gestures.js",
     "tables.js",
     "rules.js",
     "passages.js",
+    "card.js",
+    "matrix.js",
     "label.js",
     "whatif.js",
     "data.js",
+    "save.js",
+    "address.js",
     "main.js",
 )
 #: More labels than a browser can draw, or anybody look at.
@@ -45,33 +51,37 @@ def to_html(
     *,
     events: Any = None,
     passages: Any = None,
+    title: str | None = None,
 ) -> str | None:
     """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
 
     With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
-    how long the sequences are, which a model does not know. With ``passages`` (events from text, or a file of
-    them) it shows the sentences behind every edge.
+    how long the sequences are, and how the share of a target changes from event to event after an influencer,
+    which a model does not know. With ``passages`` (events from text, or a file of them) it shows the
+    sentences behind every edge. ``title`` says what the events are.
     """
-    text = page(model, events, passages)
+    text = page(model, events, passages, title)
     if path is None:
         return text
     write_atomically(path, text)
     return None
 
 
-def page(model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None) -> str:
+def page(
+    model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None, title: str | None = None
+) -> str:
     """The text of the page."""
     if len(model.labels_) > _MOST_LABELS:
         raise SettingError(
             f"the model has {len(model.labels_):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
             "the rare ones with pool_rare (--min-count) before learning"
         )
-    what = content(model, events, passages)
+    what = content(model, events, passages, title)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     parts = {
         "policy": policy(style, script),
-        "title": html.escape(f"summarkov: {what['family']} of {len(what['labels'])} labels"),
+        "title": html.escape(title or f"Influences among {len(what['labels'])} labels") + " - summarkov",
         "style": style,
         "script": script,
         "model": as_script(what),

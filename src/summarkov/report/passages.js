@@ -29,7 +29,7 @@ function passageWords(code, edge, total, shown) {
 // The passages of a label: by influencer, the strongest first unless another was asked for, or all together.
 function passagesOf(code, asked) {
   if (!quoted) return [];
-  const from = incoming[code], list = make("ol", { class: "passages" }), words = make("p", { class: "key", role: "status" }), more = make("div", { class: "no-print" });
+  const from = incoming[code], list = make("ol", { class: "passages" }), words = make("p", { class: "key", id: "which-words", role: "status" }), more = make("div", { class: "no-print" });
   const options = [...from.map((edge) => [edge.number, `with ${names[edge.from]} (${number(quoted.edges[edge.number][0])})`]), ["any", `whatever came before (${number(quoted.labels[code][0])})`]];
   const select = make("select", { id: "which", onchange: fill }, ...options.map(([value, says]) => make("option", { value }, says)));
   if (asked !== undefined) select.value = asked;
@@ -45,7 +45,7 @@ function passagesOf(code, asked) {
 }
 
 function openPassages(edge) {
-  open(edge.to, edge.number);
+  openEdge(edge);
   document.getElementById("passages").scrollIntoView({ block: "start" });
   document.getElementById("which").focus({ preventScroll: true });
 }
@@ -53,5 +53,5 @@ function openPassages(edge) {
 // A way from an edge in a list to its passages.
 function passagesButton(edge) {
   if (!quoted) return null;
-  return [" ", make("button", { type: "button", class: "link", onclick: () => openPassages(edge), "data-edge": edge.number }, plural(quoted.edges[edge.number][0], "passage"))];
+  return [" ", make("button", { type: "button", class: "link", onclick: () => openPassages(edge), "data-passages": edge.number }, plural(quoted.edges[edge.number][0], "passage"))];
 }

@@ -23,37 +23,63 @@ function bar(p, most, { low, high, usual } = {}) {
 function firstOf(items, most, into, render) {
   into.append(...items.slice(0, most).map(render));
   if (items.length <= most) return null;
-  const button = make("button", { type: "button", class: "no-print", onclick: () => {
+  const button = make("button", { type: "button", class: "more", onclick: () => {
     button.remove();
     into.append(...items.slice(most).map(render));
-  } }, `Show all ${number(items.length)}`);
+  } }, `Show all ${number(items.length)}`, make("span", { class: "print-only" }, ` on the screen; ${number(items.length - most)} are not printed`));
   return button;
 }
 
 const seldom = (n, { few }) => (n < few ? make("span", { class: "warn", title: `seen fewer than ${number(few)} times` }, n ? " hardly seen" : " never seen") : null);
 
-// The states of one label, sortable by what its columns hold.
+// The end of an axis: the next of 1, 2 and 5 with zeros, so that its ticks are round.
+function niceTop(value) {
+  const ten = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
+  return Math.min(1, ten * [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((step) => step * ten >= value * 0.999));
+}
+
+// Which influencers are there, as a dot each; in words where a state is of another kind, or has too many of them.
+const mostDots = 14;
+const hasDots = (target) => ["binary", "count", "last", "first"].includes(target.summary.kind) && target.u.length > 0 && target.u.length <= mostDots;
+
+function dotsOf(target, key) {
+  const { kind, cap } = target.summary;
+  const inDot = { binary: () => "", count: (level) => `${level}${level === cap ? "+" : ""}`, last: String, first: String }[kind];
+  return target.u.map((code, i) => make("td", { class: key[i] ? "dotted on" : "dotted", "aria-hidden": "true" }, make("span", {}, key[i] ? inDot(key[i]) : "")));
+}
+
+// The states of one label on one axis, sortable by what the columns hold; those hardly seen come last.
 function stateTable(target, outcome, usual) {
-  const n = target.x.length;
+  const n = target.x.length, isDotted = hasDots(target);
   const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome], low: target.low[row * n + outcome], high: target.high[row * n + outcome] }));
-  const most = Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9);
-  const body = make("tbody", { class: "states" }), box = make("div");
-  const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => b.p - a.p, seen: (a, b) => b.seen - a.seen };
-  let by = rows.length > 50 ? "seen" : "row";
-  const heads = [["row", "State of the past", ""], ["p", "Probability", "ascending"], ["seen", "Seen", "ascending"]].map(([key, title]) =>
-    make("th", { scope: "col", class: key === "seen" ? "number" : null, "data-by": key }, make("button", { type: "button", onclick: () => { by = key; fill(); } }, title)));
+  const most = niceTop(Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9));
+  const body = make("tbody", { class: "states" }), box = make("div", { class: "scrolls" });
+  const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => (a.seen < target.few) - (b.seen < target.few) || b.p - a.p, seen: (a, b) => b.seen - a.seen };
+  let by = "p";
+  const head = (key, title, more) => make("th", { scope: "col", class: key === "seen" ? "number" : null, "data-by": key }, make("button", { type: "button", onclick: () => { by = key; fill(); } }, title), more);
+  const heads = [head("row", "State of the past"), head("p", "Probability", axis(most)), head("seen", "Seen")];
   function fill() {
-    for (const head of heads) head.setAttribute("aria-sort", head.dataset.by !== by ? "none" : by === "row" ? "ascending" : "descending");
+    for (const each of heads) each.setAttribute("aria-sort", each.dataset.by !== by ? "none" : by === "row" ? "ascending" : "descending");
     body.replaceChildren();
     box.querySelector(":scope > button")?.remove();
-    const more = firstOf([...rows].sort((a, b) => sorts[by](a, b) || a.row - b.row), 50, body, (each) => make("tr", {},
-      make("td", {}, stateWords(target, target.keys && keys(target, each.row), each.row), seldom(each.seen, target)),
-      make("td", {}, bar(each.p, most, { low: each.low, high: each.high, usual }), make("span", { class: "small" }, percent(each.p), make("span", { class: "quiet" }, ` ${percent(each.low)} to ${percent(each.high)}`))),
-      make("td", { class: "number" }, number(each.hits), make("div", { class: "quiet small" }, `of ${number(each.seen)}`))));
+    const more = firstOf([...rows].sort((a, b) => sorts[by](a, b) || a.row - b.row), 50, body, (each) => {
+      const key = target.keys && keys(target, each.row), words = stateWords(target, key, each.row);
+      return make("tr", { "data-row": each.row },
+        isDotted ? [...dotsOf(target, key), make("td", { class: "heard" }, words)] : make("td", {}, words, seldom(each.seen, target)),
+        make("td", {}, bar(each.p, most, { low: each.low, high: each.high, usual }), make("span", { class: "small" }, percent(each.p), make("span", { class: "quiet" }, ` ${percent(each.low)} to ${percent(each.high)}`), isDotted ? seldom(each.seen, target) : "")),
+        make("td", { class: "number" }, number(each.hits), make("div", { class: "quiet small" }, `of ${number(each.seen)}`)));
+    });
     if (more) box.append(more);
   }
-  const columns = make("colgroup", {}, ...["44%", "38%", "18%"].map((width) => { const column = make("col"); column.style.width = width; return column; }));
-  box.append(make("table", {}, columns, make("thead", {}, make("tr", {}, ...heads)), body));
+  const widths = isDotted ? [...target.u.map(() => "1.5rem"), "0", "auto", "5.2rem"] : ["44%", "38%", "18%"];
+  const columns = make("colgroup", {}, ...widths.map((width) => { const column = make("col"); column.style.width = width; return column; }));
+  const names = isDotted ? [...target.u.map((code, i) => make("th", { scope: "col", class: "slanted" }, make("span", {}, name(code, true), target.summary.where?.[i] ? ` ${target.summary.where[i]}` : ""))), make("th", { scope: "col", class: "heard" }, "State of the past")] : [heads[0]];
+  box.append(make("table", { class: isDotted ? "dots" : null }, columns, make("thead", {}, make("tr", {}, names, heads[1], heads[2])), body));
   fill();
-  return box;
+  const { kind } = target.summary;
+  const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", so many times" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: its share of all events, ${percent(usual)}. Seen: how often it followed, of how often the state was seen.`));
 }
+
+// The ends and the middle of the axis of bars.
+const axis = (most) => make("div", { class: "axis", "aria-hidden": "true" }, ...[0, most / 2, most].map((p) => make("span", {}, percent(p))));

@@ -3,7 +3,14 @@ const picture = document.getElementById("picture");
 const many = labels.length > 40;
 const biggest = Math.max(...model.n, 1);
 const radius = (code) => (many ? 4 : 6) + (many ? 11 : screen.width < 560 ? 9 : 15) * Math.sqrt(model.n[code] / biggest);
+const state = { chosen: null, edge: null, view: "graph" };  // a label, the number of an edge to it, graph or matrix
 let written = [], widths = [];  // names as they stand in the picture, and how wide they are there
+const ruler = document.createElement("canvas").getContext("2d");
+const nameSize = many ? 12 : 13;
+ruler.font = `${nameSize}px ${getComputedStyle(document.documentElement).fontFamily}`;
+function widthOf(text) {
+  return ruler.measureText(text).width + 4;
+}
 
 const view = { x: 0, y: 0, scale: 1 };
 const screen = { width: 0, height: 0 };
@@ -18,36 +25,49 @@ function measure() {
   screen.height = Math.max(box.height, 120);
 }
 
-// Stretch the layout to the screen, then push apart what overlaps. Sizes are in pixels at scale 1.
-function arrange() {
+// Stretch the layout of the labels that are shown to the screen, then push apart what overlaps. Sizes are in pixels
+// at scale 1.
+function arrange(shown) {
   measure();
-  written = names.map((text) => shortened(text, screen.width < 560 ? 15 : many ? 22 : 26));
-  widths = written.map((text) => 7.2 * cellsOf(text) + 6);
-  const room = Math.max(1, Math.sqrt(labels.length / 45));  // many labels get a picture larger than the screen
-  const width = (screen.width - 150) * room, height = (screen.height - 130) * room;
-  home = model.places.map(([x, y]) => [x * width, y * height]);
-  spread(home);
-  stretch(home);
+  written = names.map((text) => shortened(text, screen.width < 560 ? 15 : many ? 18 : 26));
+  widths = written.map(widthOf);
+  const boxes = new Map(shown.map((code) => [code, roomOf(code)]));
+  const area = [...boxes.values()].reduce((sum, [left, top, right, bottom]) => sum + (right - left) * (bottom - top), 0);
+  const wide = screen.width - 150, high = screen.height - 90;
+  const room = Math.max(1, Math.sqrt((1.5 * area) / (wide * high)));  // many labels get a picture larger than the screen
+  const low = [0, 1].map((i) => Math.min(...shown.map((code) => model.places[code][i])));
+  const size = [0, 1].map((i) => Math.max(...shown.map((code) => model.places[code][i])) - low[i] || 1);
+  home = model.places.map(([x, y]) => [((x - low[0]) / size[0]) * wide * room, ((y - low[1]) / size[1]) * high * room]);
+  spread(home, shown, boxes);
+  stretch(shown);
   places = home.map((place) => [...place]);
 }
 
-// What was pushed apart may have got another shape than the screen; give it that again. Nothing comes closer.
-function stretch(places) {
-  const [xs, ys] = [0, 1].map((i) => places.map((place) => place[i]));
-  const wide = Math.max(...xs) - Math.min(...xs) || 1, high = Math.max(...ys) - Math.min(...ys) || 1;
-  const wanted = (screen.width - 150) / (screen.height - 130);
-  const along = wide / high < wanted ? 0 : 1, by = along ? wide / high / wanted : (wanted * high) / wide;
-  for (const place of places) place[along] *= Math.min(by, 3);
+// What a label takes, seen from its middle: its circle, the name below it, and the loop above it if it has one.
+const loopHeight = many ? 17 : 26;
+function roomOf(code) {
+  const half = Math.max(widths[code] / 2, radius(code)) + 4, loops = edgeBetween.has(code * labels.length + code);
+  return [-half, -radius(code) - (loops ? loopHeight : 4), half, radius(code) + 19];
 }
 
-function spread(places) {
-  const half = everyone.map((code) => (many ? [radius(code) + 9, radius(code) + 5] : [Math.max(widths[code] / 2, radius(code)) + 3, radius(code) + 13]));
+// What was pushed apart may have got another shape than the screen; give it that again. Nothing comes closer.
+function stretch(shown) {
+  const [wide, high] = [0, 1].map((i) => { const [least, most] = extent(home, shown, i); return most - least || 1; });
+  const wanted = (screen.width - 150) / (screen.height - 90);
+  const along = wide / high < wanted ? 0 : 1, by = along ? wide / high / wanted : (wanted * high) / wide;
+  for (const place of home) place[along] *= Math.min(by, 3);
+}
+
+const extent = (places, shown, i) => shown.reduce(([least, most], code) => [Math.min(least, places[code][i]), Math.max(most, places[code][i])], [Infinity, -Infinity]);
+
+function spread(places, shown, boxes) {
   for (let round = 0; round < 80; round++) {
     let moved = false;
-    for (let a = 0; a < places.length; a++) {
-      for (let b = a + 1; b < places.length; b++) {
+    for (let i = 0; i < shown.length; i++) {
+      for (let j = i + 1; j < shown.length; j++) {
+        const a = shown[i], b = shown[j], p = boxes.get(a), q = boxes.get(b);
         const dx = places[b][0] - places[a][0], dy = places[b][1] - places[a][1];
-        const overX = half[a][0] + half[b][0] - Math.abs(dx), overY = half[a][1] + half[b][1] - Math.abs(dy);
+        const overX = dx < 0 ? q[2] - p[0] + dx : p[2] - q[0] - dx, overY = dy < 0 ? q[3] - p[1] + dy : p[3] - q[1] - dy;
         if (overX <= 0 || overY <= 0) continue;
         moved = true;
         const along = overX < overY ? 0 : 1;  // the shorter way out
@@ -60,21 +80,20 @@ function spread(places) {
   }
 }
 
-// Show all labels.
-function fit() {
-  const left = Math.min(...places.map(([x]) => x)), right = Math.max(...places.map(([x]) => x));
-  const top = Math.min(...places.map(([, y]) => y)), bottom = Math.max(...places.map(([, y]) => y));
-  const side = Math.min(Math.max(...widths) / 2 + 6, screen.width / 5);
-  view.scale = Math.min(1.6, (screen.width - 2 * side) / Math.max(right - left, 1), (screen.height - 120) / Math.max(bottom - top, 1));
+// Show all labels that are shown at all.
+function fit(shown) {
+  const [left, right] = extent(places, shown, 0), [top, bottom] = extent(places, shown, 1);
+  const side = Math.min(Math.max(...shown.map((code) => widths[code])) / 2 + 6, screen.width / 5);
+  view.scale = Math.min(1.6, (screen.width - 2 * side) / Math.max(right - left, 1), (screen.height - 90) / Math.max(bottom - top, 1));
   view.x = (left + right) / 2 - screen.width / 2 / view.scale;
-  view.y = (top + bottom) / 2 - (screen.height / 2 + 8) / view.scale;
+  view.y = (top + bottom) / 2 - (screen.height / 2 + 2) / view.scale;
 }
 
 // The middle of the screen stays among the labels, so that nobody gets lost.
-function keepInView() {
+function keepInView(shown) {
   for (const [axis, i, size] of [["x", 0, screen.width], ["y", 1, screen.height]]) {
-    const all = places.map((place) => place[i]), half = size / 2 / view.scale;
-    view[axis] = Math.min(Math.max(view[axis] + half, Math.min(...all)), Math.max(...all)) - half;
+    const [least, most] = extent(places, shown, i), half = size / 2 / view.scale;
+    view[axis] = Math.min(Math.max(view[axis] + half, least), most) - half;
   }
 }
 
@@ -91,8 +110,8 @@ const sides = new Map();  // of the labels called together: -1 left, 1 right
 
 function gather(code) {
   const room = Math.max(4, Math.floor((screen.height - 50) / 24));
-  const left = incoming[code].map((edge) => edge.from).filter((other) => other !== code).slice(0, room);
-  const right = outgoing[code].map((edge) => edge.to).filter((other) => other !== code && !left.includes(other)).slice(0, room);
+  const left = incoming[code].filter(passes).map((edge) => edge.from).filter((other) => other !== code).slice(0, room);
+  const right = outgoing[code].filter(passes).map((edge) => edge.to).filter((other) => other !== code && !left.includes(other)).slice(0, room);
   places[code] = [0, 0];
   sides.clear();
   column(left, -1);
@@ -101,7 +120,7 @@ function gather(code) {
 }
 
 function column(codes, side) {
-  const text = Math.max(0, ...codes.map((code) => 7.2 * cellsOf(gatheredName(code))));
+  const text = Math.max(0, ...codes.map((code) => widthOf(gatheredName(code))));
   const gap = Math.min(44, (screen.height - 50) / codes.length);
   const far = screen.width / 2 - text - (screen.width < 560 ? 24 : 34);
   codes.forEach((code, i) => {

@@ -1,21 +1,22 @@
 // A history of one's own, and what it makes of every label's probability.
 const whatifPanel = document.getElementById("panel-whatif");
-let history = [];
+let past = [];
 let showEvery = false;
 
 // By difference first: a rare label changes by a large factor where next to nothing changes.
 const orders = {
   difference: { says: "difference", of: (each) => Math.abs(each.p - rate(each.code)) },
-  factor: { says: "factor", of: (each) => Math.abs(Math.log(ratioOf(each))) },
+  factor: { says: "factor", of: (each) => Math.abs(Math.log(upBy(each))) },
   probability: { says: "probability", of: (each) => each.p },
 };
 
-function addToHistory(code) { change([...history, code]); }
+function addToHistory(code) { changePast([...past, code]); }
 
 // A new history; the focus stays where the hand is, at the first of some places that is there.
-function change(now, ...focus) {
-  history = now;
+function changePast(now, ...focus) {
+  past = now;
   showWhatIf();
+  remember();
   focus.map((place) => whatifPanel.querySelector(place)).find(Boolean)?.focus();
 }
 
@@ -27,33 +28,33 @@ function buildWhatIf() {
   const input = make("input", { id: "next", type: "text", placeholder: "Add an event", "aria-label": "Add an event to the history", autocomplete: "off", spellcheck: "false" });
   whatifPanel.append(
     make("p", { class: "small" }, "What if these events had happened? Type them, or click labels in the graph, oldest first."),
-    make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => change([], "#next") }, "Clear")),
+    make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => changePast([], "#next") }, "Clear")),
     make("ol", { class: "history", "aria-label": "History, oldest first" }),
     make("div", { class: "row no-print" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
     make("p", { class: "key", id: "what" }),
     make("ol", { class: "forecast", "aria-label": "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
-  picker(input, (code) => change([...history, code], "#next"));
+  picker(input, (code) => changePast([...past, code], "#next"));
   showWhatIf();
 }
 
 function chip(code, i) {
-  const move = (to) => { const now = [...history]; now.splice(to, 0, ...now.splice(i, 1)); change(now, `[data-move="${to} ${to < i ? "<" : ">"}"]:not(:disabled)`, `[data-move^="${to} "]:not(:disabled)`); };
+  const move = (to) => { const now = [...past]; now.splice(to, 0, ...now.splice(i, 1)); changePast(now, `[data-move="${to} ${to < i ? "<" : ">"}"]:not(:disabled)`, `[data-move^="${to} "]:not(:disabled)`); };
   const act = (text, says, action, off, data) => make("button", { type: "button", "aria-label": `${says} ${names[code]}`, title: says, disabled: off, onclick: action, ...data }, text);
   return make("li", {},
     act("‹", "Move earlier:", () => move(i - 1), i === 0, { "data-move": `${i} <` }),
     name(code, true),
-    act("›", "Move later:", () => move(i + 1), i === history.length - 1, { "data-move": `${i} >` }),
-    act("×", "Remove", () => change(history.filter((_, j) => j !== i), "#next"), false, { "data-remove": i }));
+    act("›", "Move later:", () => move(i + 1), i === past.length - 1, { "data-move": `${i} >` }),
+    act("×", "Remove", () => changePast(past.filter((_, j) => j !== i), "#next"), false, { "data-remove": i }));
 }
 
 function showWhatIf() {
   if (!computable) return;
-  whatifPanel.querySelector(".history").replaceChildren(...history.map(chip), make("li", { class: "now" }, history.length ? "what comes next?" : "no events yet: the start of a sequence"));
+  whatifPanel.querySelector(".history").replaceChildren(...past.map(chip), make("li", { class: "now" }, past.length ? "what comes next?" : "no events yet: the start of a sequence"));
   const { of } = orders[document.getElementById("order").value];
-  const found = predict(history).sort((a, b) => of(b) - of(a) || a.code - b.code);
-  const most = Math.max(...found.map((each) => Math.max(each.p, rate(each.code))));
-  document.getElementById("what").textContent = `Bar: probability ${normalised ? "of being the next event" : "by its model"}; dashed line: share of all events.`;
+  const found = predict(past).sort((a, b) => of(b) - of(a) || a.code - b.code);
+  const most = niceTop(Math.max(...found.map((each) => Math.max(each.p, rate(each.code)))));
+  document.getElementById("what").textContent = `Bar: probability ${normalised ? "of being the next event" : "by its model"}; bracket: its 95% interval; dashed line: share of all events. All bars have one scale, up to ${percent(most)}.`;
   for (const each of found) {
     const way = wayOf(each), group = drawnNodes[each.code];
     group.classList.toggle("up", way === "up");
@@ -68,14 +69,14 @@ function showWhatIf() {
 }
 
 const signs = { up: "▲", down: "▼", quiet: "" };
-const ratioOf = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinity);
-const wayOf = (each) => (ratioOf(each) > 1.05 ? "up" : ratioOf(each) < 0.95 ? "down" : "quiet");
+const upBy = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinity);
+const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
 
 function forecast(each, most) {
   const usual = rate(each.code), way = wayOf(each);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
-    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(ratioOf(each)) : "never seen"}`),
-    bar(each.p, most, { usual }),
+    nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
+    bar(each.p, most, { usual, ...(each.support ? { low: (each.low * each.p) / each.own, high: (each.high * each.p) / each.own } : {}) }),
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }
 
@@ -84,7 +85,7 @@ const because = (each) => [each.support ? `(${percent(each.low)} to ${percent(ea
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {
   const list = make("ul", { class: "otherwise" });
-  const now = history;
+  const now = past;
   const box = make("details", { ontoggle: () => {
     if (list.childElementCount) return;
     const found = otherwise(now, each).sort((a, b) => a.occurred - b.occurred || Math.abs(b.own - each.own) - Math.abs(a.own - each.own));

@@ -48,5 +48,13 @@ function windowWords(target, influencer) {
 }
 
 // What is said of an influence: both rates with their counts, what follows from them, and what stands behind it.
-const edgeWords = (edge) => visible(`${edge.rates}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
+const rateOf = (edge, which) => (edge.n[which] ? percent(edge.hits[which] / edge.n[which]) : "never seen");
+const countedRate = (edge, which) => (edge.n[which] ? `${rateOf(edge, which)} (${number(edge.hits[which])} of ${number(edge.n[which])})` : "never seen");
+const rates = (edge) => `${countedRate(edge, 0)}, otherwise ${countedRate(edge, 1)}`;
+const change = (edge) => `${rateOf(edge, 1)} → ${rateOf(edge, 0)}`;
+const times = (edge) => ({ mixed: "mixed", unclear: "" })[edge.effect] ?? factor(edge.ratio);
+const edgeWords = (edge) => visible(`${rates(edge)}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
 const classOf = (edge) => (edge.faint ? `${edge.effect} faint` : edge.effect);
+// The same for those who hear the page, and as a sentence of its own to copy.
+const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
+const sentenceOf = (edge) => visible(`After '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' follows at ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);

@@ -224,14 +224,14 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
                                 weights_of(weights).of};
     const PresenceAsked asked{span(influencers), span(lookbacks), span(starts), span(outcome_of), span(n_outcomes),
                               span(ends), delay};
-    std::vector<PresenceTable> tables;
+    PresenceScan scan(events, asked);
     {
         py::gil_scoped_release release;
-        tables = count_presence(events, asked);
+        scan.run();
     }
     py::list found;
     for (std::int64_t t = 0; t < n_outcomes.size(); ++t) {
-        const auto rows = tables[t].rows();
+        const auto rows = scan.tables[t].rows();
         const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes[t];
         py::array_t<std::int32_t> keys({static_cast<std::int64_t>(rows.size()), width + 1});
         py::array_t<Count> counts({static_cast<std::int64_t>(rows.size()), x});

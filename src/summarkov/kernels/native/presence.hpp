@@ -22,7 +22,8 @@ class PresenceTable {
 
     std::int64_t width() const { return width_; }
 
-    void add(std::uint64_t row, std::int64_t outcome, Count weight) {
+    // The counts of a row, one for each outcome.
+    Count* at(std::uint64_t row) {
         if (sparse_) {
             const auto [found, is_new] = row_of_.try_emplace(row, static_cast<std::int64_t>(patterns_.size()));
             if (is_new) {
@@ -31,8 +32,10 @@ class PresenceTable {
             }
             row = static_cast<std::uint64_t>(found->second);
         }
-        counts_[row * outcomes_ + outcome] += weight;
+        return counts_.data() + row * outcomes_;
     }
+
+    std::int64_t residual() const { return outcomes_ - 1; }
 
     // The rows that are not empty, in order, as (stratum << width | pattern), and where their counts begin.
     std::vector<std::pair<std::uint64_t, const Count*>> rows() const {
@@ -60,7 +63,7 @@ struct PresenceAsked {
     Span<std::int32_t> influencers;
     Span<std::int64_t> lookbacks;
     Span<std::int64_t> starts;
-    Span<std::int32_t> outcome_of;  // [target][label]; the last label is "not known"
+    Span<std::int32_t> outcome_of;  // [target][label]; the last outcome is the residual one
     Span<std::int64_t> n_outcomes;
     Span<std::int64_t> ends;        // the last position, from 1 on, of each stratum but the last
     Position delay;
@@ -76,45 +79,141 @@ struct PresenceEvents {
     Span<std::int64_t> weights;     // one for each sequence; empty: all ones
 };
 
-inline std::vector<PresenceTable> count_presence(const PresenceEvents& events, const PresenceAsked& asked) {
-    constexpr Position ABSENT = -((Position{1} << 62) + (Position{1} << 61));  // out of reach of every look-back
-    const std::int64_t n_targets = asked.n_outcomes.size, n_strata = asked.ends.size + 1;
-    std::vector<PresenceTable> tables;
-    for (std::int64_t t = 0; t < n_targets; ++t)
-        tables.emplace_back(asked.starts[t + 1] - asked.starts[t], n_strata, asked.n_outcomes[t]);
-    std::vector<Position> last(events.n_labels, ABSENT);  // each label's last occurrence in the window's reach
-    const auto enter = [&](std::int32_t z, Position j) { if (z >= 0) last[z] = j; };
-    std::int64_t past = 0;
-    for (std::int64_t s = 0; s + 1 < events.offsets.size; ++s) {
-        const Position start = events.offsets[s], stop = events.offsets[s + 1];
-        const Position before = s ? 0 : events.begun;
-        const Count weight = events.weights.data ? events.weights[s] : 1;
-        std::int64_t stratum = 0;
-        for (Position i = start; i < stop; ++i) {
-            if (!s)
-                for (; past < events.past_codes.size && events.past_positions[past] + asked.delay < i; ++past)
-                    enter(events.past_codes[past], events.past_positions[past]);
-            if (i - asked.delay - 1 >= start) enter(events.codes[i - asked.delay - 1], i - asked.delay - 1);
-            const Position place = before + i - start + 1;
-            while (stratum + 1 < n_strata && place > asked.ends[stratum]) ++stratum;
-            if (!weight) continue;
-            const std::int64_t code = events.codes[i] < 0 ? events.n_labels : events.codes[i];
-            const std::int32_t* z = asked.influencers.begin();
-            const std::int64_t* lookback = asked.lookbacks.begin();
-            const std::int32_t* outcome = asked.outcome_of.begin() + code;
-            for (auto& table : tables) {
-                auto row = static_cast<std::uint64_t>(stratum);
-                for (const auto* stop_at = z + table.width(); z < stop_at; ++z, ++lookback)
-                    row = row << 1 | (i - last[*z] <= *lookback);
-                table.add(row, *outcome, weight);
-                outcome += events.n_labels + 1;
+// Follows the windows of all influencers at once. The pattern of a target changes only where an influencer comes
+// into its window or leaves it; until then its positions are one run, all of the residual outcome but for hits.
+class PresenceScan {
+  public:
+    PresenceScan(const PresenceEvents& events, const PresenceAsked& asked)
+        : events_(events), asked_(asked), last_(events.n_labels, ABSENT), hits_(events.n_labels) {
+        for (auto k : asked.lookbacks)
+            if (k < FAR) reaches_.push_back(k);
+        std::sort(reaches_.begin(), reaches_.end());
+        reaches_.erase(std::unique(reaches_.begin(), reaches_.end()), reaches_.end());
+        reaches_.push_back(FAR);
+        bits_.resize(reaches_.size() * events.n_labels);
+        for (std::int64_t t = 0; t < asked.n_outcomes.size; ++t) {
+            const std::int64_t width = asked.starts[t + 1] - asked.starts[t];
+            tables.emplace_back(width, asked.ends.size + 1, asked.n_outcomes[t]);
+            runs_.push_back({0, 0});
+            for (std::int64_t u = 0; u < width; ++u) {
+                const std::int64_t at = asked.starts[t] + u;
+                bits(asked.influencers[at], reach_of(asked.lookbacks[at])).push_back({t, std::uint64_t{1} << (width - 1 - u)});
+            }
+            for (std::int64_t z = 0; z < events.n_labels; ++z) {
+                const std::int64_t outcome = asked.outcome_of[t * (events.n_labels + 1) + z];
+                if (outcome != tables[t].residual()) hits_[z].push_back({t, outcome});
             }
         }
-        for (Position i = start; i < stop; ++i) enter(events.codes[i], ABSENT);
-        if (!s)
-            for (auto z : events.past_codes) enter(z, ABSENT);
     }
-    return tables;
-}
+
+    void run() {
+        for (sequence_ = 0; sequence_ + 1 < events_.offsets.size; ++sequence_) {
+            weight_ = events_.weights.data ? events_.weights[sequence_] : 1;
+            if (weight_) follow(events_.offsets[sequence_], events_.offsets[sequence_ + 1]);
+        }
+    }
+
+    std::vector<PresenceTable> tables;
+
+  private:
+    static constexpr Position FAR = Position{1} << 62;
+    static constexpr Position ABSENT = -(FAR + (FAR >> 1));  // out of reach of every look-back
+
+    struct Bit { std::int64_t target; std::uint64_t mask; };
+    struct Hit { std::int64_t target, outcome; };
+    struct Run { std::uint64_t pattern; Position begin; };
+
+    std::size_t reach_of(Position k) const {
+        return std::lower_bound(reaches_.begin(), reaches_.end(), std::min(k, FAR)) - reaches_.begin();
+    }
+    std::vector<Bit>& bits(std::int32_t z, std::size_t reach) { return bits_[z * reaches_.size() + reach]; }
+
+    void follow(Position start, Position stop) {
+        const bool is_first = sequence_ == 0;
+        const Position before = is_first ? events_.begun : 0;
+        std::int64_t past = 0;
+        std::vector<std::int64_t> leaving(reaches_.size(), 0);  // places in the past, one for each look-back
+        stratum_ = 0;
+        for (auto& run : runs_) run = {0, start};
+        for (Position i = start; i < stop; ++i) {
+            const Position place = before + i - start + 1;
+            if (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) {
+                for (std::size_t t = 0; t < runs_.size(); ++t) close(t, i);
+                while (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) ++stratum_;
+            }
+            if (is_first)
+                for (; past < events_.past_codes.size && events_.past_positions[past] + asked_.delay < i; ++past)
+                    enter(events_.past_codes[past], events_.past_positions[past], i);
+            const Position coming = i - asked_.delay - 1;
+            if (coming >= start) enter(events_.codes[coming], coming, i);
+            for (std::size_t r = 0; r + 1 < reaches_.size(); ++r) {
+                const Position gone = i - reaches_[r] - 1;
+                if (gone >= start) {
+                    leave(events_.codes[gone], gone, r, i);
+                } else if (is_first) {
+                    auto& at = leaving[r];
+                    for (; at < events_.past_codes.size && events_.past_positions[at] <= gone; ++at)
+                        leave(events_.past_codes[at], events_.past_positions[at], r, i);
+                }
+            }
+            if (events_.codes[i] < 0) continue;
+            for (const auto& hit : hits_[events_.codes[i]]) {
+                Count* counts = row(hit.target);
+                counts[hit.outcome] += weight_;
+                counts[tables[hit.target].residual()] -= weight_;
+            }
+        }
+        for (std::size_t t = 0; t < runs_.size(); ++t) close(t, stop);
+        for (Position i = start; i < stop; ++i)
+            if (events_.codes[i] >= 0) last_[events_.codes[i]] = ABSENT;
+        if (is_first)
+            for (auto z : events_.past_codes)
+                if (z >= 0) last_[z] = ABSENT;
+    }
+
+    Count* row(std::int64_t target) {
+        auto& table = tables[target];
+        return table.at(static_cast<std::uint64_t>(stratum_) << table.width() | runs_[target].pattern);
+    }
+
+    // Count the run of a target up to before position `i`.
+    void close(std::size_t target, Position i) {
+        auto& run = runs_[target];
+        if (i > run.begin) row(target)[tables[target].residual()] += weight_ * (i - run.begin);
+        run.begin = i;
+    }
+
+    // Label z, which stands at j, comes into all windows of position `i` that reach as far.
+    void enter(std::int32_t z, Position j, Position i) {
+        if (z < 0) return;
+        last_[z] = j;
+        for (std::size_t r = 0; r < reaches_.size(); ++r)
+            if (i - j <= reaches_[r])
+                for (const auto& bit : bits(z, r)) change(bit, true, i);
+    }
+
+    // What stands at j leaves the windows of one look-back, unless the label came again.
+    void leave(std::int32_t z, Position j, std::size_t reach, Position i) {
+        if (z >= 0 && last_[z] == j)
+            for (const auto& bit : bits(z, reach)) change(bit, false, i);
+    }
+
+    void change(const Bit& bit, bool is_present, Position i) {
+        auto& run = runs_[bit.target];
+        if (((run.pattern & bit.mask) != 0) == is_present) return;
+        close(bit.target, i);
+        run.pattern ^= bit.mask;
+    }
+
+    const PresenceEvents& events_;
+    const PresenceAsked& asked_;
+    std::vector<Position> last_;           // each label's last occurrence that came into windows
+    std::vector<Position> reaches_;        // the different look-backs, the unlimited one last
+    std::vector<std::vector<Bit>> bits_;   // for each label and look-back
+    std::vector<std::vector<Hit>> hits_;   // for each label
+    std::vector<Run> runs_;                // the current run of each target
+    std::int64_t sequence_ = 0, stratum_ = 0;
+    Count weight_ = 1;
+};
 
 }  // namespace summarkov

@@ -1,0 +1,59 @@
+// The evidence for one influence: what was counted, what follows from it, and when the target comes.
+function cardOf(edge) {
+  const target = modelOf[edge.to].target;
+  return [make("section", { class: "card", "aria-label": `Evidence: ${shortWords(edge)}` },
+    make("h3", {}, name(edge.from), " → ", edge.from === edge.to ? "itself" : name(edge.to)),
+    make("p", { class: "sentence" }, sentenceOf(edge)),
+    make("div", { class: "row no-print" }, copyButton("Copy this sentence", () => sentenceOf(edge)), make("button", { type: "button", onclick: () => open(edge.to) }, "Close the evidence"), passagesButton(edge)),
+    countsOf(edge, windowWords(target, edge.from)),
+    ...ratioOf(edge),
+    ...lagsOf(edge, target))];
+}
+
+// Four counts: after the influencer and otherwise, the target and anything else.
+function countsOf(edge, where) {
+  const most = Math.max(...[0, 1].map((i) => (edge.n[i] ? edge.hits[i] / edge.n[i] : 0)), rate(edge.to), 1e-9);
+  const row = (says, i) => make("tr", {}, make("th", { scope: "row" }, says), make("td", { class: "number" }, number(edge.hits[i])), make("td", { class: "number" }, number(edge.n[i] - edge.hits[i])), make("td", { class: "number" }, number(edge.n[i])),
+    make("td", {}, edge.n[i] ? bar(edge.hits[i] / edge.n[i], most, { usual: rate(edge.to) }) : "", make("span", { class: "small" }, rateOf(edge, i))));
+  return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "number" }, name(edge.to, true)), ...["other", "all"].map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col" }, "Share"))),
+    make("tbody", {}, row(["after ", name(edge.from), ` ${where}`], 0), row("otherwise", 1)));
+}
+
+// The ratio with its interval, on an axis on which twice and half as likely are equally far from 1.
+function ratioOf(edge) {
+  if (edge.effect === "mixed" || Number.isNaN(edge.ratio)) return [];
+  const ends = [edge.low, edge.high, edge.ratio].filter((value) => value > 0 && value < Infinity).map((value) => Math.abs(Math.log(value)));
+  const reach = Math.max(Math.log(2), ...ends) * 1.1, width = 340;
+  const at = (ratio) => width / 2 + (Math.max(-1, Math.min(1, Math.log(ratio) / reach)) * width) / 2.2;
+  const drawn = shape("svg", { viewBox: `0 0 ${width} 44`, class: "plot", role: "img", "aria-label": `Ratio ${factor(edge.ratio)}, 95% interval ${factor(edge.low)} to ${factor(edge.high)}` });
+  const ticks = [0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100].filter((value) => Math.abs(Math.log(value)) <= reach);
+  for (const tick of ticks) drawn.append(shape("path", { class: tick === 1 ? "one" : "tick", d: `M${at(tick)},4 V28` }), worded(`×${tick}`, at(tick), 40));
+  drawn.append(shape("path", { class: "whisker", d: `M${at(edge.low)},16 H${at(edge.high)}` }), shape("circle", { class: `dot ${classOf(edge)}`, cx: at(edge.ratio), cy: 16, r: 5 }));
+  return [make("h4", {}, "How many times as likely"), make("div", {}, drawn), make("p", { class: "key" }, `${visible(edge.verdict)}. ${edge.support ? `Behind it: ${edge.support}.` : ""}`)];
+}
+
+function worded(text, x, y, anchor = "middle") {
+  const node = shape("text", { x, y, "text-anchor": anchor });
+  node.textContent = text;
+  return node;
+}
+
+// How often the target stood so many events after the influencer, against the same sequences shuffled.
+function lagsOf(edge, target) {
+  const lags = model.lags?.edges[edge.number];
+  if (!lags) return model.lags ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];
+  const { share, low, high, shuffled } = lags, n = share.length, width = 340, height = 132, left = 40, bottom = 104;
+  const most = Math.max(...high.map((value, i) => Math.min(value, 3 * share[i] + shuffled[i])), ...shuffled, 1e-9) * 1.05;
+  const x = (i) => left + ((i + 0.5) * (width - left)) / n, y = (p) => bottom - (Math.min(p, most) / most) * (bottom - 8);
+  const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} events after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
+  const reach = target.summary.reach?.[target.u.indexOf(edge.from)] ?? n, delay = target.summary.delay ?? 0;
+  drawn.append(shape("rect", { class: "window", x: x(delay) - (width - left) / n / 2, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
+  for (const p of [0, most / 2.1, most / 1.05]) drawn.append(shape("path", { class: "tick", d: `M${left},${y(p)} H${width}` }), worded(percent(p), left - 4, y(p) + 4, "end"));
+  drawn.append(shape("path", { class: "shuffled", d: shuffled.map((p, i) => `${i ? "L" : "M"}${x(i).toFixed(1)},${y(p).toFixed(1)}`).join(" ") }));
+  share.forEach((p, i) => drawn.append(
+    shape("path", { class: "whisker", d: `M${x(i).toFixed(1)},${y(low[i]).toFixed(1)} V${y(high[i]).toFixed(1)}` }),
+    shape("circle", { class: `dot ${classOf(edge)}`, cx: x(i).toFixed(1), cy: y(p).toFixed(1), r: 4 }), worded(i + 1, x(i), bottom + 14)));
+  drawn.append(worded("events after it", (left + width) / 2, height - 2));
+  return [make("h4", {}, "When it comes"), make("div", {}, drawn),
+    make("p", { class: "key" }, "Dots: share of ", name(edge.to), " that many events after ", name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
+}

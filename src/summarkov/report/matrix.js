@@ -1,0 +1,101 @@
+// The influences as a matrix: one row per influencer, one column per target. For a chain the probabilities of the
+// next event after the last one.
+const matrix = document.getElementById("matrix");
+const mostCells = 80;  // more rows or columns than this cannot be read
+const chainTargets = model.targets.length && model.targets.every(({ summary, x }) => summary.kind === "chain" && summary.order === 1 && x.length === 1);
+const hasMatrix = edges.length > 0 || chainTargets;
+const byPlace = (a, b) => model.places[a][0] - model.places[b][0] || model.places[a][1] - model.places[b][1] || a - b;
+
+// Labels by their place from left to right, which for a process is from beginning to end. If there are too many,
+// those of the surest edges.
+function matrixSides(some) {
+  const rows = new Set(), columns = new Set();
+  for (const edge of some) {
+    if (rows.size < mostCells) rows.add(edge.from);
+    if (columns.size < mostCells) columns.add(edge.to);
+  }
+  return [[...rows].sort(byPlace), [...columns].sort(byPlace)];
+}
+
+function transitions() {
+  const often = [...everyone].sort((a, b) => model.n[b] - model.n[a] || a - b).slice(0, mostCells).sort(byPlace);
+  const cells = often.flatMap((to) => {
+    const { target, outcome } = modelOf[to], rows = rowsByKey(target);
+    return often.map((from) => ({ from, to, row: rows.get(String(from + 1)), target, outcome })).filter(({ row }) => row !== undefined)
+      .map((cell) => ({ ...cell, p: target.p[cell.row * target.x.length + outcome], n: target.n[cell.row] }));
+  });
+  return [often, often, cells];
+}
+
+function drawMatrix() {
+  const passing = edges.filter((edge) => passes(edge) && (state.chosen === null || touches(edge)));
+  const [rows, columns, cells] = chainTargets ? transitions() : [...matrixSides(passing), passing];
+  const row = new Map(rows.map((code, i) => [code, i])), column = new Map(columns.map((code, i) => [code, i]));
+  const isDense = rows.length > 40 || columns.length > 40, size = isDense ? 14 : 22, cut = 20, slant = isDense ? 65 : 45;
+  const written = (code) => shortened(names[code], cut);
+  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14)), top = Math.max(50, ...columns.map((code) => Math.sin((slant * Math.PI) / 180) * widthOf(written(code)) + 24));
+  const width = left + columns.length * size + 90, height = top + rows.length * size + 24;
+  for (const [key, value] of [["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) matrix.setAttribute(key, value);
+  const lines = shape("g"), marks = shape("g"), texts = shape("g");
+  const x = (code) => left + (column.get(code) + 0.5) * size, y = (code) => top + (row.get(code) + 0.5) * size;
+  rows.forEach((code, i) => {
+    lines.append(shape("path", { class: "rule", d: `M${left},${top + i * size} H${left + columns.length * size}` }));
+    texts.append(matrixName(code, { x: left - 6, y: y(code) + 4, "text-anchor": "end" }, written(code)));
+  });
+  columns.forEach((code, i) => {
+    lines.append(shape("path", { class: "rule", d: `M${left + i * size},${top} V${top + rows.length * size}` }));
+    texts.append(matrixName(code, { transform: `translate(${x(code) + 3},${top - 8}) rotate(-${slant})`, "text-anchor": "start" }, written(code)));
+  });
+  for (const cell of cells) {
+    if (!row.has(cell.from) || !column.has(cell.to)) continue;
+    marks.append(...(chainTargets ? transitionMark(cell, x(cell.to), y(cell.from), size) : edgeMark(cell, x(cell.to), y(cell.from), size)));
+  }
+  texts.append(worded("influencer ↓  target →", left - 6, top - 8, "end"));
+  matrix.replaceChildren(lines, marks, texts);
+}
+
+function matrixName(code, attributes, text) {
+  const node = shape("text", { class: code === state.chosen ? "name chosen" : "name", "data-code": code, ...attributes });
+  node.textContent = text;
+  node.addEventListener("click", () => open(code));
+  node.addEventListener("pointermove", (event) => showTip([make("div", {}, name(code)), nodeNumbers(code)], event.clientX, event.clientY));
+  node.addEventListener("pointerleave", hideTip);
+  return node;
+}
+
+// A disc for what amplifies, a ring for what inhibits, a diamond for what is mixed, a dot for what is not clear:
+// the larger, the larger the factor that is sure.
+function markOf(effect, x, y, r, more = "") {
+  const attributes = { class: `mark ${effect} ${more}` };
+  if (effect === "mixed") return shape("path", { ...attributes, d: `M${x - r},${y} L${x},${y - r} L${x + r},${y} L${x},${y + r} Z` });
+  return shape("circle", { ...attributes, cx: x, cy: y, r: effect === "unclear" ? 1.5 : effect === "inhibits" ? Math.max(r - 1, 2) : r });
+}
+
+function edgeMark(edge, x, y, size) {
+  const r = Math.max(edge.effect === "mixed" ? 4.5 : 2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
+  const mark = markOf(edge.effect, x, y, r, `${edge.faint ? "faint" : ""} ${edge.number === state.edge ? "asked" : ""}`);
+  const hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size, "data-edge": edge.number, role: "img", "aria-label": shortWords(edge) });
+  hit.addEventListener("click", () => openEdge(edge));
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge)], event.clientX, event.clientY));
+  hit.addEventListener("pointerleave", hideTip);
+  return [mark, hit];
+}
+
+function transitionMark(cell, x, y, size) {
+  const inset = (size / 2 - 1) * Math.sqrt(cell.p), hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size });
+  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(cell.from), " → ", name(cell.to)), `${percent(cell.p)} of the events after it (seen ${number(cell.n)} times)`], event.clientX, event.clientY));
+  hit.addEventListener("pointerleave", hideTip);
+  return [shape("rect", { class: "mark amplifies", x: x - inset, y: y - inset, width: 2 * inset, height: 2 * inset }), hit];
+}
+
+const startView = hasMatrix && (chainTargets || edges.filter((edge) => edge.evidence >= model.start).length > 30) ? "matrix" : "graph";
+const visiblePicture = () => (state.view === "matrix" ? matrix : picture);
+
+function showView() {
+  for (const each of ["graph", "matrix"]) document.getElementById(`view-${each}`).setAttribute("aria-pressed", state.view === each);
+  document.getElementById("views").hidden = !hasMatrix;
+  document.getElementById("matrix-box").hidden = state.view !== "matrix";
+  document.getElementById("picture").classList.toggle("hidden", state.view === "matrix");
+  document.querySelector(".zoom").hidden = state.view === "matrix";
+  explain();
+}

@@ -1,0 +1,121 @@
+// What lines end at and keep away from: the circle of a label and the box of its name.
+const meet = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+const holds = (box, x, y, gap = 0) => x > box[0] - gap && x < box[2] + gap && y > box[1] - gap && y < box[3] + gap;
+
+// Boxes by the part of the screen in which they lie, so that few are looked at.
+class Grid {
+  constructor(size = 64) { this.size = size; this.cells = new Map(); }
+  *keys(box) {
+    for (let i = Math.floor(box[0] / this.size); i <= Math.floor(box[2] / this.size); i++) {
+      for (let j = Math.floor(box[1] / this.size); j <= Math.floor(box[3] / this.size); j++) yield i * 65537 + j;
+    }
+  }
+  add(box, owner) {
+    const added = { box, owner };
+    for (const key of this.keys(box)) {
+      if (!this.cells.has(key)) this.cells.set(key, []);
+      this.cells.get(key).push(added);
+    }
+  }
+  // How many of others a box meets.
+  meets(box, owner) {
+    const found = new Set();
+    for (const key of this.keys(box)) for (const other of this.cells.get(key) ?? []) if (other.owner !== owner && meet(box, other.box)) found.add(other);
+    return found.size;
+  }
+  at(x, y) { return this.cells.get(Math.floor(x / this.size) * 65537 + Math.floor(y / this.size)) ?? []; }
+}
+
+const isInside = (outline, [x, y], gap) => Math.hypot(x - outline.x, y - outline.y) < outline.r + gap || (outline.box !== null && holds(outline.box, x, y, gap));
+
+// A point of the bend from one middle over a control point to the other.
+function pointOf([a, c, b], t) {
+  const u = (1 - t) * (1 - t), v = 2 * t * (1 - t), w = t * t;
+  return [u * a[0] + v * c[0] + w * b[0], u * a[1] + v * c[1] + w * b[1]];
+}
+
+// How far along a bend a test first fails, seen from one of its ends.
+function passed(bend, test, from, to, steps) {
+  let last = from;
+  for (let i = 1; i <= steps; i++) {
+    const t = from + ((to - from) * i) / steps;
+    if (test(pointOf(bend, t))) { last = t; continue; }
+    let [within, beyond] = [last, t];
+    for (let halving = 0; halving < 7; halving++) {
+      const middle = (within + beyond) / 2;
+      if (test(pointOf(bend, middle))) within = middle; else beyond = middle;
+    }
+    return beyond;
+  }
+  return null;
+}
+
+// The part of a bend between two outlines: from the rim of one to the rim of the other, where the tip is, and
+// the place before it where the line gives way to its head.
+function between(bend, from, to, head) {
+  const far = Math.hypot(bend[0][0] - bend[2][0], bend[0][1] - bend[2][1]);
+  const steps = Math.max(12, Math.min(80, Math.ceil(far / 8)));
+  const start = passed(bend, (point) => isInside(from, point, 1), 0, 1, steps);
+  const end = passed(bend, (point) => isInside(to, point, 2), 1, 0, steps);
+  if (start === null || end === null || start >= end) return null;
+  const tip = pointOf(bend, end);
+  const base = passed(bend, ([x, y]) => Math.hypot(x - tip[0], y - tip[1]) < head, end, start, Math.max(4, steps));
+  return { start, end, tip, base: base ?? start, steps };
+}
+
+// A part of a bend as a path: the control point of the part lies on the tangents at its ends.
+function partOf([a, c, b], from, to) {
+  const mix = (p, q, t) => [0, 1].map((i) => (1 - t) * p[i] + t * q[i]);
+  const control = mix(mix(a, c, from), mix(c, b, from), to);
+  return [pointOf([a, c, b], from), control, pointOf([a, c, b], to)];
+}
+
+// How many other labels a part of a bend runs over, by their circles or names.
+function collisions(bend, { start, end, steps }, blocked, from, to) {
+  const met = new Set(), isOut = (x, y) => x < 0 || y < 0 || x > screen.width || y > screen.height;
+  const staysIn = !isOut(...bend[0]) && !isOut(...bend[2]);  // a line between labels in the picture does not leave it
+  for (let i = 0; i <= steps; i++) {
+    const [x, y] = pointOf(bend, start + ((end - start) * i) / steps);
+    if (staysIn && isOut(x, y)) met.add("outside");
+    for (const { box, owner } of blocked.at(x, y)) if (owner !== from && owner !== to && holds(box, x, y, 2)) met.add(owner);
+  }
+  return met.size;
+}
+
+// The bends to try, as shares of the distance to the side; of two labels that influence each other each line
+// keeps to its own side.
+const bows = [0.14, 0.06, 0.24, -0.1, 0.36, -0.22, 0.5, -0.36, -0.5];
+
+function bent([x1, y1], [x2, y2], bow) {
+  const dx = x2 - x1, dy = y2 - y1;
+  return [[x1, y1], [(x1 + x2) / 2 - dy * bow, (y1 + y2) / 2 + dx * bow], [x2, y2]];
+}
+
+// A line from one label to another that meets as few others as may be, of some bends that are tried; null if there
+// is no room for it.
+function route(edge, outlines, blocked, head, tries) {
+  const from = outlines[edge.from], to = outlines[edge.to];
+  let best = null, fewest = Infinity;
+  for (const bow of bows.slice(0, tries)) {
+    if (bow < 0 && edge.returns) continue;
+    const bend = bent([from.x, from.y], [to.x, to.y], bow);
+    const part = between(bend, from, to, head);
+    if (part === null) continue;
+    const n = collisions(bend, part, blocked, edge.from, edge.to) + Math.abs(bow) / 100;
+    if (n < fewest) { best = { bend, ...part }; fewest = n; }
+    if (n < 1) break;
+  }
+  return best;
+}
+
+// A loop above a label, where no name stands.
+function loop({ x, y, r }, head) {
+  const side = r * 0.6 + 2, rim = -r * 0.8, high = -r - 1.25 * loopHeight, wide = r + 0.7 * loopHeight;
+  const tip = [x + side, y + rim], control = [x + wide, y + high];
+  const far = Math.hypot(tip[0] - control[0], tip[1] - control[1]);
+  const base = [0, 1].map((i) => tip[i] + ((control[i] - tip[i]) * head) / far);
+  const path = `M${put([x - side, y + rim])} C${put([x - wide, y + high])} ${put(control)} ${put(base)}`;
+  return { path, base, tip, along: [[x, y - r - 0.9 * loopHeight], [x, y - r - loopHeight - 10]] };
+}
+
+const put = ([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`;

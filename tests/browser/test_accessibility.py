@@ -1,0 +1,84 @@
+"""What axe-core finds wrong with the page for people who use it in another way: nothing."""
+
+from typing import Any
+
+import pytest
+
+import needs
+import summarkov as sm
+from browsing import EVENTS, node
+
+pytestmark = pytest.mark.skipif(not needs.NEEDS["axe-core"].here, reason="no axe-core here")
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4)).fit(EVENTS)
+    graph.confidence(EVENTS, n=10)
+    return graph
+
+
+def violations(page: Any) -> list[str]:
+    found = page.evaluate("async () => (await axe.run(document, { resultTypes: ['violations'] })).violations")
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_no_violations(visit: Any, graph: sm.InfluenceGraph, scheme: str, width: int) -> None:
+    page = visit(graph, events=EVENTS, color_scheme=scheme, width=width, bypass_csp=True)
+    page.evaluate(needs.AXE.read_text(encoding="utf-8"))
+    assert violations(page) == []
+    page.locator(
+        "#panel-label .influences [data-edge]"
+    ).first.click()  # a label with the evidence for an edge
+    assert violations(page) == []
+    page.click("#view-matrix")
+    page.click("#tab-whatif")
+    page.fill("#next", "add to cart")
+    page.keyboard.press("Enter")
+    assert violations(page) == []
+    page.click("#tab-data")
+    assert violations(page) == []
+
+
+CONTRAST = """([line, paper, firm]) => {
+  const look = getComputedStyle(document.documentElement);
+  const hex = (name) => look.getPropertyValue(name).trim();
+  const parts = (name) => [1, 3, 5].map((i) => parseInt(hex(name).slice(i, i + 2), 16));
+  const [ink, under] = [parts(line), parts(paper)];
+  const light = (colour) => {
+    const shares = colour.map((c) => c / 255);
+    const linear = shares.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+  };
+  const drawn = light(ink.map((c, i) => firm * c + (1 - firm) * under[i])), behind = light(under);
+  return (Math.max(drawn, behind) + 0.05) / (Math.min(drawn, behind) + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_have_contrast_at_every_confidence(visit: Any, graph: sm.InfluenceGraph, scheme: str) -> None:
+    page = visit(graph, color_scheme=scheme)
+    least = page.locator("#picture .edge").evaluate_all(
+        "all => Math.min(...all.map(e => getComputedStyle(e).opacity))"
+    )
+    assert least < 1
+    for effect in ("amplifies", "inhibits", "mixed", "unclear"):
+        assert page.evaluate(CONTRAST, [f"--{effect}", "--paper", 0.7]) >= 3, effect
+
+
+def test_edges_and_labels_are_told_in_words(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    edge = graph.edges_[0]
+    said = page.locator('#picture .hit[data-edge="0"]').get_attribute("aria-label")
+    assert said.startswith(f"{edge.influencer} {edge.effect} {edge.target}, {edge.rate_with:.1%} instead of ")
+    assert node(page, graph, edge.target).get_attribute("aria-label").startswith(f"{edge.target}, ")
+
+
+def test_forced_colours(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, forced_colors="active")
+    line = page.locator("#picture .edge").first.evaluate("e => getComputedStyle(e).stroke")
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert line not in ("none", paper)
+    fill = page.locator("#panel-label .bar .fill").first.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert fill not in ("rgba(0, 0, 0, 0)", paper)

@@ -1,0 +1,206 @@
+"""What an analyst does next: evidence, filter, matrix, links, pictures and tables to take along."""
+
+import csv
+import math
+import xml.etree.ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import summarkov as sm
+from browsing import EVENTS, heading, history, node, shown_edges
+from summarkov.explain import sentences
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+
+
+GEOMETRY = """() => {
+  const lengths = { amplifies: 9, inhibits: 3, mixed: 10, unclear: 8 };
+  const model = JSON.parse(document.getElementById("model").textContent);
+  const corner = document.getElementById("picture").getBoundingClientRect();
+  const circles = new Map(), names = new Map();
+  for (const group of document.querySelectorAll("#picture .node:not(.gone)")) {
+    const code = Number(group.dataset.code);
+    const [box, name] = [0, 1].map((i) => group.children[i].getBoundingClientRect());
+    const x = box.left + box.width / 2 - corner.left, y = box.top + box.height / 2 - corner.top;
+    circles.set(code, [x, y, box.width / 2]);
+    const [top, bottom] = [name.top - corner.top + 2, name.bottom - corner.top - 2];
+    names.set(code, [name.left - corner.left, top, name.right - corner.left, bottom]);
+  }
+  const outside = ([left, top, right, bottom], x, y) =>
+    Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom));
+  const [lines, heads, hits] = ["edge", "head", "hit"].map((kind) =>
+    [...document.querySelectorAll(`#picture .${kind}`)]);
+  return lines.map((line, i) => {
+    const [from, to, effect] = model.edges[Number(hits[i].dataset.edge)];
+    const [x, y, turn] = heads[i].getAttribute("transform").match(/-?[\\d.]+/g).map(Number);
+    const angle = turn * Math.PI / 180, length = lengths[effect];
+    const tip = [x + length * Math.cos(angle), y + length * Math.sin(angle)];
+    const [cx, cy, r] = circles.get(to);
+    const gap = Math.min(Math.hypot(tip[0] - cx, tip[1] - cy) - r, outside(names.get(to), ...tip));
+    const under = [...names.values()].some((box) => outside(box, ...tip) === 0);
+    let through = 0;
+    for (const [code, box] of names) {
+      if (code === from || code === to) continue;
+      for (let at = 0; at < line.getTotalLength(); at += 3) {
+        const point = line.getPointAtLength(at);
+        if (outside(box, point.x, point.y) === 0) { through++; break; }
+      }
+    }
+    return { loop: from === to, gap, under, through };
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_lines_end_at_their_labels_and_keep_off_other_names(
+    visit: Any, graph: sm.InfluenceGraph, width: int
+) -> None:
+    lines = visit(graph, width=width).evaluate(GEOMETRY)
+    assert len(lines) == len(graph.edges_)
+    for line in lines:
+        assert line["loop"] or -1 <= line["gap"] <= 6, line
+        assert not line["under"]
+    assert sum(line["through"] for line in lines) <= (0 if width == 1280 else 2)
+
+
+def test_one_filter_for_graph_list_matrix_and_table(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.select_option("#kind", "inhibits")
+    wanted = [edge for edge in graph.edges_ if edge.effect == "inhibits"]
+    assert 0 < len(wanted) < len(graph.edges_)
+    assert shown_edges(page) == len(wanted)
+    assert page.locator("#panel-label .influences li").count() == len(wanted)
+    hidden = len(graph.edges_) - len(wanted)
+    assert f"The filter hides {hidden} influences." in page.locator("#panel-label .hides").inner_text()
+    page.click("#view-matrix")
+    assert page.locator("#matrix .mark").count() == len(wanted)
+    with page.expect_download() as saving:
+        page.click("#save-csv")
+    with open(saving.value.path(), encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["influencer"], row["target"]) for row in rows] == [(e.influencer, e.target) for e in wanted]
+    for row, edge in zip(rows, wanted, strict=True):
+        assert float(row["ratio"]) == pytest.approx(edge.ratio, rel=1e-4)
+        assert (float(row["hits_with"]), float(row["n_with"])) == (edge.hits_with, edge.n_with)
+    page.locator("#panel-label .hides button").click()
+    assert page.locator("#matrix .mark").count() == len(graph.edges_)
+
+
+def test_an_edge_has_a_card(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, events=EVENTS)
+    for number in (0, len(graph.edges_) - 1):
+        edge = graph.edges_[number]
+        page.locator(f'#picture .hit[data-edge="{number}"]').dispatch_event(
+            "pointerdown", {"pointerId": 1, "button": 0}
+        )
+        page.locator(f'#picture .hit[data-edge="{number}"]').dispatch_event(
+            "pointerup", {"pointerId": 1, "button": 0}
+        )
+        assert heading(page) == edge.target  # the label stays, or comes, with the card
+        card = page.locator(".card")
+        said = sentences.sentence(
+            edge, f"'{edge.influencer}'", f"'{edge.target}'", "within the last 5 events"
+        )
+        assert card.locator(".sentence").inner_text() == said
+        after, otherwise = card.locator(".counts tbody tr").all_inner_texts()
+        for text, hits, n in (
+            (after, edge.hits_with, edge.n_with),
+            (otherwise, edge.hits_without, edge.n_without),
+        ):
+            for value in (hits, n - hits, n):
+                assert f"{value:,.0f}" in text
+        spoken = card.locator(".plot").last.get_attribute("aria-label")
+        assert spoken.startswith(f"Share of {edge.target} at 1 to 10 events after {edge.influencer}: ")
+        page.get_by_role("button", name="Close the evidence").click()
+        assert page.locator(".card").count() == 0
+        assert heading(page) == edge.target
+
+
+def test_the_page_says_of_edges_what_the_library_says(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    for number, edge in enumerate(graph.edges_):
+        page.locator(f'#picture .hit[data-edge="{number}"]').dispatch_event("pointermove")
+        tip = page.locator("#tip").inner_text()
+        assert sentences.rates(edge) in tip
+        assert sentences.verdict(edge) in tip
+        if edge.effect in ("amplifies", "inhibits"):
+            assert page.locator("#picture .times").nth(number).text_content() == sentences.times(edge)
+
+
+def test_the_address_tells_what_is_seen(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    node(page, graph, "purchase").click()
+    page.click("#view-matrix")
+    page.click("#tab-whatif")
+    page.fill("#next", "add to cart")
+    page.keyboard.press("Enter")
+    address = page.evaluate("location.hash")
+    assert address == "#label=purchase&tab=whatif&view=matrix&event=add+to+cart"
+    page.go_back()
+    assert history(page) == []
+    page.go_back()
+    page.go_back()
+    assert page.locator("#matrix-box").is_hidden()
+    assert heading(page) == "purchase"
+    page.go_back()
+    assert heading(page) == "Choose a label"
+    page.go_forward()
+    assert heading(page) == "purchase"
+    page.evaluate("to => { location.hash = to; }", address)
+    page.locator("#panel-whatif").wait_for()
+    assert history(page) == ["add to cart"]
+    page.evaluate("() => { location.hash = '#label=nobody&from=x&tab=y&factor=z&event=none&view=w'; }")
+    page.locator("#panel-label").wait_for()
+    assert heading(page) == "Choose a label"
+
+
+def test_pictures_and_sentences_to_take_along(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#panel-label .influences [data-edge]").first.click()
+    with page.expect_download() as saving:
+        page.click("#save-svg")
+    assert saving.value.suggested_filename == "influences.svg"
+    drawn = xml.etree.ElementTree.parse(saving.value.path()).getroot()
+    texts = {text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    assert set(graph.labels_) <= texts
+    assert not list(drawn.iter("{http://www.w3.org/2000/svg}script"))
+    with page.expect_download() as saving:
+        page.click("#save-png")
+    image = Path(saving.value.path()).read_bytes()
+    box = page.locator("#picture").bounding_box()
+    assert image[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(image[16:20], "big") == 2 * math.ceil(box["width"])
+    page.get_by_role("button", name="Copy this sentence").click()
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator(".card .sentence").inner_text()
+    page.click("#copy-link")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_a_page_for_one_label_opens_on_it(visit: Any) -> None:
+    page = visit(sm.BSuMM("purchase", lookback=5).fit(EVENTS), title="Visits <b>")
+    assert heading(page) == "purchase"
+    assert page.locator("h1").inner_text() == "Visits <b>"
+    assert page.title() == "Visits <b> - summarkov"
+
+
+def test_a_chain_has_a_matrix_of_transitions(visit: Any) -> None:
+    chain = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
+    page = visit(chain)
+    assert page.locator("#matrix .mark").count() == len(chain.labels_) ** 2
+    page.locator("#matrix .hit").first.dispatch_event("pointermove")
+    assert "of the events after it" in page.locator("#tip").inner_text()
+
+
+def test_each_tab_keeps_its_place(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, height=500)
+    page.evaluate("document.getElementById('panel').scrollTop = 200")
+    page.click("#tab-data")
+    assert page.evaluate("document.getElementById('panel').scrollTop") == 0
+    page.click("#tab-label")
+    assert page.evaluate("document.getElementById('panel').scrollTop") == 200
