@@ -183,7 +183,7 @@ def test_chosen_targets():
             (TRAIN,),
             {"targets": "a"},
             DataError,
-            "labels must be a list of labels, not 'a'; wrap it in a list",
+            "targets must be a list of labels, not 'a'; wrap it in a list",
         ),
         ((TRAIN,), {"targets": []}, SettingError, "targets must hold at least one label"),
         ((TRAIN,), {"targets": ["d"]}, UnknownLabelError, "unknown label 'd'; the labels are 'a', 'b', 'c'"),

@@ -87,7 +87,7 @@ def compare(
     tell: Progress | None = write_progress if progress is True else progress or None
     if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int) or n_bootstrap < 1:
         raise SettingError(f"n_bootstrap must be a whole number from 1 on, not {n_bootstrap!r}")
-    names = None if targets is None else vocabulary_of(targets)
+    names = None if targets is None else vocabulary_of(targets, "targets")
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")

@@ -43,14 +43,14 @@ def check_unknown(unknown: str) -> None:
         raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
 
 
-def vocabulary_of(labels: Iterable[object]) -> list[str]:
+def vocabulary_of(labels: Iterable[object], setting: str = "labels") -> list[str]:
     """Return a declared vocabulary as it is stored: as text, sorted, without repeats.
 
     >>> vocabulary_of([2, "b", 10, "b"])
     ['10', '2', 'b']
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise DataError(f"labels must be a list of labels, not {labels!r}; wrap it in a list")
+        raise DataError(f"{setting} must be a list of labels, not {labels!r}; wrap it in a list")
     return sorted({label_text(label) for label in labels})
 
 
