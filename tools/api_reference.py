@@ -28,6 +28,7 @@ The examples take it that all names are there:
 
 ```python
 >>> from summarkov import *
+>>> from summarkov.confidence import *
 >>> from summarkov.errors import *
 >>> from summarkov.text import *
 
