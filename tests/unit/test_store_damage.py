@@ -279,7 +279,7 @@ EDITS = [
     ("binary", put("settings", "required", {}), ".settings.required: expected a list of labels, found {}"),
     ("binary", put("settings", "required", None), ".settings: required must be a list of labels, not None"),
     ("binary", put("settings", "forbidden", ["A"]), ".settings: 'A' is both required and forbidden"),
-    ("binary", put("settings", "candidates", 3), ".settings: candidates must be a list of labels, not 3"),
+    ("binary", put("settings", "candidates", 3), ".settings: candidates must be a list of labels; write [3]"),
     ("binary", put("settings", "max_influencers", 1), ".settings: max_influencers must be a whole number"),
     ("binary", put("settings", "required", ["B"]), ".influencers: expected the required influencers, and no"),
     ("searched", put("settings", "candidates", []), ".influencers: expected the required influencers, and"),
