@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 DATA ?= ../shared/data
 export SUMMARKOV_DATA = $(DATA)
 
-# A process a core, each with whole files of tests, in their order: the long ones come first.
+# One process per core, each with whole files of tests, in their order: the long ones come first.
 PYTEST = pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 test quick bare: export OMP_NUM_THREADS = 1
 test quick bare: export OPENBLAS_NUM_THREADS = 1

@@ -240,7 +240,7 @@ def counts(sequences, target, state, weights=None, labels=None):
 
 
 def prior_mean(counts, prior="uniform"):
-    """What a state never seen gets, one number an outcome.
+    """What a state never seen gets, one number per outcome.
 
     "uniform": 1/|X|. "base-rate": (N(x) + 1/2) / (N + |X|/2), N(x) being the totals over all states. Here
     and below |X| is the number of states of the target variable.

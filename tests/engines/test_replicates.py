@@ -39,7 +39,7 @@ from summarkov.kernels import rows as rows_module
 
 
 class Given:
-    """Draws that are written down: a row a replicate."""
+    """Draws that are written down: one row per replicate."""
 
     def __init__(self, weights):
         self.rows, self.n = weights, len(weights)

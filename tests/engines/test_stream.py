@@ -47,7 +47,7 @@ def scratch(tmp_path):
 
 
 def long_table(sequences, *, order=True):
-    """A row an event, as many columns as asked for."""
+    """One row per event, as many columns as asked for."""
     case = [f"case {k}" for k, sequence in enumerate(sequences) for _ in sequence]
     step = [i for sequence in sequences for i, _ in enumerate(sequence)]
     event = list(itertools.chain(*sequences))

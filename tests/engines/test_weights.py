@@ -30,7 +30,7 @@ from summarkov.scores import SCORES, Scorer
 
 @st.composite
 def questions(draw, weight):
-    """Data, a weight a sequence, a summary, and a request of either type."""
+    """Data, one weight per sequence, a summary, and a request of either type."""
     events = draw(data())
     n = len(events.sequences)
     weights = draw(st.lists(weight, min_size=n, max_size=n))

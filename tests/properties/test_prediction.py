@@ -119,7 +119,7 @@ def test_evaluations_equal_the_naive_ones(fit, draw):
 
 
 def floats_of(test):
-    """A weight a sequence that is kept exactly: a multiple of 1/8."""
+    """One weight per sequence that is kept exactly: a multiple of 1/8."""
     n = len(test.sequences)
     return st.lists(st.integers(0, 30).map(lambda w: w / 8), min_size=n, max_size=n)
 

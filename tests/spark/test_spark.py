@@ -125,7 +125,7 @@ def test_what_cannot_be_learned_from(spark):
 
 
 def test_predictions(spark, tmp_path):
-    """A row an event, the numbers of ``predict_proba``, written as Parquet."""
+    """One row per event, the numbers of ``predict_proba``, written as Parquet."""
     table = rows(90, n_cases=9)
     events = sm.read_events(table)
     frame = spark.createDataFrame(table)

@@ -148,7 +148,7 @@ def test_many_labels_bring_a_hint(run: Run) -> None:
     for command in (("describe", "many.txt"), ("learn", "many.txt", "--target", "a1")):
         printed = " ".join(run(*command).stdout.split())
         assert hint in printed
-        assert "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate" in printed
+        assert "--criterion extended-bic" in printed
     assert "Hint" not in run("learn", "many.txt", "-t", "a1", "--criterion", "extended-bic").stdout
     assert "Hint" not in run("learn", "many.txt", "-t", "a1", "-m", "chain").stdout
     Path("few.txt").write_text("a b c\n")

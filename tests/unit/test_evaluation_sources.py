@@ -47,7 +47,7 @@ def lines_file(path, sequences):
 
 @pytest.fixture
 def sources(tmp_path):
-    """The three parts as files with a sequence a line, some of them empty, in blocks of some events."""
+    """The three parts as files with one sequence per line, some of them empty, in blocks of some events."""
     opened = [
         sm.EventSource.json_lines(
             lines_file(tmp_path / f"{number}.jsonl", part), memory=9 * EVENT_BYTES, scratch=tmp_path

@@ -231,14 +231,14 @@ def test_what_was_found_is_merged_into_the_edges_and_forgotten_with_new_events(e
         merged = (edge.order, edge.order_ratio, edge.order_low, edge.order_high, edge.order_p, edge.order_q)
         assert merged == (of.order, of.ratio, of.low, of.high, of.p_value, of.adjusted)
     assert found.of("f", "f") is None
-    table = graph.edge_table()
+    table = graph.edges_.to_frame("pyarrow")
     assert table.column("order").to_pylist() == [edge.order for edge in graph.edges_]
     assert table.schema.field("order_q").type == "double"
     assert graph.to_networkx().edges["a", "b"]["order"] == "about order"
     graph.partial_fit(events)
     assert graph.order_ is None
     assert graph.edges_[0].order is None
-    assert graph.edge_table().schema == table.schema
+    assert graph.edges_.to_frame("pyarrow").schema == table.schema
 
 
 def test_threads_and_seeds(events):

@@ -185,7 +185,7 @@ def test_all_weights_zero():
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ([1, 2], "sample_weight must have one number a sequence (10), not shape (2,)"),
+        ([1, 2], "sample_weight must have one number per sequence (10), not shape (2,)"),
         (3.0, "not shape ()"),
         ([-1.0] * 10, "sample_weight must be finite numbers from 0 on"),
         ([np.nan] * 10, "sample_weight must be finite numbers from 0 on"),

@@ -36,6 +36,7 @@ WORKS = {
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
     "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
+    "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "Bag.fit": lambda e: [str(model.table_) for model in sm.Bag(sm.BSuMM("purchase"), 2).fit(e).models_],
     "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),
     "Bag.score": lambda e: BAG.score(e),
@@ -46,6 +47,23 @@ WORKS = {
         for line in sm.compare(e, models=["chain-0", "chain-1"], targets=["purchase"]).lines
     ],
 }
+
+STEPS = {
+    "AddEnd": sm.AddEnd(),
+    "CollapseRepeats": sm.CollapseRepeats(),
+    "MapLabels": sm.MapLabels({"purchase": "buy"}),
+    "PoolRare": sm.PoolRare(min_count=9),
+}
+
+
+def counted(events):
+    return dict(zip(events.labels, events.label_counts.tolist(), strict=True))
+
+
+for _name, _step in STEPS.items():
+    WORKS[f"{_name}.fit"] = lambda e, s=_step: counted(s.copy().fit(e).transform(EVENTS))
+    WORKS[f"{_name}.transform"] = lambda e, s=_step: counted(s.copy().fit(EVENTS).transform(e))
+    WORKS[f"{_name}.fit_transform"] = lambda e, s=_step: counted(s.copy().fit_transform(e))
 
 IN_MEMORY = "this needs the events in memory, and a StreamSource counts them where they are; give events that"
 #: What needs the events themselves, and what it says to a source.
@@ -66,6 +84,10 @@ REFUSES = {
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "read_events": (sm.read_events, IN_MEMORY),
+    "ReadEvents.fit": (lambda e: sm.ReadEvents().fit(e), IN_MEMORY),
+    "ReadEvents.read": (lambda e: sm.ReadEvents().read(e), IN_MEMORY),
+    "ReadEvents.transform": (lambda e: sm.ReadEvents().transform(e), IN_MEMORY),
+    "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
     "EventSource.spark": (EventSource.spark, "takes a Spark DataFrame, not StreamSource"),
@@ -87,6 +109,7 @@ OPTIONS = {
             lambda e: WHOLE.score(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.confidence(e, sample_weight=WEIGHTS),
             lambda e: GRAPH.discoveries(e, sample_weight=WEIGHTS),
+            lambda e: GRAPH.order_test(e, sample_weight=WEIGHTS),
             lambda e: sm.Bag(sm.BSuMM("purchase"), 2).fit(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],

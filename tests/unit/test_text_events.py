@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs("sentencex")
 
 
 def first_word(sentences):
-    """A label a sentence: its first word; none for "None"."""
+    """One label per sentence: its first word; none for "None"."""
     return [None if s.startswith("None") else s.split()[0].rstrip(".") for s in sentences]
 
 

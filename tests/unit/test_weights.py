@@ -58,7 +58,7 @@ def test_the_largest():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ([1], "one number a sequence (2), not shape (1,)"),
+        ([1], "one number per sequence (2), not shape (1,)"),
         ([[1, 2]], "not shape (1, 2)"),
         (1.5, "not shape ()"),
         ([1, -1], "must be finite numbers from 0 on"),
@@ -129,7 +129,7 @@ def test_a_weight_is_as_many_copies_for_graphs(weighted):
         assert weighted_value != pytest.approx(getattr(one, measure)(events), rel=1e-6)
     half = sm.InfluenceGraph(sm.BSuMM(lookback=4)).fit(events, sample_weight=weights / 2)
     assert half.models_["purchase"].fitted.n_events == copies.n_events / 2
-    with pytest.raises(SettingError, match="one number a sequence"):
+    with pytest.raises(SettingError, match="one number per sequence"):
         one.log_likelihood(events, sample_weight=[1])
 
 

@@ -164,7 +164,7 @@ def test_labels_that_never_occur_do_not_matter(here):
             {"x": []},
             "e.csv",
             DataError,
-            "sequence 'x' is empty, which a table with an event a row cannot hold; write .jsonl, .xes or "
+            "sequence 'x' is empty, which a table with one event per row cannot hold; write .jsonl, .xes or "
             ".spmf, "
             "or leave such sequences out: events[events.lengths > 0]",
         ),
@@ -172,7 +172,7 @@ def test_labels_that_never_occur_do_not_matter(here):
             sm.EventSequences.from_lists([["a"], ["a"]], ids=["x", "x"]),
             "e.parquet",
             DataError,
-            "2 sequences are named 'x', which a table with an event a row would make one; write .jsonl or "
+            "2 sequences are named 'x', which a table with one event per row would make one; write .jsonl or "
             ".xes, "
             "or give them different ids",
         ),

@@ -27,9 +27,9 @@ def positions(events: EventSequences) -> IntArray:
 def window_features(events: EventSequences, lookback: int, features: str) -> Any:
     """The last ``lookback`` events of every position as a sparse matrix with N rows.
 
-    "presence": a column a label, 1 if it is among them; "counts": how often it is; "onehot": a column a lag
-    and label, lag 1 first, 1 if the label stands there. What is before the start of the sequence, and events
-    of no known label, are zeros.
+    "presence": one column per label, 1 if it is among them; "counts": how often it is; "onehot": one column
+    per lag and label, lag 1 first, 1 if the label stands there. What is before the start of the sequence,
+    and events of no known label, are zeros.
 
     >>> events = EventSequences.from_lists([["A", "A", "B"]])
     >>> window_features(events, 2, "counts").toarray().astype(int).tolist()
@@ -58,7 +58,7 @@ def window_features(events: EventSequences, lookback: int, features: str) -> Any
 
 
 def recency_features(events: EventSequences, longest_lag: int = 200, last_position: int = 50) -> FloatArray:
-    """How long ago each label occurred last, and the position itself: N rows, a column a label and one more.
+    """How long ago each label occurred last, and the position: N rows, one column per label and one more.
 
     A lag counts events back (1: the event just before) and is at most ``longest_lag``, which also stands for
     a label that has not occurred yet. The position counts from 0 and is at most ``last_position``.

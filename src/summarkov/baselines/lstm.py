@@ -45,7 +45,7 @@ class LstmPredictor:
     key: tuple[float, int]
 
     def next_event(self, events: EventSequences) -> FloatArray:
-        """The distribution of the event at every position: a column a label, rows sum to 1."""
+        """The distribution of the event at every position: one column per label, rows sum to 1."""
 
         def compute() -> FloatArray:
             with reproducibly(self.threads):

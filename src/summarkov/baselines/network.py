@@ -64,7 +64,7 @@ def logits(network: Any, inputs: Any) -> Any:
 
 
 def padded(events: EventSequences, which: IntArray) -> tuple[IntArray, IntArray]:
-    """Some sequences as inputs and outputs, a row a sequence, filled up to the longest of them.
+    """Some sequences as inputs and outputs, one row per sequence, filled up to the longest of them.
 
     >>> events = EventSequences.from_lists([["A", "B", "B"], ["B"]])
     >>> inputs, outputs = padded(events, np.array([0, 1]))
@@ -110,7 +110,7 @@ def shuffled_batches(lengths: IntArray, batch_size: int, rng: Any) -> list[IntAr
 
 
 def label_probabilities(network: Any, events: EventSequences) -> FloatArray:
-    """The softmax over labels alone at every position: N rows that sum to 1, a column a label.
+    """The softmax over labels alone at every position: N rows that sum to 1, one column per label.
 
     Leaving BOS, EOS and PAD out of the softmax is the same as dividing by what it gives to labels.
     """

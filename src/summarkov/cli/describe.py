@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: Settings for data with many labels; see the guide to models.
-MANY_LABELS = "--criterion extended-bic --gamma 0.5 --xi 0.5 --alpha 20 --prior base-rate"
+MANY_LABELS = "--criterion extended-bic"
 
 
 @reads_events

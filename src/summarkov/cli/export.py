@@ -88,7 +88,7 @@ def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
 
     from summarkov.writers.rows import for_spreadsheets
 
-    table = graph.edge_table()
+    table = graph.edges_.to_frame("pyarrow")
     with replacing(out) as temporary, open(temporary, "wb") as file:
         if kind == ".csv":
             csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)

@@ -81,6 +81,6 @@ def summarkov(
 
 @text.callback(invoke_without_command=True)
 def text_commands(context: typer.Context) -> None:
-    """From documents to events: a topic or a concept a sentence, and the sentences behind a model."""
+    """From documents to events: a topic or concept per sentence, and the sentences behind a model."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 _FILES = (
-    ".csv or .tsv (an event a row), .parquet, .xes, .jsonl (a sequence a line), .txt (a sequence a line, "
+    ".csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the same, "
     "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
 )
 

@@ -66,7 +66,7 @@ def predict(
 ) -> None:
     """Give every label its probability, before each event of a file or after a history.
 
-    A row an event: sequence, position, event, and a column p(label) for each
+    One row per event: sequence, position, event, and a column p(label) for each
     label of the model, worked out from the events before it. With a graph over
     all labels every row sums to 1.
     """

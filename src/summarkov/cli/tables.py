@@ -84,7 +84,7 @@ def _print_heading(
 
 
 def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
-    """The table: a row a state, or for a target of several labels a row a state and label."""
+    """The table: one row per state, or for a target of several labels one row per state and label."""
     rows = list(model.table_)
     states = len(rows) if most is None else max(1, most // len(chosen))
     if len(rows) > states:

@@ -22,8 +22,8 @@ DocumentFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="Documents: .jsonl (an object a line), .csv or .tsv (a row a document), .txt (a document), or "
-        "folders of .txt files.",
+        help="Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one "
+        "document), or folders of .txt files.",
     ),
 ]
 EventsOut = Annotated[

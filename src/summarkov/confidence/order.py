@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import RateRatio, Strata
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.wording import plural
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -74,12 +76,12 @@ class EdgeOrder:
     remainder: Remainder | None = None
 
 
-@dataclass(frozen=True)
-class OrderTest:
+@dataclass(frozen=True, repr=False)
+class OrderTest(Tabular):
     """The result of an order test: every edge of the graph against ``n`` shuffles, in the order of targets.
 
     ``within`` says in blocks of how many positions events changed places, None: in the whole sequence.
-    ``n_pairs`` is the number of pairs that the search could have chosen.
+    ``n_pairs`` is the number of pairs that the search could have chosen. The frame has one row per edge.
     """
 
     n: int
@@ -87,6 +89,17 @@ class OrderTest:
     within: int | None
     n_pairs: int
     edges: tuple[EdgeOrder, ...]
+
+    def __post_init__(self) -> None:
+        keep_records(self, edges=EdgeOrder)
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(EdgeOrder, self.edges)
+
+    def summary(self) -> Sheet:
+        """The edges, as a table that prints well and that notebooks show in HTML."""
+        title = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
+        return Records(self.edges, EdgeOrder).sheet(f"{title}, {len(self.about_order)} about order")
 
     def of(self, influencer: str, target: str) -> EdgeOrder | None:
         """The edge from ``influencer`` to ``target``, if the graph has it."""
@@ -96,9 +109,9 @@ class OrderTest:
         return None
 
     @property
-    def about_order(self) -> tuple[EdgeOrder, ...]:
+    def about_order(self) -> Records[EdgeOrder]:
         """The edges that are about order."""
-        return tuple(edge for edge in self.edges if edge.order == ORDERS[0])
+        return Records((edge for edge in self.edges if edge.order == ORDERS[0]), EdgeOrder)
 
 
 class Sums(NamedTuple):

@@ -166,7 +166,7 @@ def state_tables(many: Sequence[IntArray]) -> FloatArray:
 
 
 def joined_tables(many: Sequence[CandidateCounts]) -> FloatArray:
-    """One table a candidate, ``[b, c, level * (most states) + s, x]``, absence first, as ``state_tables``.
+    """One table per candidate, ``[b, c, level * (most states) + s, x]``, absence first, as ``state_tables``.
 
     The replicates of all counts stand one after the other; counts without replicates are one.
     """

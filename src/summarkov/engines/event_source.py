@@ -175,7 +175,7 @@ class EventSource(ABC):
             A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``. A file
             that is there by several names, by links, is read once.
         case, event, order, labels
-            As for :func:`read_events`. A list column holds a sequence a row.
+            As for :func:`read_events`. A list column holds one sequence per row.
         memory
             Bytes to get along with, beside Python itself and the counts; 1 GiB by default. From about 64
             MiB on it is kept; what cannot be read in it is refused with a size that would do.
@@ -224,7 +224,7 @@ class EventSource(ABC):
         scratch: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> StreamSource:
-        """Stream files with a sequence a line, as :func:`read_events` reads them; see :meth:`parquet`."""
+        """Stream files with one sequence per line, as :func:`read_events` reads them; see :meth:`parquet`."""
         from summarkov.engines.stream import open_stream
 
         columns = {"case": case, "event": event}

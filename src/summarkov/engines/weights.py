@@ -26,7 +26,7 @@ def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] |
     given = np.asarray(weights)
     if given.shape != (n_sequences,):
         raise SettingError(
-            f"sample_weight must have one number a sequence ({n_sequences}), not shape {given.shape}"
+            f"sample_weight must have one number per sequence ({n_sequences}), not shape {given.shape}"
         )
     if given.dtype.kind not in "buif" or not np.isfinite(given.astype(float)).all() or (given < 0).any():
         raise SettingError("sample_weight must be finite numbers from 0 on")

@@ -31,7 +31,7 @@ class _Path(NamedTuple):
 
     def value(self, record: Any) -> Any:
         for name in self.attributes:
-            record = getattr(record, name)
+            record = None if record is None else getattr(record, name)
         if record is None or self.place is None:
             return _plain(record) if self.kind is str else record
         return record[self.place]

@@ -1,7 +1,7 @@
 """Tests of the history in NumPy: where a decision tree leads, and what each further test would tell apart.
 
-A tree is an array with a row a node, the root first: kind, label, other label, count, look-back, and the rows
-of the yes and the no branch. Its tests are
+A tree is an array with one row per node, the root first: kind, label, other label, count, look-back, and the
+rows of the yes and the no branch. Its tests are
 
 - ``OCCURS``: the lag to the count-th most recent occurrence of the label is at most the look-back;
 - ``MORE_RECENT``: the last occurrence of the label is more recent than that of the other;

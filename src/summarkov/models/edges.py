@@ -39,7 +39,7 @@ class Edges(Records[Influence]):
         rows = [
             [
                 edge.influencer,
-                f"{edge.effect}{f' ({edge.faint})' if edge.faint else ''}",
+                f"{edge.effect} ({edge.faint})" if edge.faint else edge.effect,
                 edge.target,
                 change(edge),
                 times(edge),

@@ -1,4 +1,4 @@
-"""``InfluenceGraph``: one model a label, fitted together; who influences whom."""
+"""``InfluenceGraph``: one model per label, fitted together; who influences whom."""
 
 from __future__ import annotations
 
@@ -120,9 +120,9 @@ class InfluenceGraph(OrderTested, Predictor):
     ) -> Confidence:
         """How sure each edge is: learn ``n`` graphs from resampled data and see which edges they have.
 
-        Sequences are drawn with replacement, as many as there are; with a weight each instead of copies, so
-        that all graphs are counted together. What was found is kept in ``confidence_``, shown with the graph
-        and saved with it.
+        Sequences are drawn with replacement, as many as there are; with one weight for each instead of
+        copies, so that all graphs are counted together. What was found is kept in ``confidence_``, shown with
+        the graph and saved with it.
 
         Parameters
         ----------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.confidence import EdgeOrder, OrderTest
 from summarkov.explain import Influence
+from summarkov.settings import seed_of
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
@@ -31,6 +32,7 @@ class OrderTested:
         n: int = 99,
         within: int | str | None = "auto",
         seed: int = 0,
+        random_state: int | None = None,
         sample_weight: Any = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> OrderTest:
@@ -57,6 +59,8 @@ class OrderTested:
         seed : int
             The order of each sequence follows from the seed, the number of the shuffle and the number of the
             sequence, so that it is the same in memory, streamed and on a cluster.
+        random_state : int, optional
+            Another name for ``seed``; give one of them.
         progress : function, optional
             Called as ``progress(done, total)``.
 
@@ -71,6 +75,7 @@ class OrderTested:
         first = next(iter(self.models_.values()))
         source = first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = list(self.models_.values())
+        seed = seed_of(seed, random_state)
         self._order = order_test(models, source, n=n, within=within, seed=seed, progress=progress)
         return self._order
 

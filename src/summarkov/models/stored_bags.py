@@ -8,10 +8,9 @@ from typing import Any
 
 from summarkov.explain import Influence, effect_of, ranked
 from summarkov.models.bag import Bag
+from summarkov.models.stored_ratios import plain_numbers, read_ratio, size
 from summarkov.store import Node
 
-#: What a number is that is null: infinite, or not known.
-_MISSING = {"ratio": math.nan, "low": 0.0, "high": math.inf}
 #: What the order test says.
 _ONLY_OF_GRAPHS = ("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition")
 _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
@@ -20,11 +19,7 @@ _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 def influence_documents(bag: Bag) -> list[dict[str, Any]]:
     """As plain values; what is infinite or not known is null."""
     return [
-        {
-            name: None if isinstance(v, float) and not math.isfinite(v) else v
-            for name, v in vars(edge).items()
-            if name not in _ONLY_OF_GRAPHS
-        }
+        {name: value for name, value in plain_numbers(edge).items() if name not in _ONLY_OF_GRAPHS}
         for edge in bag.influences_
     ]
 
@@ -45,8 +40,10 @@ def _edge(node: Node, bag: Bag) -> Influence:
         "interval": node["interval"].one_of(("counts",)),
         "depends": node["depends"].one_of(("",)),
     }
-    for name in (*_MISSING, *_COUNTS, "sequences", "sequences_with"):
-        values[name] = _number(node[name], name)
+    values["ratio"], values["low"], values["high"] = read_ratio(node)
+    values |= {name: size(node[name], 0.0) for name in _COUNTS}
+    for name in ("sequences", "sequences_with"):
+        values[name] = None if node[name].value is None else size(node[name], 0.0)
     if values["effect"] != "mixed" and values["effect"] != effect_of(values["low"], values["high"]):
         node["effect"].wrong("what 'low' and 'high' say")
     for hits, n in ((_COUNTS[0], _COUNTS[1]), (_COUNTS[2], _COUNTS[3])):
@@ -57,12 +54,3 @@ def _edge(node: Node, bag: Bag) -> Influence:
         node["frequency"].wrong(f"{values['frequency']}, as 'usage' has it")
     assert {*values, *_ONLY_OF_GRAPHS} == {field.name for field in fields(Influence)}
     return Influence(**values)
-
-
-def _number(node: Node, name: str) -> float | None:
-    if node.value is None and name not in _COUNTS:
-        return _MISSING.get(name)
-    value = node.number()
-    if value < 0:
-        node.wrong("a number from 0 on")
-    return value

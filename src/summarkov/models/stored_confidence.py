@@ -11,6 +11,7 @@ from summarkov.confidence import Confidence, EdgeConfidence
 from summarkov.explain import effect_of
 from summarkov.models.bootstrap import edge_confidence
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.stored_ratios import plain_numbers, read_ratio
 from summarkov.store import Node
 
 _EFFECTS = ("amplifies", "inhibits", "mixed", "unclear")
@@ -18,11 +19,7 @@ _EFFECTS = ("amplifies", "inhibits", "mixed", "unclear")
 
 def confidence_document(confidence: Confidence) -> dict[str, Any]:
     """As plain values; what is infinite or not known is null."""
-    edges = [
-        {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in vars(edge).items()}
-        for edge in confidence.edges
-    ]
-    return {**vars(confidence), "edges": edges}
+    return {**vars(confidence), "edges": [plain_numbers(edge) for edge in confidence.edges]}
 
 
 def read_confidence(node: Node, graph: InfluenceGraph) -> Confidence:
@@ -51,9 +48,7 @@ def _edge(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
     known = next((i for i in graph.models_[x].fitted.influences if i.influencer == z), None)
     if "ratio" not in node:  # of the first version, which had another measure: counts tell the ratio
         return edge_confidence(z, x, known, frequency)
-    ratio, low, high = (_number(node[name], missing) for name, missing in _MISSING.items())
-    if not low <= high:
-        node["low"].wrong("a number up to 'high'")
+    ratio, low, high = read_ratio(node)
     effect = node["effect"].one_of(_EFFECTS)
     if effect != "mixed" and effect != effect_of(low, high):
         node["effect"].wrong("what 'low' and 'high' say")
@@ -64,16 +59,3 @@ def _edge(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
             node["ratio"].wrong(f"{known.ratio:.6g}, which is what the counts say")
         ratio = known.ratio
     return EdgeConfidence(z, x, known is not None, effect, ratio, low, high, frequency)
-
-
-#: What a number is that is null.
-_MISSING = {"ratio": math.nan, "low": 0.0, "high": math.inf}
-
-
-def _number(node: Node, missing: float) -> float:
-    if node.value is None:
-        return missing
-    value = node.number()
-    if value < 0:
-        node.wrong("a number from 0 on")
-    return value

@@ -7,6 +7,7 @@ from typing import Any
 
 from summarkov.confidence import ORDERS, EdgeOrder, OrderTest, Remainder, benjamini_hochberg, order_word
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.stored_ratios import plain_numbers, read_ratio, size
 from summarkov.store import Node
 
 
@@ -14,13 +15,9 @@ def order_document(found: OrderTest) -> dict[str, Any]:
     """As plain values; what is infinite or not known is null."""
     edges = []
     for edge in found.edges:
-        remainder = None if edge.remainder is None else _plain(vars(edge.remainder))
-        edges.append({**_plain(vars(edge)), "remainder": remainder})
+        remainder = None if edge.remainder is None else plain_numbers(edge.remainder)
+        edges.append({**plain_numbers(edge), "remainder": remainder})
     return {**vars(found), "edges": edges}
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(v, float) and not math.isfinite(v) else v for name, v in values.items()}
 
 
 def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
@@ -51,7 +48,7 @@ def _check_adjusted(node: Node, p_values: list[float], adjusted: list[float], n_
 def _edge(node: Node, graph: InfluenceGraph) -> EdgeOrder:
     z, x = node["influencer"].one_of(graph.labels_), node["target"].one_of(tuple(graph.models_))
     ratio, low, high, p_value, adjusted = _estimate(node)
-    observed, shuffled = (_number(node[name], math.nan) for name in ("observed", "shuffled"))
+    observed, shuffled = (size(node[name], math.nan) for name in ("observed", "shuffled"))
     shown = next((i.ratio for i in graph.models_[x].fitted.influences if i.influencer == z), math.nan)
     order = node["order"].one_of(ORDERS)
     if order != order_word(shown, low, high, adjusted):
@@ -80,21 +77,8 @@ def _remainder(node: Node, graph: InfluenceGraph) -> Remainder | None:
 
 def _estimate(node: Node) -> tuple[float, float, float, float, float]:
     """Ratio, limits, p-value and adjusted p-value."""
-    ratio = _number(node["ratio"], math.nan)
-    low, high = _number(node["low"], 0.0), _number(node["high"], math.inf)
-    if not low <= high:
-        node["low"].wrong("a number up to 'high'")
+    ratio, low, high = read_ratio(node)
     p_value, adjusted = node["p_value"].number(), node["adjusted"].number()
     if not 0 <= p_value <= adjusted <= 1:
         node["p_value"].wrong("a number from 0 to 'adjusted', and that at most 1")
     return ratio, low, high, p_value, adjusted
-
-
-def _number(node: Node, missing: float) -> float:
-    """A number from 0 on; null is what is infinite or not known."""
-    if node.value is None:
-        return missing
-    value = node.number()
-    if value < 0:
-        node.wrong("a number from 0 on")
-    return value

@@ -78,9 +78,9 @@ def predict_frame(
     Returns
     -------
     pyspark.sql.DataFrame
-        A row an event: ``sequence``, ``position`` (from 1 on), ``event``, and a column ``p(label)`` for every
-        label that the model predicts, the numbers of ``predict_proba``. It is worked out when it is used,
-        such as by ``.write.parquet(path)``.
+        One row per event: ``sequence``, ``position`` (from 1 on), ``event``, and a column ``p(label)`` for
+        every label that the model predicts, the numbers of ``predict_proba``. It is worked out when it is
+        used, such as by ``.write.parquet(path)``.
     """
     from summarkov.engines.spark import map_sorted
 

@@ -1,4 +1,4 @@
-"""The conditional probability table of a fitted model, a row a state."""
+"""The conditional probability table of a fitted model, one row per state."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from summarkov.plot.canvas import COLOURS, axes_for, plain
 
 
 def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
-    """Draw what ``sensitivity`` found: a row an edge, a column a setting, a mark where the edge is found.
+    """Draw what ``sensitivity`` found: one row per edge, one column per setting, a mark where it is found.
 
     Parameters
     ----------

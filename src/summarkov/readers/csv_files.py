@@ -45,7 +45,7 @@ class Header:
 def read_csv(
     path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None, *, format: str
 ) -> EventSequences:
-    """Read a file with a header line and an event a line; an empty cell is a missing value.
+    """Read a file with a header line and one event per line; an empty cell is a missing value.
 
     Cells are text as they stand: ``007`` and ``NA`` are labels. Only the needed columns are converted.
     """

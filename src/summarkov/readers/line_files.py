@@ -1,4 +1,4 @@
-"""Files with a sequence a line: plain text, and JSON lines."""
+"""Files with one sequence per line: plain text, and JSON lines."""
 
 from __future__ import annotations
 

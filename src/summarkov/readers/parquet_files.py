@@ -1,4 +1,4 @@
-"""Parquet files: long tables, or a list column with a sequence a row."""
+"""Parquet files: long tables, or a list column with one sequence per row."""
 
 from __future__ import annotations
 

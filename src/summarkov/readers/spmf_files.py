@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 def read_spmf(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
-    """Read a sequence a line. Labels are the names of the items, or their numbers where they have none."""
+    """Read one sequence per line. Labels are the names of items, or their numbers where they have none."""
     if asked.names():
         raise SettingError(f"case, event and order name columns, and {path} is SPMF text, which has none")
     collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()

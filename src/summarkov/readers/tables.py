@@ -93,7 +93,7 @@ def list_columns(schema: pa.Schema) -> set[str]:
 def sequences_of(
     table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str, gap: Gap | None = None
 ) -> EventSequences:
-    """Turn the chosen columns of a table into sequences: a row an event, or a row a sequence."""
+    """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
     assert chosen.event is not None
     if gap is not None and not isinstance(chosen.order, str):
         raise SettingError(

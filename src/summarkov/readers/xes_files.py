@@ -27,7 +27,7 @@ NAME, TIME = "concept:name", "time:timestamp"
 
 
 def read_xes(path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None) -> EventSequences:
-    """Read a trace a sequence, an event an event, in the order of the file.
+    """Read one sequence per trace, its events in the order of the file.
 
     ``asked`` names the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
     ``event`` of the event (else ``concept:name``), ``order`` to sort the events of a trace by.

@@ -117,7 +117,7 @@ class Problem:
 
     @property
     def bytes_held(self) -> int:
-        """About how much a round of the search holds for this target: a table a candidate, several times."""
+        """About how much a round of the search holds for this target: one table per candidate, and more."""
         each = 64 * self.target.n_outcomes if isinstance(self.summary, WindowSummary) else 1024
         return each * len(self.optional)
 

@@ -13,7 +13,7 @@ from summarkov import kernels
 
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
-#: One row a state: int32 levels for the built-in summaries, objects for the user's own.
+#: One row per state: int32 levels for the built-in summaries, objects for the user's own.
 KeyArray = npt.NDArray[Any]
 
 

@@ -1,4 +1,4 @@
-"""From documents to events: a topic or a concept a sentence, a sequence a document.
+"""From documents to events: a topic or concept per sentence, one sequence per document.
 
 Everything here ends in :class:`summarkov.events.EventSequences`, and remembers which sentence each event is.
 """

@@ -37,9 +37,9 @@ def read_documents(
     Parameters
     ----------
     sources
-        Paths: JSON lines (an object a document), CSV or TSV with a header line (a row a document), a .txt
-        file (a document, named by its file), a folder of .txt files (in the order of their names). Or a dict
-        from name to text, a list of texts (named 0, 1, ...), or a list of :class:`Document`.
+        Paths: JSON lines (one object per document), CSV or TSV with a header line (one row per document), a
+        .txt file (a document, named by its file), a folder of .txt files (in the order of their names). Or a
+        dict from name to text, a list of texts (named 0, 1, ...), or a list of :class:`Document`.
     id, text, date
         The keys, or columns, of a document's name, text and date. A key "date" is taken for the date unless
         another is named.

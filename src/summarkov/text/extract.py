@@ -12,7 +12,7 @@ from summarkov.text.provenance import TextEvents
 from summarkov.text.quoted import Sentence
 from summarkov.text.sentences import split_sentences
 
-#: ``label(sentences)``: a label a sentence, None where there is none.
+#: ``label(sentences)``: one label per sentence, None where there is none.
 Labeler = Callable[[Sequence[str]], Iterable[str | None]]
 
 REPEATS = ("runs", "once", "all")
@@ -31,7 +31,7 @@ def text_events(
     language: str = "en",
     progress: Callable[[int, int], None] | None = None,
 ) -> TextEvents:
-    """Turn documents into a sequence of events each: a label a sentence, in the order of the sentences.
+    """Turn documents into a sequence of events each: one label per sentence, in the order of the sentences.
 
     Parameters
     ----------

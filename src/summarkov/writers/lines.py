@@ -1,4 +1,4 @@
-"""Events with a sequence a line: JSON lines and SPMF text."""
+"""Events with one sequence per line: JSON lines and SPMF text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_json_lines(events: EventSequences, file: Any) -> None:
 
 
 def json_lines(events: EventSequences) -> Iterator[str]:
-    """A line a sequence."""
+    """One line per sequence."""
     for name, labels in zip(events.ids, events, strict=True):
         yield json.dumps({"id": name, "events": labels})
 

@@ -1,4 +1,4 @@
-"""Events as tables, an event a row: CSV, TSV and Parquet."""
+"""Events as tables, one event per row: CSV, TSV and Parquet."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def write_parquet(events: EventSequences, file: Any) -> None:
 
 
 def event_rows(events: EventSequences) -> Iterator[Rows]:
-    """All events, a row each, some sequences at a time; refuse what rows cannot hold."""
+    """All events, one row per event, some sequences at a time; refuse what rows cannot hold."""
     empty = np.flatnonzero(events.lengths == 0)
     if len(empty):
         raise DataError(
-            f"sequence {events.ids[empty[0]]!r} is empty, which a table with an event a row cannot hold; "
+            f"sequence {events.ids[empty[0]]!r} is empty, which a table with one event per row cannot hold; "
             "write .jsonl, .xes or .spmf, or leave such sequences out: events[events.lengths > 0]"
         )
     name, most = next(iter(Counter(events.ids).most_common(1)), ("", 1))
     if most > 1:
         raise DataError(
-            f"{most} sequences are named {name!r}, which a table with an event a row would make one; "
+            f"{most} sequences are named {name!r}, which a table with one event per row would make one; "
             "write .jsonl or .xes, or give them different ids"
         )
     for part in pieces(events, 3):

@@ -28,9 +28,9 @@ _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = False) -> None:
     """Write events as the end of the file's name says, so that ``read_events`` reads them back.
 
-    - ``.csv``, ``.tsv``, ``.parquet``: an event a row, with columns sequence, position and event;
-    - ``.jsonl``: a sequence a line, ``{"id": ..., "events": [...]}``;
-    - ``.xes``: a log with a trace a sequence (without times, which the events do not have);
+    - ``.csv``, ``.tsv``, ``.parquet``: one event per row, with columns sequence, position and event;
+    - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``;
+    - ``.xes``: a log with one trace per sequence (without times, which the events do not have);
     - ``.spmf``: an itemset an event, names of items in the header unless all labels are numbers, and names of
       sequences, unless they are 0, 1, ..., as comments that other programs skip.
 

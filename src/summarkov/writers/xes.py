@@ -22,7 +22,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_xes(events: EventSequences, file: Any) -> None:
-    """Write a trace a sequence; ``concept:name`` names traces and events."""
+    """Write one trace per sequence; ``concept:name`` names traces and events."""
     occurring = np.flatnonzero(events.label_counts).tolist()
     named = {code: f"    <event>{_name(events.labels[code])}</event>\n".encode() for code in occurring}
     file.write(_BEGIN.encode())
