@@ -1,4 +1,4 @@
-"""Which events drive which: summary Markov models for event sequences without time stamps.
+"""Which events make which others more or less likely: summary Markov models for event sequences.
 
 Public names load when first used, so that ``import summarkov`` is instant.
 

@@ -11,6 +11,7 @@ import pytest
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
 from summarkov.explain import sentences
+from summarkov.wording import percent
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +205,36 @@ def test_each_tab_keeps_its_place(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert page.evaluate("document.getElementById('panel').scrollTop") == 0
     page.click("#tab-label")
     assert page.evaluate("document.getElementById('panel').scrollTop") == 200
+
+
+def test_a_sequence_with_the_probability_along_it(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, events=EVENTS, sequences=5)
+    node(page, graph, "purchase").click()
+    page.click("#tab-sequences")
+    assert "5 sequences of the data are part of this page" in page.locator("#panel-sequences").inner_text()
+    page.select_option("#which-sequence", "4")
+    sequence = EVENTS.to_lists()[-1]
+    assert page.locator(".events .event").all_inner_texts() == sequence
+    at = 7
+    page.locator(f'.events [data-at="{at}"]').click()
+    why = graph.explain(sequence[:at], "purchase")
+    text = page.locator("#why-here").inner_text()
+    assert f"Before event 8 the probability of purchase is {percent(why.probability)}" in text
+    assert why.words in text
+    influencers = graph.influencers_["purchase"]
+    lit = page.locator(".events .lit [data-at]").evaluate_all("all => all.map(e => Number(e.dataset.at))")
+    assert lit == [i for i in range(at - 5, at) if sequence[i] in influencers]
+    assert visit(graph, events=EVENTS).locator("#tab-sequences").is_hidden()
+
+
+def test_from_an_edge_to_the_sequences_behind_it(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, events=EVENTS, sequences=200)
+    page.locator("#panel-label .influences [data-edge]").first.click()
+    edge = graph.edges_[0]
+    page.locator(".card .cases button").first.click()
+    page.locator("#panel-sequences").wait_for()
+    sequence = page.locator(".events .event").all_inner_texts()
+    assert edge.influencer in sequence
+    at = int(page.locator(".events .asked [data-at]").get_attribute("data-at"))
+    assert sequence[at] == edge.target
+    assert edge.influencer in sequence[max(0, at - 5) : at]

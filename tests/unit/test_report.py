@@ -16,6 +16,7 @@ from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.models.exports import weight
 from summarkov.report import content as contents
 from summarkov.report import passages as report_passages
+from summarkov.report import sequences as report_sequences
 from summarkov.report import to_html
 from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
@@ -205,6 +206,27 @@ def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
 def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:
     assert contents.content(graph, EVENTS[:10])["lags"] is not None
     assert contents.content(graph, [["something else"]])["lags"] is None
+
+
+def test_sequences_are_in_the_page_only_if_asked_for(
+    graph: sm.InfluenceGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert contents.content(graph, EVENTS)["cases"] is None
+    cases = contents.content(graph, EVENTS, sequences=3)["cases"]
+    rows = EVENTS.to_lists()
+    assert [[graph.labels_[code] for code in codes] for _, codes, _ in cases] == [
+        rows[0],
+        rows[100],
+        rows[-1],
+    ]
+    monkeypatch.setattr(report_sequences, "MOST_EVENTS", 4)
+    assert [(len(codes), cut) for _, codes, cut in contents.content(graph, EVENTS, sequences=1)["cases"]] == [
+        (4, 11)
+    ]
+    with pytest.raises(SettingError, match="from 1 to 200, not 0"):
+        contents.content(graph, EVENTS, sequences=0)
+    with pytest.raises(SettingError, match="give these too"):
+        contents.content(graph, sequences=3)
 
 
 # ---------------------------------------------------------------------------------- layout

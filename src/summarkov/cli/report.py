@@ -41,6 +41,15 @@ def report(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="What the events are, as the page's title.")
     ] = None,
+    sequences: Annotated[
+        int | None,
+        typer.Option(
+            "--sequences",
+            metavar="N",
+            help="Put N of the sequences of --events into the page, to look at one event after the other. "
+            "Whoever has the page can read them.",
+        ),
+    ] = None,
     reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
@@ -59,7 +68,7 @@ def report(
         with working(f"Reading {passages}"):
             quoted = read_text_events(passages)
     with working(f"Writing {output}"), saving(output):
-        fitted.to_html(output, events=data, passages=quoted, title=title)
+        fitted.to_html(output, events=data, passages=quoted, title=title, sequences=sequences)
     if json:
         print_json({"saved": str(output), "bytes": output.stat().st_size})
     else:

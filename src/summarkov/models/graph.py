@@ -268,6 +268,7 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
         events: Any = None,
         passages: Any = None,
         title: str | None = None,
+        sequences: int | None = None,
     ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
@@ -276,8 +277,9 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
         sequences are, and how the share of a target changes from event to event after an influencer. With
         ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
         file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
-        the events are.
+        the events are. ``sequences`` is the number of sequences of the events that become part of the page,
+        to be looked at one event after the other: none unless asked for.
         """
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages, title=title)
+        return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)

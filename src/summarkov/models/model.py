@@ -277,11 +277,12 @@ class SummaryModel(Predictor):
         events: Any = None,
         passages: Any = None,
         title: str | None = None,
+        sequences: int | None = None,
     ) -> str | None:
         """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages, title=title)
+        return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
 
     def summary(self) -> Sheet:
         """The states that were seen most, as a table that prints well and that notebooks show in HTML."""

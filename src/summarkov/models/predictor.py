@@ -88,6 +88,7 @@ class Predictor(Parameters):
         ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes. The
         numbers are those of :meth:`follow`, all at once.
 
+        >>> import numpy as np
         >>> from summarkov import BSuMM, InfluenceGraph
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> after = graph.predict_next([["A"], ["C", "A", "B"], []])

@@ -7,7 +7,8 @@ function cardOf(edge) {
     make("div", { class: "row no-print" }, copyButton("Copy this sentence", () => sentenceOf(edge)), make("button", { type: "button", onclick: () => open(edge.to) }, "Close the evidence"), passagesButton(edge)),
     countsOf(edge, windowWords(target, edge.from)),
     ...ratioOf(edge),
-    ...lagsOf(edge, target))];
+    ...lagsOf(edge, target),
+    ...casesOf(edge))];
 }
 
 // Four counts: after the influencer and otherwise, the target and anything else.

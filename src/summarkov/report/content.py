@@ -19,6 +19,7 @@ from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
 from summarkov.report.passages import passages_content, text_events_of
+from summarkov.report.sequences import sequence_content
 from summarkov.report.target import target_content
 
 #: A graph of more edges than this starts with its surest ones, this many of them.
@@ -28,7 +29,11 @@ MOST_STATES = 300_000
 
 
 def content(
-    model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None, title: str | None = None
+    model: SummaryModel | InfluenceGraph,
+    events: Any = None,
+    passages: Any = None,
+    title: str | None = None,
+    sequences: int | None = None,
 ) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
     graph = isinstance(model, InfluenceGraph)
@@ -60,6 +65,7 @@ def content(
         "sequences": fitted.n_sequences,
         "lengths": None if read is None else _lengths(read),
         "lags": None if read is None else _lags(read, fitted.labels, edges),
+        "cases": None if sequences is None else sequence_content(read, fitted.labels, sequences),
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
         "start": start,
         "places": places(len(fitted.labels), layout_edges(influences, codes, start)),

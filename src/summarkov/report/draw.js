@@ -185,7 +185,7 @@ function drawEdges(outlines) {
     if (tell && !line.classList.contains("faded") && factor.textContent) spots.push([factor, drawn.along]);
   }
   for (const [factor, along] of spots) {
-    const half = 3.3 * factor.textContent.length;
+    const half = 3.5 * factor.textContent.length + 4;
     const boxAt = ([x, y]) => [x - half, y - 7, x + half, y + 7];
     const free = along.find((spot) => outlines.taken.meets(boxAt(spot)) === 0);
     factor.classList.toggle("hidden", free === undefined);
@@ -199,7 +199,7 @@ function drawEdges(outlines) {
 function traced(found) {
   if (found === null) return null;
   const [a, c, b] = partOf(found.bend, found.start, found.base);
-  const along = [0.5, 0.4, 0.6, 0.3, 0.7].map((t) => pointOf(found.bend, found.start + (found.end - found.start) * t));
+  const along = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].map((t) => pointOf(found.bend, found.start + (found.end - found.start) * t));
   return { path: `M${put(a)} Q${put(c)} ${put(b)}`, base: b, tip: found.tip, along };
 }
 

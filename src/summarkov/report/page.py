@@ -35,6 +35,7 @@ SCRIPTS = (
     "matrix.js",
     "label.js",
     "whatif.js",
+    "sequences.js",
     "data.js",
     "save.js",
     "address.js",
@@ -52,15 +53,17 @@ def to_html(
     events: Any = None,
     passages: Any = None,
     title: str | None = None,
+    sequences: int | None = None,
 ) -> str | None:
     """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
 
     With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
     how long the sequences are, and how the share of a target changes from event to event after an influencer,
     which a model does not know. With ``passages`` (events from text, or a file of them) it shows the
-    sentences behind every edge. ``title`` says what the events are.
+    sentences behind every edge. ``title`` says what the events are. ``sequences`` is the number of
+    sequences that become part of the page, to look at one event after the other.
     """
-    text = page(model, events, passages, title)
+    text = page(model, events, passages, title, sequences)
     if path is None:
         return text
     write_atomically(path, text)
@@ -68,7 +71,11 @@ def to_html(
 
 
 def page(
-    model: SummaryModel | InfluenceGraph, events: Any = None, passages: Any = None, title: str | None = None
+    model: SummaryModel | InfluenceGraph,
+    events: Any = None,
+    passages: Any = None,
+    title: str | None = None,
+    sequences: int | None = None,
 ) -> str:
     """The text of the page."""
     if len(model.labels_) > _MOST_LABELS:
@@ -76,7 +83,7 @@ def page(
             f"the model has {len(model.labels_):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
             "the rare ones with pool_rare (--min-count) before learning"
         )
-    what = content(model, events, passages, title)
+    what = content(model, events, passages, title, sequences)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     parts = {
