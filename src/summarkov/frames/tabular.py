@@ -94,18 +94,17 @@ def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None)
         known = ("pandas", "polars", "pyarrow")
         hint = nearest(str(library), known)
         raise SettingError(f"library must be 'pandas', 'polars' or 'pyarrow', not {library!r}{hint}")
-    table = _to_arrow(columns)
     if library == "pandas":
         with optional_library("a data frame of pandas", "pandas", extra="frames"):
             import pandas  # noqa: F401  # pyarrow makes the frame, and says less well that it is missing
 
-        return table.to_pandas()
+        return _to_arrow(columns).to_pandas()
     if library == "polars":
         with optional_library("a data frame of polars", "polars", extra="frames"):
             import polars
 
-        return polars.from_arrow(table)
-    return table
+        return polars.from_arrow(_to_arrow(columns))
+    return _to_arrow(columns)
 
 
 def _to_arrow(columns: Mapping[str, Column]) -> pa.Table:
