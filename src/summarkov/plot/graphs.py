@@ -16,6 +16,8 @@ from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, FloatArray, apart, places
 
+#: The least width of a new figure, and the height of its legend, in inches.
+_LEAST_WIDTH, _LEGEND = 4.0, 0.5
 _LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
 
 
@@ -99,12 +101,17 @@ def _boxes(
     found = apart(place * np.sqrt(3.0 * (taken + 0.3).prod(axis=1).sum()), taken + np.array([0.25, 0.3]))
     low = (found - taken / 2).min(axis=0) - 0.25
     high = (found + taken / 2).max(axis=0) + np.array([0.25, 0.45])  # a loop stands above its label
+    spare = max(0.0, _LEAST_WIDTH - (high - low)[0]) / 2
+    low[0], high[0] = low[0] - spare, high[0] + spare
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     wide, tall = high - low
     if is_new:
         share = 1.0 if size is None else size / wide
-        ax.figure.set_size_inches(share * wide, share * tall + 0.5)
+        ax.figure.set_size_inches(share * wide, share * tall + _LEGEND)
+        ax.figure.set_layout_engine("none")  # sizes are known
+        below = _LEGEND / (share * tall + _LEGEND)
+        ax.set_position((0.0, below, 1.0, 1.0 - below))
     else:
         there = ax.get_window_extent(renderer)
         share = min(there.width / wide, there.height / tall) / ax.figure.dpi
@@ -156,7 +163,8 @@ def _explain(ax: Any, drawn: Sequence[Influence], font_size: float) -> None:
         ax.legend(
             handles=lines,
             loc="upper center",
-            bbox_to_anchor=(0.5, 0.02),
+            bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=0,
             ncols=len(lines),
             frameon=False,
             fontsize=0.9 * font_size,
