@@ -66,7 +66,7 @@ EXAMPLES = {
     "docs/guide/data.md": ("pandas", "polars", "duckdb"),
     "docs/guide/figures.md": ("matplotlib",),
     "docs/guide/getting-started.md": ("pandas",),
-    "docs/guide/models.md": ("sklearn",),
+    "docs/guide/sklearn.md": ("pandas", "sklearn"),
     "docs/guide/prepare.md": ("pandas",),
     "docs/guide/spark.md": ("Java", "pyspark"),
     "docs/guide/text.md": ("sentencex", "sklearn"),

@@ -28,6 +28,7 @@ The examples take it that all names are there:
 
 ```python
 >>> from summarkov import *
+>>> from summarkov.confidence import *
 >>> from summarkov.errors import *
 >>> from summarkov.text import *
 
@@ -50,6 +51,7 @@ LAYOUT = {
         "summarkov.scores:Scorer",
     ],
     "Graphs": ["InfluenceGraph", "compare_groups"],
+    "In scikit-learn": ["scorer", "PoolRare", "MapLabels", "CollapseRepeats", "AddEnd", "ReadEvents"],
     "Which influencers stay": [
         "sensitivity",
         "summarkov.models:Stability",
@@ -57,6 +59,11 @@ LAYOUT = {
         "summarkov.models:StableEdge",
     ],
     "What models and graphs return": [
+        "summarkov.frames:Tabular",
+        "summarkov.frames:Sheet",
+        "summarkov.frames:Records",
+        "summarkov.models.predictions:Predictions",
+        "summarkov.models.edges:Edges",
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",
         "summarkov.explain:Influence",
@@ -103,6 +110,7 @@ LAYOUT = {
         )
     ],
     "Simulation": ["Dynamics"],
+    "Evidence": ["compare", "summarkov.evaluation:Comparison", "summarkov.baselines:ModelContender"],
     "The rest": ["load", "backend"],
     "Errors": [
         f"summarkov.errors:{name}"

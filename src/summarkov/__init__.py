@@ -113,7 +113,13 @@ __all__ = [
 ]
 
 
+#: Rooms that people use by name, such as ``summarkov.plot.graph``.
+_ROOMS = ("errors", "plot", "text")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"summarkov.{name}")
     if name not in _WHERE:
         raise AttributeError(f"module 'summarkov' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"summarkov.{_WHERE[name]}"), name)
@@ -122,4 +128,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_WHERE})
+    return sorted([*__all__, *_ROOMS, "__version__"])

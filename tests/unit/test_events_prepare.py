@@ -98,9 +98,9 @@ def test_other_events_by_the_labels_that_were_kept():
             "you mean 'A'?",
         ),
         (
-            lambda e: e.map_labels({"A": 1}),
+            lambda e: e.map_labels({"A": None}),
             SettingError,
-            "labels must become text, and 'A' becomes 1; give it a name",
+            "labels must become labels, and 'A' becomes None; give it a name",
         ),
         (lambda e: e.map_labels(["A"]), SettingError, "labels are mapped by a dict or a function, not ['A']"),
         (

@@ -65,7 +65,7 @@ def test_each_model_is_the_one_fitted_alone(template, events):
         assert model.trace_ == alone.trace_
         assert list(model.table_) == list(alone.table_)
         total += alone.log_likelihood_
-    assert graph.log_likelihood_ == pytest.approx(total, rel=1e-12)
+    assert graph.summed_log_likelihood_ == pytest.approx(total, rel=1e-12)
 
 
 def test_edges_are_sorted_by_evidence(graph):

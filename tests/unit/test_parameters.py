@@ -144,7 +144,7 @@ def test_unfitted_attributes(family, name):
         assert not hasattr(model, name)
 
 
-@pytest.mark.parametrize("name", ["models_", "labels_", "influencers_", "edges_", "log_likelihood_"])
+@pytest.mark.parametrize("name", ["models_", "labels_", "influencers_", "edges_", "summed_log_likelihood_"])
 def test_unfitted_attributes_of_a_graph(name):
     graph = sm.InfluenceGraph(sm.BSuMM())
     with pytest.raises(NotFittedError, match="this InfluenceGraph is not fitted"):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
+from summarkov.confidence.records import Comparable
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -20,7 +21,7 @@ _STEPS = 50
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Comparable):
     """How many times as large something is in the second group as in the first.
 
     ``low`` and ``high`` are an interval that allows for all comparisons of its kind together, ``p_value`` is

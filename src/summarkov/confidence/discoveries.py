@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from summarkov.confidence.records import Comparable
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.wording import plural
 
 
 @dataclass(frozen=True)
-class Discovery:
+class Discovery(Comparable):
     """An edge that one half of the data proposed and the other half tested.
 
     ``ratio``, ``low`` and ``high`` are those of the half that tested, see

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from summarkov.confidence.records import Comparable
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.wording import plural
 
 
 @dataclass(frozen=True)
-class EdgeConfidence:
+class EdgeConfidence(Comparable):
     """How often an edge was found again, and in which interval its ratio lies.
 
     ``frequency`` is the share of replicates whose graph has the edge. ``ratio`` is that of the data

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import RateRatio, Strata
+from summarkov.confidence.records import Comparable
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.wording import plural
 
@@ -22,7 +23,7 @@ RATE = 0.05
 
 
 @dataclass(frozen=True)
-class Remainder:
+class Remainder(Comparable):
     """An inhibition among the events that its influencer does not amplify.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
@@ -45,7 +46,7 @@ class Remainder:
 
 
 @dataclass(frozen=True)
-class EdgeOrder:
+class EdgeOrder(Comparable):
     """What is left of an edge once it is known what each sequence is made of.
 
     ``observed`` is Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are

@@ -121,7 +121,7 @@ class EventSource(ABC):
 
     # ------------------------------------------------------------------ prepare
 
-    def map_labels(self, mapping: Mapping[str, str] | Callable[[str], str]) -> EventSource:
+    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSource:
         """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
         return self._relabelled(mapped(self.labels, mapping))
 

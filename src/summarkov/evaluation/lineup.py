@@ -23,6 +23,7 @@ from summarkov.models import (
     CSuMM,
     MarkovChain,
     OSuMM,
+    SummaryModel,
     TreeSuMM,
     VariableOrderChain,
 )
@@ -92,8 +93,8 @@ NAMES = tuple(_MAKE)
 DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
 
 
-def lineup(models: Iterable[str | Contender], *, n_jobs: int | None = None) -> list[Contender]:
-    """Make the contenders that are named, and pass on those that are given.
+def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:
+    """Make the contenders that are named, and pass on those that are given; a model is one as it is.
 
     A library that one of them needs and that is not there is told now, not after hours of work.
 
@@ -104,7 +105,13 @@ def lineup(models: Iterable[str | Contender], *, n_jobs: int | None = None) -> l
         raise SettingError(f"models must be a list; write [{models!r}]")
     contenders: list[Contender] = []
     for model in models:
-        if not isinstance(model, str):
+        if isinstance(model, SummaryModel):
+            if model.target is not None:
+                raise SettingError(
+                    f"{model!r} has a target; compare models without one, and choose labels with targets="
+                )
+            contenders.append(ModelContender(repr(model), model, {}, n_jobs))
+        elif not isinstance(model, str):
             if not (hasattr(model, "name") and hasattr(model, "candidates")):
                 raise SettingError(
                     f"{model!r} is no contender, which has a name and candidates; a model becomes one as "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,11 @@ from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
+from summarkov.events.labels import Label, vocabulary_of
 from summarkov.events.prepare import split_numbers
+from summarkov.models import SummaryModel
 from summarkov.readers import read_events
-from summarkov.settings import seed_of
+from summarkov.settings import seed_of, write_progress
 
 IntArray = npt.NDArray[np.int64]
 
@@ -33,15 +35,15 @@ def compare(
     dev: Any = None,
     test: Any = None,
     *,
-    models: Iterable[str | Contender] = DEFAULT,
-    targets: Iterable[str] | None = None,
+    models: Iterable[str | SummaryModel | Contender] = DEFAULT,
+    targets: Iterable[Label] | None = None,
     splits: int = 1,
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
     seed: int = 0,
     random_state: int | None = None,
     n_bootstrap: int = 2000,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Literal[True] | None = None,
     n_jobs: int | None = None,
 ) -> Comparison:
     """Fit on train, choose settings on dev for each target, report on test.
@@ -53,8 +55,10 @@ def compare(
         ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. An :class:`EventSource` gives
         to the last bit what the same events give in memory, with all models but those that need a matrix of
         all events: logistic regression, boosting and the LSTM.
-    models : names or contenders
-        Names as in :data:`summarkov.evaluation.NAMES`, or anything with ``name`` and ``candidates``.
+    models : names, models or contenders
+        Names as in :data:`summarkov.evaluation.NAMES`, each with the grid of settings of the paper; models
+        without a target, such as ``BSuMM(lookback=3)``, with just these settings; or anything with ``name``
+        and ``candidates``.
     targets : labels, optional
         Average over these labels only. By default all that occur in train: a label that does not cannot be
         learned, and where it occurs in dev or test it is an event like any other, only no target. A label
@@ -67,8 +71,9 @@ def compare(
         Finished pieces, a contender on a split each, are kept there, so that an interrupted comparison goes
         on where it stopped. Removed at the end. A contender of your own is kept if its ``repr`` tells its
         settings, as that of a dataclass does.
-    progress : function, optional
-        Called with pieces done, pieces in all, and what is being worked on.
+    progress : function or True, optional
+        Called with pieces done, pieces in all, and what is being worked on; True writes that to the standard
+        error.
 
     Examples
     --------
@@ -79,10 +84,10 @@ def compare(
     [('chain-1', 'best'), ('chain-0', 'worse')]
     """
     seed = seed_of(seed, random_state)
+    tell: Progress | None = write_progress if progress is True else progress or None
     if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int) or n_bootstrap < 1:
         raise SettingError(f"n_bootstrap must be a whole number from 1 on, not {n_bootstrap!r}")
-    if targets is not None and not isinstance(targets, str):
-        targets = sorted(set(targets))
+    names = None if targets is None else vocabulary_of(targets, "targets")
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
@@ -92,11 +97,11 @@ def compare(
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(pieces) * len(contenders), 0
     for number, (split, _) in enumerate(pieces):
-        chosen = _targets(targets, split)
+        chosen = _targets(names, split)
         for c, contender in enumerate(contenders):
             what = contender.name if len(pieces) == 1 else f"{contender.name}, split {number + 1}"
-            if progress is not None:
-                progress(done, total, what)
+            if tell is not None:
+                tell(done, total, what)
             name = kept.piece(split, chosen, contender)
             tuned = kept.get(name)
             if tuned is None:
@@ -104,8 +109,8 @@ def compare(
                 kept.put(name, tuned)
             results[c].append(tuned)
             done += 1
-            if progress is not None:
-                progress(done, total, what)
+            if tell is not None:
+                tell(done, total, what)
     comparison = Comparison(
         results,
         [split.test.n_events for split, _ in pieces],
@@ -180,8 +185,6 @@ def _targets(targets: Iterable[str] | None, split: Split) -> tuple[str, ...]:
     labels = split.train
     if targets is None:
         return tuple(x for x, n in zip(labels.labels, labels.label_counts.tolist(), strict=True) if n)
-    if isinstance(targets, str):
-        raise SettingError(f"targets must be a list of labels; write [{targets!r}]")
     chosen = tuple(targets)
     if not chosen:
         raise SettingError("targets must hold at least one label; leave it out for all of them")

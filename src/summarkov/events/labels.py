@@ -8,9 +8,14 @@ import numpy as np
 
 from summarkov.errors import DataError
 
+#: A label as people may write it: text, or a number that means its text.
+Label = str | int | float
+
 
 def label_text(value: object) -> str:
     """Return a label's text: numbers are labels too (as Python writes them), a missing value is not.
+
+    This is the one rule for labels in data and in settings: 3 means the label ``"3"``, everywhere.
 
     >>> label_text("007"), label_text(7), label_text(1.0)
     ('007', '7', '1.0')
@@ -27,20 +32,25 @@ def label_text(value: object) -> str:
     raise DataError(f"a label must be text or a number, not {type(value).__name__}")
 
 
+def is_label(value: object) -> bool:
+    """Whether a value is one label, and not a list of them: text, or a number that means its text."""
+    return isinstance(value, str | bool | int | float | np.generic)
+
+
 def check_unknown(unknown: str) -> None:
     """Refuse what does not say how to treat labels that a vocabulary does not hold."""
     if unknown not in ("error", "ignore"):
         raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
 
 
-def vocabulary_of(labels: Iterable[object]) -> list[str]:
+def vocabulary_of(labels: Iterable[object], setting: str = "labels") -> list[str]:
     """Return a declared vocabulary as it is stored: as text, sorted, without repeats.
 
     >>> vocabulary_of([2, "b", 10, "b"])
     ['10', '2', 'b']
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise DataError(f"labels must be a list of labels, not {labels!r}; wrap it in a list")
+        raise DataError(f"{setting} must be a list of labels, not {labels!r}; wrap it in a list")
     return sorted({label_text(label) for label in labels})
 
 

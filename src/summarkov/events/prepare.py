@@ -6,11 +6,13 @@ A vocabulary may hold labels that never occur; preparation keeps those that it n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, nearest
+from summarkov.events.labels import is_label, label_text
 
 IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
@@ -30,9 +32,10 @@ def renamed(
     return translate[codes] if len(codes) else codes, vocabulary
 
 
-def mapped(labels: Sequence[str], mapping: Mapping[str, str] | Callable[[str], str]) -> list[str]:
-    """What every label becomes."""
+def mapped(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
+    """What every label becomes; in a mapping, too, a number means its text."""
     if isinstance(mapping, Mapping):
+        mapping = {label_text(label): new for label, new in mapping.items()}
         known = [label for label in mapping if label in set(labels)]
         if mapping and not known:
             first = str(next(iter(mapping)))
@@ -46,9 +49,9 @@ def mapped(labels: Sequence[str], mapping: Mapping[str, str] | Callable[[str], s
     else:
         raise SettingError(f"labels are mapped by a dict or a function, not {mapping!r}")
     for label, new in zip(labels, found, strict=True):
-        if not isinstance(new, str):
-            raise SettingError(f"labels must become text, and {label!r} becomes {new!r}; give it a name")
-    return [str(new) for new in found]
+        if not is_label(new) or new != new:
+            raise SettingError(f"labels must become labels, and {label!r} becomes {new!r}; give it a name")
+    return [label_text(new) for new in found]
 
 
 def pooled(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:

@@ -199,9 +199,8 @@ class EventSequences:
         Positions count from 1 on. ``read_events`` reads it back.
         """
         sequences = np.repeat(np.arange(len(self)), self.lengths)
-        ids = self.ids
         columns = {
-            "sequence": Column(str, [ids[s] for s in sequences.tolist()]),
+            "sequence": Column(str, np.array(self.ids, object)[sequences]),
             "position": Column(int, np.arange(1, self.n_events + 1) - self.offsets[sequences]),
             "event": Column(str, [label for sequence in self for label in sequence]),
         }
@@ -213,12 +212,12 @@ class EventSequences:
 
     # ------------------------------------------------------------------ labels
 
-    def code(self, label: str) -> int:
-        """Return the code of a label, or say which label comes nearest."""
-        try:
-            return self._index[label]
-        except KeyError:
-            raise UnknownLabelError(label, self.labels) from None
+    def code(self, label: object) -> int:
+        """Return the code of a label, or say which label comes nearest; a number means its text."""
+        text = label_text(label)
+        if text not in self._index:
+            raise UnknownLabelError(text, self.labels)
+        return self._index[text]
 
     def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSequences:
         """Write the same events in the codes of another vocabulary.
@@ -250,14 +249,14 @@ class EventSequences:
                 "use the original events, or unknown='ignore' here too"
             )
 
-    def restrict(self, labels: Iterable[str]) -> EventSequences:
+    def restrict(self, labels: Iterable[object]) -> EventSequences:
         """Delete the events of all other labels and close the gaps (the paper's preprocessing).
 
         >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
         >>> events.restrict(["A", "C"]).to_lists()
         [['A', 'A', 'C'], []]
         """
-        kept = sorted(set(labels))
+        kept = vocabulary_of(labels)
         keep = np.zeros(len(self.labels) + 1, dtype=bool)
         for label in kept:
             keep[self.code(label)] = True
@@ -269,7 +268,7 @@ class EventSequences:
 
     # ------------------------------------------------------------------ prepare
 
-    def map_labels(self, mapping: Mapping[str, str] | Callable[[str], str]) -> EventSequences:
+    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSequences:
         """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
 
         >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])

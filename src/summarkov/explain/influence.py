@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from summarkov.confidence.records import Comparable
+
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
 #: Why edges are faint; those that are not come first.
@@ -16,7 +18,7 @@ FEW_SEQUENCES = 5
 
 
 @dataclass(frozen=True)
-class Influence:
+class Influence(Comparable):
     r"""How an influencer Z changes the probability of a target label x.
 
     A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. ``hits_with`` of

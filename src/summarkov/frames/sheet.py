@@ -22,6 +22,7 @@ class Sheet:
     ``rows`` are those to show, of ``total`` that there are. ``colours`` may give the cell of a row and column
     a colour in HTML. Whatever comes from data is escaped, and long texts are cut.
 
+    >>> from summarkov.frames import Sheet
     >>> Sheet("Fruit", ("name", "n"), [("apple", "3"), ("fig", "12")], total=5, notes=("Fresh ones.",))
     Fruit
     name    n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -89,7 +89,9 @@ class Bag(Predictor):
         for number in range(self.n_models):
             times = np.zeros(len(data), np.int64)
             times[held] = draws.weights(number, int(held.sum()))
-            models.append(self.model.copy().fit(data, sample_weight=of_sequence * times))
+            model = self.model.copy().fit(data, sample_weight=of_sequence * times)
+            model._fitted = replace(model.fitted, followed=None)  # sequences of a resample are copies
+            models.append(model)
         self._models = tuple(models)
         source = LocalSource(data, sample_weight=sample_weight)
         self._influences = bag_influences([model.fitted for model in models], source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
+from summarkov.settings import Progress
 from summarkov.summaries import WindowSummary
 
 FloatArray = npt.NDArray[np.float64]
@@ -57,7 +58,7 @@ def bootstrap(
     seed: int = 0,
     blocks: Any = None,
     level: float = 0.95,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Confidence:
     """Learn fitted models of one kind again ``n`` times; see :meth:`InfluenceGraph.confidence`."""
     local = check_resampling(models, source, n, seed, level)

@@ -6,10 +6,11 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
+from summarkov.events.labels import label_text
 from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer
@@ -41,13 +42,13 @@ class SearchedModel(SummaryModel):
 
     _: KW_ONLY
     gamma: float = 1.0
-    criterion: str = "bic"
+    criterion: Literal["bic", "aic", "extended-bic", "marginal"] = "bic"
     xi: float = 1.0
-    parameters: str = "all"
-    search: str = "greedy"
-    required: Iterable[str] = ()
-    forbidden: Iterable[str] = ()
-    candidates: Iterable[str] | None = None
+    parameters: Literal["all", "reachable"] = "all"
+    search: Literal["greedy", "sweep", "exact"] = "greedy"
+    required: Iterable[object] = ()
+    forbidden: Iterable[object] = ()
+    candidates: Iterable[object] | None = None
     max_influencers: int | None = None
     max_sets: int | None = 100_000
 
@@ -102,7 +103,7 @@ class SearchedModel(SummaryModel):
 #: What ``lookback="auto"`` chooses from.
 LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
 
-Lookback = int | str | tuple[int | None, ...] | Mapping[str, int | None] | None
+Lookback = int | Literal["auto"] | tuple[int | None, ...] | Mapping[Any, int | None] | None
 
 
 @dataclass(eq=False, repr=False)
@@ -142,7 +143,10 @@ class WindowedModel(SearchedModel):
     def make_summary(self) -> Summary:
         choices = self.choices()
         if choices is None:
-            return self.summary_at(self.lookback)  # type: ignore[arg-type]  # nothing is to be chosen
+            given: Any = self.lookback  # nothing is to be chosen
+            if isinstance(given, Mapping):
+                given = {label_text(label): k for label, k in given.items()}
+            return self.summary_at(given)
         return self.summary_at(choices[-1])  # each search turns it into what it needs
 
     def make_problem(
@@ -253,7 +257,7 @@ class OSuMM(SearchedModel):
     _: KW_ONLY
     lookback: int | None = 5
     delay: int = 0
-    mask: str = "last"
+    mask: Literal["last", "first"] = "last"
 
     def make_summary(self) -> Summary:
         if isinstance(self.lookback, tuple) or str(self.lookback) == "auto":

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.confidence import Confidence, Discoveries, EdgeConfidence
+from summarkov.confidence import Confidence
 from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Explanation, Influence
+from summarkov.events.labels import Label, label_text
+from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models import exports
@@ -25,7 +26,8 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.ordered import OrderTested, with_order
 from summarkov.models.predictor import Predictor, Unknown
-from summarkov.settings import seed_of
+from summarkov.models.resampled import Resampled, with_confidence
+from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(OrderTested, Predictor):
+class InfluenceGraph(Resampled, OrderTested, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -59,7 +61,7 @@ class InfluenceGraph(OrderTested, Predictor):
     """
 
     model: SummaryModel
-    targets: Iterable[str] | None = None
+    targets: Iterable[Label] | None = None
     n_jobs: int | None = None
 
     def fit(
@@ -68,9 +70,9 @@ class InfluenceGraph(OrderTested, Predictor):
         y: None = None,
         *,
         sample_weight: Any = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress = None,
     ) -> Self:
-        """Learn all models. ``progress(done, total)`` is called as targets are finished."""
+        """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
         self._check_template()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels)
@@ -106,112 +108,7 @@ class InfluenceGraph(OrderTested, Predictor):
         self._confidence = self._order = None
         return self
 
-    def confidence(
-        self,
-        events: Any,
-        *,
-        n: int = 100,
-        seed: int = 0,
-        random_state: int | None = None,
-        blocks: Any = None,
-        level: float = 0.95,
-        sample_weight: Any = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Confidence:
-        """How sure each edge is: learn ``n`` graphs from resampled data and see which edges they have.
-
-        Sequences are drawn with replacement, as many as there are; with one weight for each instead of
-        copies, so that all graphs are counted together. What was found is kept in ``confidence_``, shown with
-        the graph and saved with it.
-
-        Parameters
-        ----------
-        events, sample_weight
-            What the graph was learned from.
-        n : int
-            How many graphs.
-        seed : int
-            Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
-        random_state : int, optional
-            Another name for ``seed``; give one of them.
-        blocks : int or names, optional
-            What to draw instead of sequences, for events that hang together: names of groups, one a sequence;
-            or blocks inside of sequences, as a number of events in a row or as a name an event (such as the
-            document it is from). The past of an event is what it was, whatever else is drawn. One single
-            sequence is cut into blocks of N^(1/3) events unless told otherwise.
-        level : float
-            Of the intervals of strengths, from their percentiles.
-        progress : function, optional
-            Called as ``progress(done, total)``.
-
-        >>> from summarkov import BSuMM, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
-        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
-        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
-        [0.9, 1.0, 1.0]
-        """
-        from summarkov.models.bootstrap import bootstrap
-
-        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {
-            "n": n,
-            "seed": seed_of(seed, random_state),
-            "blocks": blocks,
-            "level": level,
-            "progress": progress,
-        }
-        found = bootstrap(list(self.models_.values()), source, **settings)
-        self._confidence = found
-        return found
-
-    def discoveries(
-        self,
-        events: Any,
-        *,
-        rate: float = 0.1,
-        seed: int = 0,
-        random_state: int | None = None,
-        blocks: Any = None,
-        sample_weight: Any = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Discoveries:
-        """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
-
-        One half of the sequences, drawn at random, proposes the influencers of every target; the other half
-        tests each of them, given the target's other influencers (a conditional G-test, see
-        :func:`summarkov.confidence.conditional_test`). Of all tests together those are kept that the
-        procedure of Benjamini and Yekutieli allows. Half the data find less than all of them, so edges of the
-        graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
-        edges that do not hold given the others proposed: one that stands for an influencer that the first
-        half missed is not false in this sense.
-
-        Parameters
-        ----------
-        events, sample_weight
-            What the graph was learned from.
-        rate : float
-            The share of false edges among those kept, on average, that one is ready to accept.
-        seed, random_state, blocks, progress
-            As for :meth:`confidence`; the halves are of sequences, or of blocks.
-
-        >>> from summarkov import BSuMM, read_events
-        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
-        >>> found = InfluenceGraph(BSuMM(lookback=1)).fit(events).discoveries(events, rate=0.05)
-        >>> [(edge.influencer, edge.target) for edge in found.kept]
-        [('C', 'A'), ('A', 'B'), ('B', 'C')]
-        """
-        from summarkov.models.halves import discoveries
-
-        source = self._first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        settings = {"rate": rate, "seed": seed_of(seed, random_state), "blocks": blocks, "progress": progress}
-        return discoveries(list(self.models_.values()), source, **settings)
-
     # ------------------------------------------------------------------ what was learned
-
-    @property
-    def confidence_(self) -> Confidence | None:
-        """What :meth:`confidence` found; None if it was not asked since the graph was fitted."""
-        return getattr(self, "_confidence", None)
 
     @property
     def models_(self) -> dict[str, SummaryModel]:
@@ -237,7 +134,7 @@ class InfluenceGraph(OrderTested, Predictor):
         sure = {(e.influencer, e.target): e for e in self.confidence_.edges} if self.confidence_ else {}
         tested = {(e.influencer, e.target): e for e in self.order_.edges} if self.order_ else {}
         return Edges(
-            _with_confidence(
+            with_confidence(
                 with_order(edge, tested.get((edge.influencer, edge.target))),
                 sure.get((edge.influencer, edge.target)),
             )
@@ -246,8 +143,11 @@ class InfluenceGraph(OrderTested, Predictor):
         )
 
     @property
-    def log_likelihood_(self) -> float:
-        """Log-likelihood of the training data, summed over the targets."""
+    def summed_log_likelihood_(self) -> float:
+        """Log-likelihoods of the training data under each target's own model, summed over the targets.
+
+        Not that of :meth:`log_likelihood`, which is about the next event, one of all labels.
+        """
         return float(sum(model.log_likelihood_ for model in self.models_.values()))
 
     @property
@@ -330,11 +230,12 @@ class InfluenceGraph(OrderTested, Predictor):
         self._next.check_complete()
         return measure(self, events, unknown, sample_weight)
 
-    def explain(self, history: Iterable[object], label: str, *, unknown: Unknown = "error") -> Explanation:
+    def explain(self, history: Iterable[object], label: Label, *, unknown: Unknown = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""
-        if label not in self.models_:
-            codes_of([label], list(self.models_))
-        return self.models_[label].explain(history, unknown=unknown)
+        name = label_text(label)
+        if name not in self.models_:
+            codes_of([name], list(self.models_))
+        return self.models_[name].explain(history, unknown=unknown)
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
@@ -382,16 +283,3 @@ class InfluenceGraph(OrderTested, Predictor):
         from summarkov.report import to_html
 
         return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
-
-
-def _with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
-    if sure is None:
-        return edge
-    return replace(
-        edge,
-        effect=sure.effect,
-        low=sure.low,
-        high=sure.high,
-        interval=edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled",
-        frequency=sure.frequency,
-    )

@@ -31,7 +31,7 @@ from summarkov.explain import (
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.readers import read_events
-from summarkov.settings import seed_of
+from summarkov.settings import Progress, reporter, seed_of
 
 
 def compare_groups(
@@ -47,7 +47,7 @@ def compare_groups(
     random_state: int | None = None,
     level: float = 0.95,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> GroupComparison:
     r"""Learn the same graph from two groups of sequences, and say which labels and edges differ.
 
@@ -90,7 +90,7 @@ def compare_groups(
     >>> len(found.differing_labels())  # B is as frequent in both
     0
     """
-    seed = seed_of(seed, random_state)
+    seed, tell = seed_of(seed, random_state), reporter(progress)
     for name, value, least in (("n", n, 2), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
             raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
@@ -117,11 +117,11 @@ def compare_groups(
         weight = None if weights is None else weights[part]
         sources.append(LocalSource(both[part], sample_weight=weight, n_jobs=n_jobs))
         graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
-        if progress is not None:
-            progress(done + 1, 5)
+        if tell is not None:
+            tell(done + 1, 5)
     sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
     labels = _label_differences([both[part] for part in parts], weights, chosen, level)
-    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, progress)
+    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
 
 
@@ -215,7 +215,7 @@ def _edge_differences(
     sources: Sequence[LocalSource],
     draws: tuple[int, int],
     level: float,
-    progress: Callable[[int, int], None] | None,
+    tell: Callable[[int, int], None] | None,
 ) -> tuple[EdgeDifference, ...]:
     """How the edges of three graphs, of either group and of both, differ between the groups."""
     sets = _sets(graphs)
@@ -239,8 +239,8 @@ def _edge_differences(
             for one, many in zip(strata, drawn, strict=True)
         ]
         limits.append(limits_of_ratios(strata, wider))
-        if progress is not None:
-            progress(4 + at, 5)
+        if tell is not None:
+            tell(4 + at, 5)
     changes = compared_ratios(limits[0], limits[1], len(names), level)
     edges = [
         EdgeDifference(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from summarkov.explain import contrast, presence
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
+from summarkov.settings import Progress
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def discoveries(
     rate: float = 0.1,
     seed: int = 0,
     blocks: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Discoveries:
     """Propose and test edges for fitted models of one kind; see :meth:`InfluenceGraph.discoveries`."""
     local = check_resampling(models, source, 2, seed)

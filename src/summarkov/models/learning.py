@@ -11,6 +11,7 @@ from summarkov.engines.followed import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.labels import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
+from summarkov.settings import Progress, reporter
 from summarkov.summaries import Summary
 
 if TYPE_CHECKING:
@@ -97,15 +98,15 @@ def learn_replicates(
     return _search(models, source, problems, n_events, on_done)
 
 
-def told(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
+def told(progress: Progress, total: int) -> Callable[[int], None]:
     """What is told how many more are done, and tells ``progress`` how many of how many are."""
-    done = 0
+    done, tell = 0, reporter(progress)
 
     def on_done(more: int) -> None:
         nonlocal done
         done += more
-        if progress is not None:
-            progress(done, total)
+        if tell is not None:
+            tell(done, total)
 
     return on_done
 

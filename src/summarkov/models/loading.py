@@ -43,7 +43,7 @@ _KINDS: dict[str, type[SummaryModel]] = {
 _YOUNGER = ("max_sets",)
 
 
-def load(path: str | PathLike[str]) -> Any:
+def load(path: str | PathLike[str]) -> SummaryModel | InfluenceGraph | Bag:
     """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
 
     Returns a model (``BSuMM``, ...), an ``InfluenceGraph`` or a ``Bag``.

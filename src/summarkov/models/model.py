@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from summarkov.engines.followed import Followed
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
-from summarkov.events.labels import iterate
+from summarkov.events.labels import Label, iterate, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
@@ -34,7 +34,7 @@ from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
-from summarkov.settings import seed_of
+from summarkov.settings import Progress, seed_of
 from summarkov.summaries import Summary
 
 FloatArray = npt.NDArray[np.float64]
@@ -48,10 +48,10 @@ class SummaryModel(Predictor):
     Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
     """
 
-    target: str | Iterable[str] | None = None
+    target: Label | Iterable[Label] | None = None
     _: KW_ONLY
     alpha: float = 0.1
-    prior: str = "uniform"
+    prior: Literal["uniform", "base-rate"] = "uniform"
     n_jobs: int | None = None
 
     # ------------------------------------------------------------------ what a family decides
@@ -211,7 +211,7 @@ class SummaryModel(Predictor):
         return self._evaluate(events, unknown, sample_weight).brier
 
     def explain(
-        self, history: Iterable[object], *, label: str | None = None, unknown: Unknown = "error"
+        self, history: Iterable[object], *, label: Label | None = None, unknown: Unknown = "error"
     ) -> Explanation:
         """Say why a label of the target has its probability after a history (labels, oldest first).
 
@@ -225,6 +225,7 @@ class SummaryModel(Predictor):
             if len(self.target_) > 1:
                 raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
             label = self.target_[0]
+        label = label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
         outcome = self.target_.index(label)
@@ -247,7 +248,7 @@ class SummaryModel(Predictor):
         blocks: Any = None,
         level: float = 0.95,
         sample_weight: Any = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress = None,
     ) -> Confidence:
         """How sure each influence is, from ``n`` models of resampled data: ``InfluenceGraph.confidence``."""
         from summarkov.models.bootstrap import bootstrap

@@ -27,6 +27,7 @@ from summarkov.explain import contrast
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.fitted_rules import tested_codes
 from summarkov.models.model import SummaryModel
+from summarkov.settings import Progress, reporter
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,7 +44,7 @@ def order_test(
     n: int = 99,
     within: int | str | None = "auto",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> OrderTest:
     """Test the edges of fitted models of one kind; see :meth:`InfluenceGraph.order_test`."""
     check_resampling(models, source, n, seed)
@@ -61,7 +62,7 @@ def order_test(
     asked = [_asked(model) for model in influenced]
     positions = _positions(asked) if isinstance(within, str) else within
     shuffled = _Shuffled(source, Shuffles(int(n), int(seed), positions, _KEPT))
-    edges = shuffled.edges(influenced, asked, progress)
+    edges = shuffled.edges(influenced, asked, reporter(progress))
     n_pairs = sum(map(_n_candidates, models))
     found = _with_remainders(shuffled, edges, _tested(edges, n_pairs), n_pairs)
     return OrderTest(int(n), int(seed), positions, n_pairs, tuple(found))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.confidence import EdgeOrder, OrderTest
 from summarkov.explain import Influence
-from summarkov.settings import seed_of
+from summarkov.settings import Progress, seed_of
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
@@ -34,7 +33,7 @@ class OrderTested:
         seed: int = 0,
         random_state: int | None = None,
         sample_weight: Any = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress = None,
     ) -> OrderTest:
         """Which edges are about the order of events, and which only about what keeps company in a sequence.
 
@@ -61,8 +60,8 @@ class OrderTested:
             sequence, so that it is the same in memory, streamed and on a cluster.
         random_state : int, optional
             Another name for ``seed``; give one of them.
-        progress : function, optional
-            Called as ``progress(done, total)``.
+        progress : function or True, optional
+            Called as ``progress(done, total)``; True writes that to the standard error.
 
         >>> import summarkov as sm
         >>> events = sm.read_events([["A", "B", "C", "D"] * 8, ["D", "D", "A", "B", "C", "C"] * 8] * 20)

@@ -17,6 +17,25 @@ class Parameters:
     #: The attribute that only a fitted estimator has.
     _learned: ClassVar[str] = "_models"
 
+    #: Public methods that only the library itself, and authors of models, need: completion leaves them out.
+    _machinery: ClassVar[frozenset[str]] = frozenset(
+        {
+            "choices",
+            "fitted",
+            "fitted_type",
+            "make_models",
+            "make_problem",
+            "make_search",
+            "make_searches",
+            "make_summary",
+            "shared_search",
+            "summary_at",
+        }
+    )
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - self._machinery)
+
     @property
     def is_fitted(self) -> bool:
         """Whether it has been fitted."""

@@ -94,7 +94,7 @@ class Predictor(Parameters):
         >>> after = graph.predict_next([["A"], ["C", "A", "B"], []])
         >>> after.most_likely
         ('B', 'C', 'A')
-        >>> np.asarray(after).shape
+        >>> after.probabilities.shape
         (3, 3)
         """
         self._check_predicts()

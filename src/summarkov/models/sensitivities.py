@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, told
 from summarkov.models.model import SummaryModel
+from summarkov.settings import Progress
 
 #: Criteria that look at gamma.
 _WITH_GAMMA = ("bic", "extended-bic")
@@ -153,7 +154,7 @@ def sensitivity(
     gamma: Iterable[float] | None = (0.1, 0.5, 1.0),
     lookback: Iterable[int | None] | None = (1, 5, 10),
     sample_weight: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> Stability:
     """Learn a model or a graph with every combination of some settings, and see what stays.
 
@@ -171,8 +172,8 @@ def sensitivity(
         Penalties for complexity to try; None: only the model's own.
     lookback : numbers, optional
         Look-backs to try, of which None is the whole past; None instead of a list: only the model's own.
-    progress : function, optional
-        Called as ``progress(done, total)`` when models are finished.
+    progress : function or True, optional
+        Called as ``progress(done, total)`` when models are finished; True writes that to the standard error.
 
     >>> from summarkov import BSuMM
     >>> events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.errors import SettingError
+from summarkov.events.labels import label_text, vocabulary_of
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
@@ -86,11 +87,11 @@ def _settings(model: SummaryModel) -> dict[str, Any]:
                 )
             settings[name] = summary.name
         elif isinstance(value, Mapping):
-            settings[name] = {label: plain(value[label]) for label in sorted(value)}
+            settings[name] = dict(sorted((label_text(label), plain(k)) for label, k in value.items()))
         elif isinstance(value, np.number):
             settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
-            settings[name] = [plain(number) for number in value] if name in NUMBERS else sorted(value)
+            settings[name] = [plain(number) for number in value] if name in NUMBERS else vocabulary_of(value)
     return settings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -108,7 +108,7 @@ class TreeSuMM(SummaryModel):
     starts: Iterable[int] = (1, 2, 3, 5, 10)
     max_depth: int = 12
     alpha: float = 5.0
-    prior: str = "base-rate"
+    prior: Literal["uniform", "base-rate"] = "base-rate"
     gamma: float = 1.0
     average: bool = False
     split: float | str = "auto"

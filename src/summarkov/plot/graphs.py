@@ -16,8 +16,10 @@ from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, FloatArray, apart, places
 
-#: The least width of a new figure, and the height of its legend, in inches.
-_LEAST_WIDTH, _LEGEND = 4.0, 0.5
+#: A new figure is at least this wide and high, in inches, so that there is room for the legend.
+_LEAST = np.array([4.0, 1.6])
+#: How high the legend is, in inches.
+_LEGEND = 0.5
 _LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
 
 
@@ -101,8 +103,9 @@ def _boxes(
     found = apart(place * np.sqrt(3.0 * (taken + 0.3).prod(axis=1).sum()), taken + np.array([0.25, 0.3]))
     low = (found - taken / 2).min(axis=0) - 0.25
     high = (found + taken / 2).max(axis=0) + np.array([0.25, 0.45])  # a loop stands above its label
-    spare = max(0.0, _LEAST_WIDTH - (high - low)[0]) / 2
-    low[0], high[0] = low[0] - spare, high[0] + spare
+    if is_new:
+        spare = np.maximum(_LEAST - (high - low), 0) / 2
+        low, high = low - spare, high + spare
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     wide, tall = high - low

@@ -40,6 +40,10 @@ def plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in " _-")
 
 
+#: How messages call a table that has no file name.
+TABLE = "the table"
+
+
 @dataclass(frozen=True)
 class Columns:
     """The columns asked for, or chosen; ``order=False`` asks for the order of the rows."""
@@ -117,7 +121,8 @@ def _choose(
 
 
 def _nothing_recognised(role: str, names: Sequence[str], source: str) -> str:
-    return f"no column of {source} is recognised as the {role}; name it with {role}=; {_listed(names)}"
+    how = f" in summarkov.read_events(table, {role}=...)" if source == TABLE else ""
+    return f"no column of {source} is recognised as the {role}; name it with {role}={how}; {_listed(names)}"
 
 
 def _listed(names: Sequence[str], most: int = 20) -> str:

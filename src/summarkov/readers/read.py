@@ -57,8 +57,9 @@ def read_events(
         not tell it.
     session_gap
         Begin a new sequence wherever more than this lies between an event and the one before it in the
-        order column: ``"30min"`` (ms, s, min, h, d, w), a timedelta, or a number in the unit of the column
-        (seconds, if it holds dates or times). Case ``a`` becomes the sequences ``a/1``, ``a/2``, ...
+        order column: ``"30min"`` or ``"90 days"`` (ms, s, min, h, d, w), a timedelta of Python, NumPy or
+        pandas, or a number in the unit of the column (seconds, if it holds dates or times). Case ``a``
+        becomes the sequences ``a/1``, ``a/2``, ...
 
     Notes
     -----
@@ -141,6 +142,8 @@ def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
             "give events that were read with read_events"
         )
+    if hasattr(source, "collect") and hasattr(source, "collect_schema"):
+        raise DataError(f"{_kind(source)} is not read yet; give its rows with .collect()")
     if not isinstance(source, Iterable) or isinstance(source, bytes):
         raise DataError(
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "

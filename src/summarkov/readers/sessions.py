@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 IntArray = npt.NDArray[np.int64]
 
-_TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*(ms|s|min|h|d|w|)\s*")
+_TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)\s*")
 _SECONDS = {
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
@@ -28,6 +28,17 @@ _SECONDS = {
     "h": Fraction(3600),
     "d": Fraction(86400),
     "w": Fraction(7 * 86400),
+}
+#: The same units in words: "90 days", "1 hour".
+_WORDS = {
+    "millisecond": "ms",
+    "second": "s",
+    "sec": "s",
+    "minute": "min",
+    "min": "min",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
 }
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -41,26 +52,34 @@ class Gap:
 
     @staticmethod
     def of(given: object) -> Gap:
-        """Read "30min", a number, or a timedelta.
+        """Read "30min", "90 days", a number, or a timedelta of Python, NumPy or pandas.
 
-        >>> Gap.of("1.5h")
-        Gap(length=Fraction(5400, 1), timed=True)
+        >>> Gap.of("1.5h"), Gap.of("2 days")
+        (Gap(length=Fraction(5400, 1), timed=True), Gap(length=Fraction(172800, 1), timed=True))
         """
+        if isinstance(given, np.timedelta64) and not np.isnat(given):
+            if np.datetime_data(given.dtype)[0] in ("Y", "M"):
+                raise SettingError(f"session_gap {given!r} has no fixed length; give it in days")
+            given = timedelta(microseconds=int(given.astype("timedelta64[us]").astype(np.int64)))
         if isinstance(given, timedelta) and given >= timedelta(0):
             return Gap(Fraction(given // timedelta(microseconds=1), 10**6), timed=True)
-        found = isinstance(given, str) and _TIME.fullmatch(given)
+        found = isinstance(given, str) and _TIME.fullmatch(given.lower())
         if found:
-            return Gap(Fraction(found[1]) * _SECONDS.get(found[2], Fraction(1)), timed=bool(found[2]))
+            word = found[2].removesuffix("s")
+            unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
+            if unit in _SECONDS or not unit:
+                return Gap(Fraction(found[1]) * _SECONDS.get(unit, Fraction(1)), timed=bool(unit))
         if (
             isinstance(given, int | float | np.integer | np.floating)
-            and not isinstance(given, bool)
+            and not isinstance(given, bool | np.timedelta64)
             and math.isfinite(given)
             and given >= 0
         ):
             return Gap(Fraction(given.item() if isinstance(given, np.generic) else given), timed=False)
         raise SettingError(
-            f"session_gap must be a time such as '30min' (ms, s, min, h, d, w), a number from 0 on in the "
-            f"unit of the order column (seconds, if that holds dates or times), or a timedelta, not {given!r}"
+            "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "
+            "on in the unit of the order column (seconds, if that holds dates or times), or a timedelta, not "
+            f"{given!r}"
         )
 
     def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:

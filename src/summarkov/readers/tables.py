@@ -12,7 +12,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.readers.arrays import count, missing_rows, numpy_of, refuse_missing
-from summarkov.readers.columns import Columns, choose_columns
+from summarkov.readers.columns import TABLE, Columns, choose_columns
 from summarkov.readers.encoding import encode
 from summarkov.readers.grouping import group
 from summarkov.readers.ordering import as_ordered, sort_keys
@@ -21,9 +21,6 @@ from summarkov.readers.vocabulary import settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-#: How messages call a table that has no file name.
-TABLE = "the table"
 
 
 def is_table(source: object) -> bool:

@@ -1,0 +1,175 @@
+"""Labels that are numbers, lengths of time, types, completion, progress: what people type and expect."""
+
+import datetime
+import typing
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.readers.sessions import Gap
+from summarkov.scores.scorer import SCORES
+from summarkov.search import SEARCHES
+
+NUMBERS = [[1, 2, 3, 1, 2], [3, 1, 2, 2]] * 10
+TEXTS = [[str(x) for x in sequence] for sequence in NUMBERS]
+
+
+# ---------------------------------------------------------------------------------- labels
+
+
+@pytest.mark.parametrize("as_given", [int, float, np.int64], ids=["int", "float", "numpy"])
+def test_a_number_means_its_text_everywhere(as_given, tmp_path):
+    one, two, three = (as_given(x) for x in (1, 2, 3))
+    data = [[as_given(x) for x in sequence] for sequence in NUMBERS]
+    texts = [[str(x) for x in sequence] for sequence in data]
+    given = sm.BSuMM(three, lookback={one: 2}, required=[one], forbidden=[two]).fit(data)
+    same = sm.BSuMM(str(three), lookback={str(one): 2}, required=[str(one)], forbidden=[str(two)]).fit(texts)
+    assert str(given.table_) == str(same.table_)
+    assert given.explain([two], label=three) == same.explain([str(two)], label=str(three))
+    assert sm.BSuMM([one, three], candidates=[two]).fit(data).target_ == (str(one), str(three))
+    graph = sm.InfluenceGraph(sm.BSuMM(), targets=[one]).fit(data)
+    assert graph.explain([three], one).target == str(one)
+    events = sm.read_events(data)
+    assert events.restrict([one, two]).labels == (str(one), str(two))
+    assert events.map_labels({one: "x", two: three}).labels == (str(three), "x")
+    assert events.code(two) == events.code(str(two))
+    given.save(tmp_path / "model.json")
+    assert np.array_equal(sm.load(tmp_path / "model.json").predict_proba(data), given.predict_proba(data))
+
+
+def test_what_is_no_label():
+    with pytest.raises(UnknownLabelError, match="unknown label '8'; the labels are '1', '2', '3'"):
+        sm.BSuMM(8).fit(NUMBERS)
+    with pytest.raises(SettingError, match=r"labels are text, or numbers that mean their text, not \{\}"):
+        sm.BSuMM(required=[{}], target=1).fit(NUMBERS)
+    with pytest.raises(SettingError, match=r"required must be a list of labels; write \[1\]"):
+        sm.BSuMM("1", required=1).fit(NUMBERS)
+    with pytest.raises(SettingError, match="labels must become labels, and '1' becomes None; give it a name"):
+        sm.read_events(NUMBERS).map_labels({1: None})
+
+
+# ---------------------------------------------------------------------------------- lengths of time
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("90 days", 90 * 86400),
+        ("1 Hour", 3600),
+        ("2 mins", 120),
+        ("10ms", 0.01),
+        ("3 seconds", 3),
+        ("1 week", 604800),
+        (datetime.timedelta(hours=1), 3600),
+        (np.timedelta64(2, "h"), 7200),
+        (np.timedelta64(1, "D"), 86400),
+    ],
+)
+def test_lengths_of_time(given, seconds):
+    assert float(Gap.of(given).length) == seconds
+    assert Gap.of(given).timed
+
+
+@pytest.mark.needs("pandas")
+def test_a_timedelta_of_pandas():
+    import pandas
+
+    assert Gap.of(pandas.Timedelta("90 days")) == Gap.of("90d")
+
+
+@pytest.mark.parametrize(
+    "given", ["3 months", "ten days", np.timedelta64(-1, "s"), np.timedelta64("NaT"), True]
+)
+def test_what_is_no_length_of_time(given):
+    with pytest.raises(SettingError, match="session_gap must be a time such as '30min' or '90 days'"):
+        Gap.of(given)
+    with pytest.raises(SettingError, match="has no fixed length; give it in days"):
+        Gap.of(np.timedelta64(1, "M"))
+
+
+# ---------------------------------------------------------------------------------- tables
+
+
+@pytest.mark.needs("polars")
+def test_a_lazy_frame_is_to_be_collected():
+    import polars
+
+    with pytest.raises(DataError, match=r"a LazyFrame is not read yet; give its rows with \.collect\(\)"):
+        sm.BSuMM("x").fit(polars.LazyFrame({"case": [1], "event": ["x"]}))
+
+
+def test_a_table_with_strange_columns_says_what_to_call():
+    import pyarrow as pa
+
+    words = r"name it with event= in summarkov.read_events\(table, event=...\); the columns are 'a', 'b'"
+    with pytest.raises(DataError, match=words):
+        sm.BSuMM("x").fit(pa.table({"a": [1], "b": ["x"]}))
+
+
+def test_a_sparse_matrix_is_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(DataError, match="a sparse matrix holds numbers and no sequences of events"):
+        sm.read_events(sparse.csr_array(np.eye(3)))
+
+
+# ---------------------------------------------------------------------------------- models to compare
+
+
+def test_models_as_they_are_can_be_compared():
+    events = sm.read_events([["A", "B", "C"] * 5, ["B", "C", "A"] * 4, ["C", "A", "B"] * 3] * 9)
+    found = sm.compare(events, models=[sm.BSuMM(lookback=1), sm.MarkovChain(order=0), "chain-0"])
+    assert [line.name for line in found.lines] == ["BSuMM(lookback=1)", "MarkovChain(order=0)", "chain-0"]
+    with pytest.raises(SettingError, match=r"BSuMM\(target='A'\) has a target; compare models without one"):
+        sm.compare(events, models=[sm.BSuMM("A")])
+
+
+# ---------------------------------------------------------------------------------- types and completion
+
+
+def test_settings_that_are_words_have_literal_types():
+    hints = typing.get_type_hints(sm.BSuMM)
+    assert set(typing.get_args(hints["criterion"])) == set(SCORES)
+    assert set(typing.get_args(hints["search"])) == set(SEARCHES)
+    assert set(typing.get_args(hints["prior"])) == {"uniform", "base-rate"}
+    assert set(typing.get_args(hints["parameters"])) == {"all", "reachable"}
+    assert set(typing.get_args(typing.get_type_hints(sm.OSuMM)["mask"])) == {"first", "last"}
+
+
+def test_completion_shows_what_people_need():
+    assert {"BSuMM", "read_events", "plot", "errors"} <= set(dir(sm))
+    assert {"importlib", "annotations", "TYPE_CHECKING", "Any"}.isdisjoint(dir(sm))
+    assert sm.errors.DataError is DataError
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
+    shown = {name for name in dir(graph) if not name.startswith("_")}
+    assert {"fit", "edges_", "predict_next", "summary"} <= shown
+    model = {name for name in dir(graph.models_["1"]) if not name.startswith("_")}
+    assert {"make_summary", "make_models", "fitted", "shared_search"}.isdisjoint(shown | model)
+
+
+def test_the_log_likelihood_of_a_graph_has_one_meaning():
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
+    each = sum(model.log_likelihood_ for model in graph.models_.values())
+    assert graph.summed_log_likelihood_ == pytest.approx(each, rel=1e-12)
+    assert not hasattr(graph, "log_likelihood_")
+
+
+# ---------------------------------------------------------------------------------- progress
+
+
+def test_progress_is_written_where_it_is_asked_for(capsys):
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS, progress=True)
+    written = capsys.readouterr().err
+    assert written.split("\r")[-1].strip() == "3 of 3 done"
+    assert written.endswith("\n")
+    graph.confidence(NUMBERS, n=2, progress=True)
+    assert "3 of 3 done" in capsys.readouterr().err
+    sm.compare_groups(sm.BSuMM(), NUMBERS, NUMBERS, n=2, progress=True)
+    assert "5 of 5 done" in capsys.readouterr().err
+    sm.compare(sm.read_events(NUMBERS), models=["chain-0"], progress=True)
+    assert "1 of 1 done chain-0" in capsys.readouterr().err
+    graph.fit(NUMBERS, progress=False)
+    assert capsys.readouterr().err == ""
+    with pytest.raises(SettingError, match="progress must be True or a function"):
+        graph.fit(NUMBERS, progress="bar")
