@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph
 
 _FIGURES = (".pdf", ".svg", ".png")
+_ONLY_GRAPHS = "--edges, --width and --font-size are for figures of a graph: leave them out here"
 _TABLES = (".csv", ".parquet")
 _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
 
@@ -41,6 +42,20 @@ def export(
             help="The model of this label alone; a figure shows its states.",
         ),
     ] = None,
+    edges: Annotated[
+        int | None,
+        typer.Option(
+            "--edges", metavar="N", min=1, help="In a figure of a graph: at most the N surest edges."
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option("--width", metavar="INCHES", min=1, help="How wide a figure of a graph is."),
+    ] = None,
+    font_size: Annotated[
+        float | None,
+        typer.Option("--font-size", metavar="POINTS", min=1, help="Of the labels in a figure of a graph."),
+    ] = None,
     safe_csv: SafeCsv = False,
 ) -> None:
     """Write a model as a figure, a graph file or a table of its edges.
@@ -56,22 +71,28 @@ def export(
         raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
     if safe_csv:
         refuse_unless_csv(out)
+    asked = {"most": edges, "size": width, "font_size": font_size}
+    options = {name: value for name, value in asked.items() if value is not None}
     check_output(out, model)
     fitted = load_model(model)
     with saving(out):
         if kind in _FIGURES:
-            _figure(*choose(fitted, target), fitted, out)
+            _figure(*choose(fitted, target), fitted, out, options)
+        elif options:
+            raise SettingError(_ONLY_GRAPHS)
         else:
             _write(as_graph(fitted, target), kind, out, safe_csv)
     print_line(output(), f"Saved {out}")
 
 
-def _figure(one: Any, label: str | None, fitted: Any, out: Path) -> None:
+def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
     from summarkov import plot
     from summarkov.models import TreeSuMM
 
     if one is None:
-        axes = plot.graph(fitted)
+        axes = plot.graph(fitted, **options)
+    elif options:
+        raise SettingError(_ONLY_GRAPHS)
     else:
         axes = plot.tree(one, label=label) if isinstance(one, TreeSuMM) else plot.states(one, label=label)
     plot.save(axes, out)

@@ -18,6 +18,8 @@ from summarkov.report.layout import ASPECT, FloatArray, apart, places
 
 #: A new figure is at least this wide and high, in inches, so that there is room for the legend.
 _LEAST = np.array([4.0, 1.6])
+#: How high the legend is, in inches.
+_LEGEND = 0.5
 _LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
 
 
@@ -109,7 +111,10 @@ def _boxes(
     wide, tall = high - low
     if is_new:
         share = 1.0 if size is None else size / wide
-        ax.figure.set_size_inches(share * wide, share * tall + 0.5)
+        ax.figure.set_size_inches(share * wide, share * tall + _LEGEND)
+        ax.figure.set_layout_engine("none")  # sizes are known
+        below = _LEGEND / (share * tall + _LEGEND)
+        ax.set_position((0.0, below, 1.0, 1.0 - below))
     else:
         there = ax.get_window_extent(renderer)
         share = min(there.width / wide, there.height / tall) / ax.figure.dpi
@@ -161,7 +166,8 @@ def _explain(ax: Any, drawn: Sequence[Influence], font_size: float) -> None:
         ax.legend(
             handles=lines,
             loc="upper center",
-            bbox_to_anchor=(0.5, 0.02),
+            bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=0,
             ncols=len(lines),
             frameon=False,
             fontsize=0.9 * font_size,
