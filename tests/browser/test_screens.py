@@ -1,0 +1,70 @@
+"""The page in the dark, on a phone and on paper."""
+
+from typing import Any
+
+import pytest
+
+import summarkov as sm
+from browsing import EVENTS, heading, node
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+
+
+def test_dark_and_light(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, color_scheme="dark")
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(20, 24, 31)"
+    page.click("#theme")
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert visit(graph, color_scheme="light").evaluate(colour) == "rgb(255, 255, 255)"
+
+
+CONTRAST = """([ink, paper]) => {
+  const look = getComputedStyle(document.documentElement);
+  const light = (name) => {
+    const hex = look.getPropertyValue(name).trim().slice(1);
+    const parts = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
+    const [r, g, b] = parts.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [high, low] = [light(ink), light(paper)].sort((a, b) => b - a);
+  return (high + 0.05) / (low + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_there_is_enough_contrast(visit: Any, graph: sm.InfluenceGraph, scheme: str) -> None:
+    page = visit(graph, color_scheme=scheme)
+    for ink in ("ink", "quiet", "mark", "warn", "amplifies", "inhibits", "mixed", "unclear"):
+        for paper in ("paper", "sheet"):
+            assert page.evaluate(CONTRAST, [f"--{ink}", f"--{paper}"]) >= 4.5, (ink, paper)
+
+
+def test_a_narrow_screen(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, width=390, height=844, has_touch=True)
+    for tab in ("label", "whatif", "data"):
+        page.tap(f"#tab-{tab}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    stage = page.locator("#stage").bounding_box()
+    assert stage["height"] > 300
+    node(page, graph, "purchase").tap()
+    page.tap("#tab-label")
+    node(page, graph, "purchase").tap()
+    assert heading(page) == "purchase"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, color_scheme="dark")
+    page.emulate_media(media="print")
+    for panel in ("label", "whatif", "data"):
+        assert page.locator(f"#panel-{panel}").is_visible()
+    assert page.locator(".tools").is_hidden()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#picture").get_attribute("viewBox").startswith("0 0 ")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("#picture").get_attribute("viewBox") is None
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
