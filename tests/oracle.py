@@ -335,7 +335,7 @@ def n_parameters(counts, n_states):
 
 def bic(counts, n_states, n_events, alpha, gamma=1.0, prior="uniform"):
     """BIC = LL - gamma * |P| * log(N)/2, N being all events of the data set."""
-    penalty = gamma * n_parameters(counts, n_states) * math.log(n_events) / 2
+    penalty = gamma * n_parameters(counts, n_states) * math.log(max(n_events, 1)) / 2
     return log_likelihood(counts, alpha, prior) - penalty
 
 

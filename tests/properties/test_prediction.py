@@ -177,6 +177,8 @@ def test_sample_weights_of_a_fit(draw):
     assert a.predict_proba(train.events) == pytest.approx(b.predict_proba(train.events), rel=1e-12)
     assert a.base_rates_ == b.base_rates_
 
+    if repeated.n_events < 4:  # halves of fewer weigh too little for a penalty, and are refused
+        return
     halves = [w / 2 for w in weights]
     c = spec.model(target, required=a.influencers_, candidates=()).fit(train.events, sample_weight=halves)
     naive = expected(train, target, spec.state(a.influencers_), halves)

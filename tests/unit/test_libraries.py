@@ -37,7 +37,15 @@ BRINGS = {
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
 #: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
-BEHIND = ("baselines.libraries:load_thread_limits", "engines.spark.", "plot.canvas:save", "plot.graphs:_draw")
+BEHIND = (
+    "baselines.libraries:load_thread_limits",
+    "engines.spark.",
+    "plot.arrows:",
+    "plot.canvas:renderer_of",
+    "plot.canvas:save",
+    "plot.graphs:_explain",
+    "plot.states:_dots",
+)
 
 
 class Import(NamedTuple):
