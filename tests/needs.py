@@ -60,6 +60,9 @@ LIBRARIES = {
     )
 }
 
+#: What the doors of the fuzzer need, by name.
+DOORS_NEED = {"topics": ("sklearn",), "differential": ("duckdb", "pandas", "polars")}
+
 #: Documents, and modules with examples, that need a library.
 EXAMPLES = {
     "docs/api.md": ("sentencex", "sklearn", "matplotlib"),
@@ -70,6 +73,8 @@ EXAMPLES = {
     "docs/guide/prepare.md": ("pandas",),
     "docs/guide/spark.md": ("Java", "pyspark"),
     "docs/guide/text.md": ("sentencex", "sklearn"),
+    "src/summarkov/models/scorers.py": ("sklearn",),
+    "src/summarkov/models/transformers.py": ("sklearn",),
     "src/summarkov/plot/__init__.py": ("matplotlib",),
     "src/summarkov/text/extract.py": ("sentencex",),
     "src/summarkov/text/provenance.py": ("sentencex",),

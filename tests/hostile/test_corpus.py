@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 from fuzz import CORPUS, NAMES, check_of, kept
 
+from needs import DOORS_NEED
+
 INPUTS = [
-    pytest.param(name, path, marks=pytest.mark.needs(*["sklearn"] * (name == "topics")))
+    pytest.param(name, path, marks=pytest.mark.needs(*DOORS_NEED.get(name, ())))
     for name in NAMES
     for path in kept(name)
 ]

@@ -24,6 +24,7 @@ from summarkov.readers.hashing import stable_hashes
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.needs("duckdb", "pandas", "polars")
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_tables(tmp_path, first):
     found = [check(seed, tmp_path)[0] for seed in range(first, first + 20)]
@@ -31,6 +32,7 @@ def test_random_tables(tmp_path, first):
     assert sum(each is None for each in found) >= 1
 
 
+@pytest.mark.needs("duckdb", "pandas", "polars")
 def test_hash_seeds_time_zones_and_kernels():
     command = [sys.executable, "-m", "fuzz.differential", "--inside", "--tables", "12", "--first", "1000"]
     each = [

@@ -5,6 +5,7 @@ from fuzz import NAMES, check_of, kept
 from hypothesis import given
 from hypothesis import strategies as st
 
+from needs import DOORS_NEED
 from strategies import examples
 
 DOORS = [name for name in NAMES if name != "model"]  # damaged models have tests of their own
@@ -27,7 +28,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.needs(*["sklearn"] * (name == "topics"))) for name in DOORS]
+    "name", [pytest.param(name, marks=pytest.mark.needs(*DOORS_NEED.get(name, ()))) for name in DOORS]
 )
 @examples(60)
 @given(data=st.data())
