@@ -4,12 +4,14 @@ Every room of the package keeps quick tests; ``tests/unit/test_selection.py`` se
 """
 
 SLOW = (
+    "docs/guide/pitfalls.md",
     "docs/guide/spark.md",
     "tests/browser/",
     "tests/engines/test_counts.py",
     "tests/engines/test_cuts.py",
     "tests/engines/test_engines.py",
     "tests/engines/test_stream.py",
+    "tests/hostile/test_differential.py",
     "tests/hostile/test_files.py",
     "tests/hostile/test_load.py",
     "tests/hostile/test_memory.py",
@@ -20,6 +22,7 @@ SLOW = (
     "tests/hostile/test_odd_events.py",
     "tests/hostile/test_order_values.py",
     "tests/hostile/test_small_files.py",
+    "tests/hostile/test_stumbles.py",
     "tests/properties/test_context_trees.py",
     "tests/properties/test_exact.py",
     "tests/published/",
