@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from summarkov.baselines.contender import Data, FloatArray, PiecewisePredictor, Predictor, TreeContender
+from summarkov.baselines.contender import Data, PiecewisePredictor, Predictor, TreeContender
 from summarkov.engines import EventSource, most_memory
 from summarkov.engines.resampling import Bootstrap
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import TreeSuMM
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import EventSource, joint_memory
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 #: What models are fitted to and measured on.
 Data = EventSequences | EventSource

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.events import EventSequences
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 FEATURES = ("presence", "counts", "onehot")
 

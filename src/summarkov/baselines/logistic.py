@@ -11,10 +11,11 @@ import numpy as np
 
 from summarkov.baselines.features import FEATURES, window_features
 from summarkov.baselines.libraries import load_logistic_regression, load_thread_limits
-from summarkov.baselines.rates import FloatArray, base_rate, is_target, logistic, positive, positives
+from summarkov.baselines.rates import base_rate, is_target, logistic, positive, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ import numpy as np
 
 from summarkov.baselines.libraries import load_torch
 from summarkov.baselines.network import label_probabilities, make_network, reproducibly, train_epoch
-from summarkov.baselines.rates import FloatArray, clip, positive, positives
+from summarkov.baselines.rates import clip, positive, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.typing import FloatArray
 
 
 class LstmSettings(NamedTuple):

@@ -12,13 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.baselines.libraries import load_torch
 from summarkov.events import EventSequences
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 #: BOS, EOS and PAD: in the softmax while training, left out when it is read.
 N_SPECIAL = 3

@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import BoolArray, FloatArray
 
 #: No baseline says less than this or more than one minus this: a certain mistake costs 27.6, not infinity.
 TINY = 1e-12
@@ -32,7 +31,7 @@ def logistic(log_odds: FloatArray) -> FloatArray:
     return clip(np.exp(-np.logaddexp(0.0, -log_odds)))
 
 
-def base_rate(outcomes: npt.NDArray[np.bool_]) -> float:
+def base_rate(outcomes: BoolArray) -> float:
     r"""Smoothed share of a target's occurrences among all positions.
 
     .. math:: \frac{N(x) + 1/2}{N + 1}
@@ -45,7 +44,7 @@ def base_rate(outcomes: npt.NDArray[np.bool_]) -> float:
     return float((outcomes.sum() + 0.5) / (len(outcomes) + 1))
 
 
-def is_target(events: EventSequences, target: str) -> npt.NDArray[np.bool_]:
+def is_target(events: EventSequences, target: str) -> BoolArray:
     """Whether the event at each position is the target."""
     return np.asarray(events.codes == events.code(target), dtype=np.bool_)
 

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
 from summarkov.confidence.records import Comparable
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 #: Estimates of positive quantities and their limits at given levels, one for each quantity.
 Limits = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray]]

@@ -6,8 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 
 def exact_intervals(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> FloatArray:

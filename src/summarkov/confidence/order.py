@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import RateRatio, Strata
 from summarkov.confidence.records import Comparable
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.typing import FloatArray
 from summarkov.wording import plural
-
-FloatArray = npt.NDArray[np.float64]
 
 #: What can be said of an edge.
 ORDERS = ("about order", "company only", "unclear")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import BoolArray, FloatArray
 
 #: With at least this many hits and misses, both with and without, the logarithm of the ratio is about normal.
 ENOUGH = 10.0
@@ -63,7 +63,7 @@ class Strata:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(above / below)
 
-    def __getitem__(self, which: npt.NDArray[np.bool_]) -> Strata:
+    def __getitem__(self, which: BoolArray) -> Strata:
         return Strata(*(numbers[which] for numbers in vars(self).values()))
 
 
@@ -106,7 +106,7 @@ def rate_ratio(strata: Strata, level: float | FloatArray = 0.95) -> RateRatio:
     return RateRatio(ratio, low, high, p_value)
 
 
-def _is_many(strata: Strata) -> npt.NDArray[np.bool_]:
+def _is_many(strata: Strata) -> BoolArray:
     """Whether there are enough hits and misses on either side to take the logarithm for normal."""
     a, n1, b, n0 = (numbers.sum(axis=-1) for numbers in vars(strata).values())
     return np.asarray(np.minimum.reduce([a, n1 - a, b, n0 - b]) >= ENOUGH)
@@ -183,7 +183,7 @@ def _as_hits(hits: FloatArray, weights: FloatArray) -> tuple[_Hits, _Hits]:
     )
 
 
-def directions(strata: Strata, level: float = 0.95) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArray]:
     r"""Strata in which the rate is higher with than without, or lower, beyond chance.
 
     Chance is allowed for all strata together (Bonferroni). Given the t hits of a stratum, those with are

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.messages import travels
 from summarkov.engines.target import Target
-from summarkov.summaries import KeyArray
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 @travels

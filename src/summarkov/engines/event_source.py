@@ -7,9 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.engines.counts import Counts
 from summarkov.engines.local import TABLE_BYTES, most_targets
 from summarkov.engines.requests import Request, join
@@ -18,6 +15,7 @@ from summarkov.engines.resampling import Draws
 from summarkov.engines.work import Answer, CountWork, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.prepare import END, RARE, mapped, pooled, refuse_known
+from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     from summarkov.engines.spark import SparkSource
@@ -55,7 +53,7 @@ class EventSource(ABC):
 
     @property
     @abstractmethod
-    def label_counts(self) -> npt.NDArray[np.int64]:
+    def label_counts(self) -> IntArray:
         """N(x) of every label."""
 
     @property

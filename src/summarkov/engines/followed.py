@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.event_source import EventSource
@@ -15,9 +14,7 @@ from summarkov.engines.local import SHARD_EVENTS, LocalSource
 from summarkov.engines.pieces import carried, even_cuts, pieces
 from summarkov.engines.source import CountSource
 from summarkov.engines.work import EVENT_BYTES, Part
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

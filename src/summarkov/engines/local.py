@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import Counts, total
@@ -20,8 +19,7 @@ from summarkov.engines.resampling import Draws, units_of
 from summarkov.engines.shard import Shard
 from summarkov.engines.weights import fixed_point, refuse_overflow
 from summarkov.events import EventSequences
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: Events a shard: bounds what the kernels need beside the data itself, which is more in NumPy.
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)

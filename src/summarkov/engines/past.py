@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.kernels import Index
 from summarkov.summaries import Summary
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Past:
         return Index(codes, offsets, n_labels, self.positions, self.codes)
 
 
-def _first_and_last(codes: CodeArray, recent: npt.NDArray[np.bool_], first: int) -> npt.NDArray[np.bool_]:
+def _first_and_last(codes: CodeArray, recent: BoolArray, first: int) -> BoolArray:
     """Each label's first ``first`` occurrences, and its last one that is not recent."""
     order = np.argsort(codes, kind="stable")
     by_label = codes[order]

@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from summarkov.engines.past import CodeArray, Past
+from summarkov.engines.past import Past
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.readers.spill import Block
+from summarkov.typing import CodeArray
 
 
 @dataclass(frozen=True)

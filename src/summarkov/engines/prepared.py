@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.resampled import Places
@@ -14,9 +13,7 @@ from summarkov.engines.views import SurveyWork, View
 from summarkov.engines.work import Part
 from summarkov.events.prepare import renamed, without_repeats
 from summarkov.readers.spill import Block
-
-CodeArray = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import CodeArray, IntArray
 
 
 class PreparedSource(View):

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import Counts, total
@@ -19,8 +18,7 @@ from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.events import EventSequences
 from summarkov.kernels.batch import MOST_PAIRS
 from summarkov.kernels.rows import Rows
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: Pairs of a position and a label in its window that are kept from pass to pass.
 _MOST_KEPT = 1 << 27

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.counts import Counts, StateCounts, one_of, total
 from summarkov.engines.past import joint_memory
@@ -21,11 +20,11 @@ from summarkov.engines.target import Target
 from summarkov.engines.weighed import Weighed, answer
 from summarkov.engines.work import Part
 from summarkov.summaries import BinarySummary
+from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.engines.event_source import EventSource
 
-IntArray = npt.NDArray[np.int64]
 
 #: For each part of a source, the place of each of its sequences that are not empty among all such.
 Places = Sequence[Sequence[int] | IntArray]
@@ -131,7 +130,7 @@ class ResampledWork:
         """Add up what was counted in several parts."""
         return [total(same) for same in zip(*answers, strict=True)]
 
-    def _weights(self, part: Part) -> npt.NDArray[np.int32]:
+    def _weights(self, part: Part) -> CodeArray:
         """``[replicate, sequence]`` for the sequences of a part; on disk, where there is room for that."""
         places = self.places[part.number]
         shape = (self.draws.n, len(places))

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 
 class Draws(Protocol):

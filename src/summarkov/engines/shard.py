@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import TooLargeError
 from summarkov.summaries import WindowSummary
+from summarkov.typing import IntArray
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Shard:
 
     index: kernels.Index
     labels: Sequence[str]
-    weights: npt.NDArray[np.int64] | None = None  # one a sequence
+    weights: IntArray | None = None  # one a sequence
 
     def count(self, request: Request) -> Counts:
         """Answer one request for this piece alone."""

@@ -24,9 +24,7 @@ from summarkov.engines.target import Target
 from summarkov.engines.work import EVENT_BYTES, Part, in_memory
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.readers.spill import Block
-
-CodeArray = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import CodeArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5

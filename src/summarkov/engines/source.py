@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.engines.counts import Counts
 from summarkov.engines.requests import Request
 from summarkov.engines.resampling import Draws
 from summarkov.errors import SettingError
+from summarkov.typing import IntArray
 
 
 @runtime_checkable
@@ -26,7 +24,7 @@ class CountSource(Protocol):
         """The vocabulary in sorted order."""
 
     @property
-    def label_counts(self) -> npt.NDArray[np.int64]:
+    def label_counts(self) -> IntArray:
         """N(x) of every label, weighted, in units of ``1 / scale``."""
 
     @property
@@ -56,7 +54,7 @@ class Replicates(Protocol):
         """The vocabulary in sorted order."""
 
     @property
-    def label_counts(self) -> npt.NDArray[np.int64]:
+    def label_counts(self) -> IntArray:
         """N(x), ``[replicate, x]``, in units of ``1 / scale``."""
 
     @property

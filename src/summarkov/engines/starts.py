@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.work import Part, in_memory
 from summarkov.events import EventSequences
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 
 def count_starts(events: EventSequences | EventSource) -> IntArray:

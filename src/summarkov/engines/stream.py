@@ -7,9 +7,6 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.pools import threads
 from summarkov.engines.resampled import Places
@@ -22,6 +19,7 @@ from summarkov.readers.found import find_files
 from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill
 from summarkov.readers.stream import Progress, Task, spill
+from summarkov.typing import IntArray
 
 
 class StreamSource(EventSource):
@@ -39,7 +37,7 @@ class StreamSource(EventSource):
         return self._content.labels
 
     @property
-    def label_counts(self) -> npt.NDArray[np.int64]:
+    def label_counts(self) -> IntArray:
         return self._content.label_counts
 
     @property

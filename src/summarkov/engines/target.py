@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from summarkov.typing import CodeArray
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Target:
         """|X|, the number of states of the target's variable."""
         return len(self.codes) + self.has_residual
 
-    def outcome_of(self) -> npt.NDArray[np.int32]:
+    def outcome_of(self) -> CodeArray:
         """Outcome of every code; the last entry is for events of no known label (-1: not counted)."""
         outcomes = np.full(self.n_labels + 1, len(self.codes) if self.has_residual else -1, np.int32)
         outcomes[list(self.codes)] = np.arange(len(self.codes))

@@ -16,9 +16,7 @@ from summarkov.errors import UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.labels import check_unknown
 from summarkov.readers.spill import Block
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Recode:
     """Shows a part in the codes of another vocabulary."""
 
     labels: tuple[str, ...]
-    translate: npt.NDArray[np.int32]  # the last is for events that have no label already
+    translate: CodeArray  # the last is for events that have no label already
 
     def __call__(self, part: Part) -> Part:
         """The same events."""

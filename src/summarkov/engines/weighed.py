@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
@@ -21,8 +20,7 @@ from summarkov.engines.target import Target
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.kernels.rows import Rows
 from summarkov.summaries import WindowSummary
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: Cells that one table may have under all weights together.
 _MOST_CELLS = 1 << 26

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import SettingError
+from summarkov.typing import IntArray
 
 #: Weights that are not whole become multiples of 2^-20.
 FIXED_POINT = 1 << 20
@@ -15,7 +15,7 @@ FIXED_POINT = 1 << 20
 MOST = 1 << 62
 
 
-def fixed_point(weights: Any, n_sequences: int) -> tuple[npt.NDArray[np.int64] | None, int]:
+def fixed_point(weights: Any, n_sequences: int) -> tuple[IntArray | None, int]:
     """Integer weights and their scale: whole weights as they are, others in units of 2^-20.
 
     >>> fixed_point([1, 2], 2), fixed_point([0.5, 1.0], 2)

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import BINS, FloatArray
+from summarkov.evaluation.measures import BINS
 from summarkov.evaluation.tuning import Tuned
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.typing import FloatArray
 from summarkov.wording import number
 
 

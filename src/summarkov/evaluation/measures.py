@@ -11,10 +11,7 @@ import numpy.typing as npt
 from summarkov.engines.messages import travels
 from summarkov.readers.spill import Block
 from summarkov.scores.sums import ExactSum
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.
 BINS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -15,11 +15,12 @@ from summarkov.engines.pieces import carried
 from summarkov.engines.views import in_order
 from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
 from summarkov.errors import SettingError
-from summarkov.evaluation.measures import BoolArray, FloatArray, SequenceSums, Sums, hits, logs
+from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.readers.spill import Block
 from summarkov.scores.sums import ExactSum
+from summarkov.typing import BoolArray, FloatArray
 
 #: A probability may be so far outside 0 to 1.
 _ROUNDING = 1e-9

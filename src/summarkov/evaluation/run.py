@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.baselines import Contender
 from summarkov.baselines.contender import Data
@@ -23,8 +22,7 @@ from summarkov.events.prepare import split_numbers
 from summarkov.models import SummaryModel
 from summarkov.readers import read_events
 from summarkov.settings import seed_of, write_progress
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: Told the pieces done, the pieces in all, and what is being worked on.
 Progress = Callable[[int, int, str], None]

@@ -12,8 +12,9 @@ import numpy as np
 from summarkov.baselines import Contender, PiecewisePredictor, Predictor
 from summarkov.baselines.contender import Data
 from summarkov.errors import SettingError
-from summarkov.evaluation.measures import FloatArray, Measures
+from summarkov.evaluation.measures import Measures
 from summarkov.evaluation.measuring import log_likelihoods, report
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)

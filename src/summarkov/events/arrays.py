@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
+from summarkov.typing import CodeArray, IntArray
 
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1

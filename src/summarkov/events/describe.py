@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.frames import Column, Sheet, Tabular
+from summarkov.typing import IntArray
 
 
 def many_labels(n_labels: int, n_events: float) -> bool:
@@ -46,9 +46,7 @@ class Start(NamedTuple):
     others: float
 
 
-def special_starts(
-    labels: Sequence[str], starts: npt.NDArray[np.int64], label_counts: npt.NDArray[np.int64]
-) -> list[Start]:
+def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArray) -> list[Start]:
     """Labels that begin sequences far more often than they come later, the most frequent first.
 
     They begin at least a fifth of all sequences, at least three times their share among the other events, and
@@ -137,8 +135,8 @@ class Description(Tabular):
 
 def describe(
     labels: Sequence[str],
-    label_counts: npt.NDArray[np.int64],
-    lengths: npt.NDArray[np.int64],
+    label_counts: IntArray,
+    lengths: IntArray,
     tied_order: int,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""

@@ -9,13 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.labels import is_label, label_text
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
+from summarkov.typing import CodeArray, IntArray
 
 #: What rare labels become, and what ends a sequence, unless told otherwise.
 RARE, END = "(rare)", "(end)"

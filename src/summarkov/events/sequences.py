@@ -26,9 +26,7 @@ from summarkov.events.prepare import (
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
+from summarkov.typing import CodeArray, IntArray
 
 
 class EventSequences:

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import Strata, directions, rate_ratio
 from summarkov.engines import StateCounts
 from summarkov.explain.influence import Influence, effect_of
 from summarkov.summaries import TreeSummary
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 
 class Totals(NamedTuple):
@@ -37,7 +34,7 @@ class Contrast:
     """
 
     strata: Strata
-    keys: npt.NDArray[np.int32]
+    keys: CodeArray
     totals: Totals
 
 
@@ -57,7 +54,7 @@ def contrast(table: StateCounts, scale: int, column: int, outcome: int) -> Contr
     return Contrast(strata, np.delete(table.keys[with_], column, axis=1), totals)
 
 
-def presence_pairs(keys: npt.NDArray[np.int32], column: int) -> tuple[IntArray, IntArray]:
+def presence_pairs(keys: CodeArray, column: int) -> tuple[IntArray, IntArray]:
     """Rows of presence with the influencer in ``column``, and those that differ from them in nothing else."""
     here = keys[:, column] > 0
     others = np.delete(keys, column, axis=1).tolist()
@@ -128,7 +125,7 @@ def influence_of(
     )
 
 
-def _depends(up: npt.NDArray[np.int32], down: npt.NDArray[np.int32], others: Sequence[str]) -> str:
+def _depends(up: CodeArray, down: CodeArray, others: Sequence[str]) -> str:
     """On which other influencer it depends whether one amplifies or inhibits.
 
     One that is there in every configuration beside which it amplifies and in none beside which it inhibits;

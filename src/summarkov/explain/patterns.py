@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import StateCounts
 from summarkov.explain.contrasts import presence
 from summarkov.scores import probabilities
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 #: Tables of more influencers have too many states to have one simple name.
 _MOST = 4
@@ -84,7 +82,7 @@ def pattern_of(
     return Pattern(target, how, tuple(names), words, float(theta[-1]), float(theta[0]))
 
 
-def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> npt.NDArray[np.bool_] | None:
+def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray | None:
     """The likely states, if the table has two levels."""
     order = np.argsort(theta)
     for cut in range(1, len(order)):
@@ -124,7 +122,7 @@ def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | N
 
 
 def _on_their_own(
-    keys: npt.NDArray[np.int32],
+    keys: CodeArray,
     theta: FloatArray,
     low: FloatArray,
     high: FloatArray,

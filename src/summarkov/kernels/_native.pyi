@@ -1,60 +1,69 @@
-from summarkov.kernels.index import Codes, Int
 from summarkov.kernels.shuffling import Seeds
+from summarkov.typing import CodeArray, IntArray
 
 class Index:
     def __init__(
-        self, codes: Codes, offsets: Int, past_positions: Int, past_codes: Codes, n_labels: int
+        self,
+        codes: CodeArray,
+        offsets: IntArray,
+        past_positions: IntArray,
+        past_codes: CodeArray,
+        n_labels: int,
     ) -> None: ...
 
-def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int: ...
+def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray: ...
 def count(
     shard: Index,
-    weights: Int | None,
-    influencers: Codes,
-    candidates: Codes,
-    outcome_of: Codes,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    candidates: CodeArray,
+    outcome_of: CodeArray,
     n_outcomes: int,
     kind: int,
-    lookback: Int,
+    lookback: IntArray,
     delay: int,
     cap: int,
-    totals: Int,
+    totals: IntArray,
     most_cells: int,
-) -> tuple[Codes, Int, Int]: ...
+) -> tuple[CodeArray, IntArray, IntArray]: ...
 def states(
-    shard: Index, influencers: Codes, kind: int, lookback: Int, delay: int, cap: int
-) -> tuple[Int, Codes]: ...
-def totals(shard: Index, weights: Int | None, kind: int, lookback: Int, delay: int, cap: int) -> Int: ...
+    shard: Index, influencers: CodeArray, kind: int, lookback: IntArray, delay: int, cap: int
+) -> tuple[IntArray, CodeArray]: ...
+def totals(
+    shard: Index, weights: IntArray | None, kind: int, lookback: IntArray, delay: int, cap: int
+) -> IntArray: ...
 def tests(
     shard: Index,
-    weights: Int | None,
-    tree: Int,
-    slots: Int,
-    labels: Codes,
-    lookbacks: Int,
+    weights: IntArray | None,
+    tree: IntArray,
+    slots: IntArray,
+    labels: CodeArray,
+    lookbacks: IntArray,
     depth: int,
-    starts: Int,
+    starts: IntArray,
     order: bool,
-    outcome_of: Codes,
+    outcome_of: CodeArray,
     n_outcomes: int,
     shapes: list[tuple[int, ...]],
-) -> tuple[Int, Int, Int, Int]: ...
-def leaves(shard: Index, tree: Int, depth: int) -> Int: ...
-def followed(shard: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]: ...
-def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes: ...
+) -> tuple[IntArray, IntArray, IntArray, IntArray]: ...
+def leaves(shard: Index, tree: IntArray, depth: int) -> IntArray: ...
+def followed(shard: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]: ...
+def shuffled(
+    codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
+) -> CodeArray: ...
 def presence(
-    codes: Codes,
-    offsets: Int,
-    past_positions: Int,
-    past_codes: Codes,
+    codes: CodeArray,
+    offsets: IntArray,
+    past_positions: IntArray,
+    past_codes: CodeArray,
     n_labels: int,
     begun: int,
-    weights: Int | None,
-    influencers: Codes,
-    lookbacks: Int,
-    starts: Int,
-    outcome_of: Codes,
-    n_outcomes: Int,
-    ends: Int,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    lookbacks: IntArray,
+    starts: IntArray,
+    outcome_of: CodeArray,
+    n_outcomes: IntArray,
+    ends: IntArray,
     delay: int,
-) -> list[tuple[Codes, Int]]: ...
+) -> list[tuple[CodeArray, IntArray]]: ...

@@ -9,14 +9,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.kernels.index import Codes, Index, Int
+from summarkov.kernels.index import Index
 from summarkov.kernels.numpy_kernels import COUNT, ORDINAL_FIRST, ORDINAL_LAST, Window, _levels, _pairs
+from summarkov.typing import CodeArray, IntArray
 
 #: More pairs of a position and a label in its window than this are refused with a MemoryError.
 MOST_PAIRS = 2**26
 
 
-def window_pairs(index: Index, window: Window) -> tuple[Int, Codes, Codes]:
+def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, CodeArray]:
     """Every label in the window of every position: positions, codes and levels, in order of position.
 
     The level is 1 (binary), the capped count, or the place (1 = oldest) among all labels in the window
@@ -45,7 +46,9 @@ def window_pairs(index: Index, window: Window) -> tuple[Int, Codes, Codes]:
     return position, code, level.astype(np.int32)
 
 
-def merge_alike(index: Index, position: Int, code: Codes, level: Codes) -> tuple[Int, Int]:
+def merge_alike(
+    index: Index, position: IntArray, code: CodeArray, level: CodeArray
+) -> tuple[IntArray, IntArray]:
     """Number the positions that hold the same label and see the same labels at the same levels alike.
 
     Takes what ``window_pairs`` returns. Returns the number of every position, and for each number one of its

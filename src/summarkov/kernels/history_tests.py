@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Index
 from summarkov.kernels.numpy_kernels import _add, _spread
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 LEAF, OCCURS, MORE_RECENT, START = range(4)
 #: Positions whose lags are in memory at once.
@@ -34,10 +34,10 @@ class Recency(NamedTuple):
     at least the largest count that the tree asks for.
     """
 
-    labels: Codes
-    lookbacks: Int
+    labels: CodeArray
+    lookbacks: IntArray
     depth: int
-    starts: Int
+    starts: IntArray
     order: bool
 
     def shapes(self, n_open: int, n_outcomes: int) -> list[tuple[int, ...]]:
@@ -56,13 +56,13 @@ class Recency(NamedTuple):
 
 def count_tests(
     index: Index,
-    weights: Int | None,
-    tree: Int,
-    slots: Int,
+    weights: IntArray | None,
+    tree: IntArray,
+    slots: IntArray,
     recency: Recency,
-    outcome_of: Codes,
+    outcome_of: CodeArray,
     n_outcomes: int,
-) -> tuple[Int, Int, Int, Int]:
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Count the outcomes at some leaves of a tree by the recency of every label.
 
     ``slots`` has the place of each node in the tables, -1 for all but the leaves that are asked for. Returns
@@ -104,7 +104,7 @@ def count_tests(
     return counts, lags, starts, pairs
 
 
-def tree_leaves(index: Index, tree: Int) -> Int:
+def tree_leaves(index: Index, tree: IntArray) -> IntArray:
     """The leaf, as a row of the tree, at which each position ends."""
     past, found = _Past(index), np.zeros(len(index.codes), np.int64)
     for block in _blocks(index):
@@ -113,7 +113,7 @@ def tree_leaves(index: Index, tree: Int) -> Int:
     return found
 
 
-def _blocks(index: Index) -> Iterator[Int]:
+def _blocks(index: Index) -> Iterator[IntArray]:
     for start in range(0, len(index.codes), _AT_ONCE):
         yield np.arange(start, min(start + _AT_ONCE, len(index.codes)))
 
@@ -131,7 +131,7 @@ class _Past:
         begin[0] = index.past_positions.min(initial=0)
         self._begin = begin[sequence]  # the past reaches back to there
 
-    def lag(self, rows: Int, label: int, count: int) -> Int:
+    def lag(self, rows: IntArray, label: int, count: int) -> IntArray:
         """How far back the count-th most recent occurrence of a label is; -ABSENT or more: there is none."""
         positions = self._positions[label]
         place = np.searchsorted(positions, rows) - count
@@ -140,11 +140,11 @@ class _Past:
         found = positions[np.maximum(place, 0)]
         return np.asarray(rows - np.where((place >= 0) & (found >= self._begin[rows]), found, ABSENT))
 
-    def since_start(self, rows: Int) -> Int:
+    def since_start(self, rows: IntArray) -> IntArray:
         """How many events precede: exact up to what the past remembers, and never too many."""
         return np.asarray(rows - self._begin[rows])
 
-    def leaves(self, tree: Int, rows: Int) -> Iterator[tuple[int, Int]]:
+    def leaves(self, tree: IntArray, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
         """The leaves, and the positions that end there."""
         waiting = [(0, rows)]
         while waiting:
@@ -155,7 +155,7 @@ class _Past:
             yes = self._passes(tree[node], rows)
             waiting += [(int(tree[node, 5]), rows[yes]), (int(tree[node, 6]), rows[~yes])]
 
-    def _passes(self, test: Int, rows: Int) -> npt.NDArray[np.bool_]:
+    def _passes(self, test: IntArray, rows: IntArray) -> BoolArray:
         kind, label, other, count, within = test[:5].tolist()
         if kind == OCCURS:
             return np.asarray(self.lag(rows, label, count) <= within)

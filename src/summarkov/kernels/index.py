@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Int = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
+from summarkov.typing import CodeArray, IntArray
 
 #: A look-back over the whole past.
 UNLIMITED = 2**62
@@ -30,11 +28,11 @@ class Index:
     the earlier events that can still matter, in order.
     """
 
-    codes: Codes
-    offsets: Int
+    codes: CodeArray
+    offsets: IntArray
     n_labels: int
-    past_positions: Int = field(default_factory=lambda: np.empty(0, np.int64))
-    past_codes: Codes = field(default_factory=lambda: np.empty(0, np.int32))
+    past_positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
+    past_codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
 
     @cached_property
     def kept(self) -> dict[Hashable, Any]:
@@ -51,11 +49,11 @@ class Index:
 class Occurrences:
     """The past, then the shard, in order of position."""
 
-    position: Int  # negative for the past
-    code: Codes
-    previous: Int  # position of the label's previous occurrence in the sequence, or ABSENT
-    following: Int  # position of its next one, or UNLIMITED
-    stop: Int  # one past the last position of the event's sequence
+    position: IntArray  # negative for the past
+    code: CodeArray
+    previous: IntArray  # position of the label's previous occurrence in the sequence, or ABSENT
+    following: IntArray  # position of its next one, or UNLIMITED
+    stop: IntArray  # one past the last position of the event's sequence
 
     @classmethod
     def of(cls, index: Index) -> Occurrences:

@@ -11,24 +11,30 @@ import numpy as np
 
 from summarkov.kernels import _native
 from summarkov.kernels.history_tests import Recency
-from summarkov.kernels.index import MOST_CELLS, Codes, Index, Int
+from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.numpy_kernels import Window
 from summarkov.kernels.presence import PresenceAsked
 from summarkov.kernels.shuffling import Seeds
+from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
 
 
-def window_states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Codes]:
+def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.window_states`."""
     ids, keys = _native.states(_shard(index), influencers, *window)
     return ids, keys
 
 
 def count_states(
-    index: Index, weights: Int | None, influencers: Codes, outcome_of: Codes, n_outcomes: int, window: Window
-) -> tuple[Codes, Int]:
+    index: Index,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    outcome_of: CodeArray,
+    n_outcomes: int,
+    window: Window,
+) -> tuple[CodeArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_states`."""
     nobody = np.empty(0, np.int32)
     keys, counts, _ = count_candidates(index, weights, influencers, nobody, outcome_of, n_outcomes, window)
@@ -37,13 +43,13 @@ def count_states(
 
 def count_candidates(
     index: Index,
-    weights: Int | None,
-    influencers: Codes,
-    candidates: Codes,
-    outcome_of: Codes,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    candidates: CodeArray,
+    outcome_of: CodeArray,
     n_outcomes: int,
     window: Window,
-) -> tuple[Codes, Int, Int]:
+) -> tuple[CodeArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_candidates`."""
     keys, counts, present = _native.count(
         _shard(index),
@@ -61,13 +67,13 @@ def count_candidates(
 
 def count_tests(
     index: Index,
-    weights: Int | None,
-    tree: Int,
-    slots: Int,
+    weights: IntArray | None,
+    tree: IntArray,
+    slots: IntArray,
     recency: Recency,
-    outcome_of: Codes,
+    outcome_of: CodeArray,
     n_outcomes: int,
-) -> tuple[Int, Int, Int, Int]:
+) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.history_tests.count_tests`."""
     shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
     return _native.tests(
@@ -86,26 +92,26 @@ def count_tests(
     )
 
 
-def tree_leaves(index: Index, tree: Int) -> Int:
+def tree_leaves(index: Index, tree: IntArray) -> IntArray:
     """See :func:`summarkov.kernels.history_tests.tree_leaves`."""
     return _native.leaves(_shard(index), tree, max(1, int(tree[:, 3].max())))
 
 
-def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
+def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray:
     """See :func:`summarkov.kernels.numpy_kernels.add_rows`."""
-    sums: Int = _native.add_rows(cells, rows, weights, n_cells)
+    sums: IntArray = _native.add_rows(cells, rows, weights, n_cells)
     return sums
 
 
-def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]:
+def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
     counts, ends = _native.followed(_shard(index), weights, np.ascontiguousarray(pairs))
     return counts, ends
 
 
 def count_presence(
-    index: Index, begun: int, weights: Int | None, asked: PresenceAsked
-) -> list[tuple[Codes, Int]]:
+    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
+) -> list[tuple[CodeArray, IntArray]]:
     """See :func:`summarkov.kernels.presence.count_presence`."""
     return _native.presence(
         index.codes,
@@ -119,9 +125,11 @@ def count_presence(
     )
 
 
-def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes:
+def shuffled(
+    codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
+) -> CodeArray:
     """See :func:`summarkov.kernels.shuffling.shuffled`."""
-    made: Codes = _native.shuffled(codes, offsets, seeds, begun, kept, within)
+    made: CodeArray = _native.shuffled(codes, offsets, seeds, begun, kept, within)
     return made
 
 
@@ -137,11 +145,11 @@ def _shard(index: Index) -> Any:
     return index.kept["native"]
 
 
-def _totals(index: Index, weights: Int | None, window: Window) -> Int:
+def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
     """At how many positions each label is present, by level: the same for all influencers."""
     name = (window.kind, window.lookback.tobytes(), window.delay, window.cap)
     found = index.kept.get(name)
     if found is None or found[0] is not weights:
         found = index.kept[name] = (weights, _native.totals(_shard(index), weights, *window))
-    totals: Int = found[1]
+    totals: IntArray = found[1]
     return totals

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Codes, Index, Int, Occurrences
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Occurrences
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
 _PAIRS_AT_ONCE = 1 << 20
@@ -29,7 +29,7 @@ class Window(NamedTuple):
     """How a summary looks back: its kind, a look-back a label, the delay, the largest count told apart."""
 
     kind: int
-    lookback: Int
+    lookback: IntArray
     delay: int
     cap: int
 
@@ -40,7 +40,7 @@ class Window(NamedTuple):
         return 2 if self.kind == BINARY else n_others + 2
 
 
-def window_states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Codes]:
+def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """State of every position: ids[N], and keys[S, U] in lexicographic order.
 
     A key holds one level an influencer: 0 if absent from its window, else 1 (binary), its capped count, or
@@ -51,8 +51,13 @@ def window_states(index: Index, influencers: Codes, window: Window) -> tuple[Int
 
 
 def count_states(
-    index: Index, weights: Int | None, influencers: Codes, outcome_of: Codes, n_outcomes: int, window: Window
-) -> tuple[Codes, Int]:
+    index: Index,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    outcome_of: CodeArray,
+    n_outcomes: int,
+    window: Window,
+) -> tuple[CodeArray, IntArray]:
     """N(x; s) as keys[S, U] and counts[S, X].
 
     ``weights`` holds an integer a sequence, or is None for ones. ``outcome_of`` maps a code to its outcome
@@ -64,13 +69,13 @@ def count_states(
 
 def count_candidates(
     index: Index,
-    weights: Int | None,
-    influencers: Codes,
-    candidates: Codes,
-    outcome_of: Codes,
+    weights: IntArray | None,
+    influencers: CodeArray,
+    candidates: CodeArray,
+    outcome_of: CodeArray,
     n_outcomes: int,
     window: Window,
-) -> tuple[Codes, Int, Int]:
+) -> tuple[CodeArray, IntArray, IntArray]:
     """Counts of the states of U, and of U joined by each candidate, in one scan.
 
     Returns keys[S, U], counts[S, X] and present[C, S, L - 1, X]: N(x; s, level of z) for levels from 1 on.
@@ -94,7 +99,7 @@ def count_candidates(
     return keys, counts, present
 
 
-def chain_states(index: Index, order: int) -> tuple[Int, Codes]:
+def chain_states(index: Index, order: int) -> tuple[IntArray, CodeArray]:
     """Context of every position: the codes at lags 1..order plus one, 0 where the sequence had not begun.
 
     An event of no known label is a context that no training data has: n_labels + 1.
@@ -119,8 +124,13 @@ def chain_states(index: Index, order: int) -> tuple[Int, Codes]:
 
 
 def tabulate(
-    index: Index, weights: Int | None, ids: Int, n_states: int, outcome_of: Codes, n_outcomes: int
-) -> Int:
+    index: Index,
+    weights: IntArray | None,
+    ids: IntArray,
+    n_states: int,
+    outcome_of: CodeArray,
+    n_outcomes: int,
+) -> IntArray:
     """N(x; s) as counts[S, X] from the state of every position."""
     counts = np.zeros((n_states, n_outcomes), np.int64)
     outcomes = outcome_of[index.codes].astype(np.int64)
@@ -128,7 +138,7 @@ def tabulate(
     return counts
 
 
-def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
+def merge_keys(many: list[CodeArray]) -> tuple[CodeArray, list[IntArray]]:
     """All keys of several shards in lexicographic order, and where each shard's keys went."""
     width = many[0].shape[1]
     if width == 0:  # no influencers: one state, if there is any position at all
@@ -145,7 +155,7 @@ def merge_keys(many: list[Codes]) -> tuple[Codes, list[Int]]:
     return keys, np.split(where.reshape(-1), np.cumsum([len(k) for k in many])[:-1])
 
 
-def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
+def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray:
     """Sums ``[cell, b]`` of ``weights[row, b]`` over pairs of a cell (less than 0: none) and a row."""
     sums = np.zeros((n_cells, weights.shape[1]), np.int64)
     order = np.argsort(cells, kind="stable")
@@ -158,7 +168,7 @@ def add_rows(cells: Int, rows: Int, weights: Int, n_cells: int) -> Int:
     return sums
 
 
-def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, Codes]:
+def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
     """In how many sequences a label occurred, and in how many another one followed it.
 
     A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k. Returns
@@ -190,7 +200,7 @@ def count_followed(index: Index, weights: Int | None, pairs: Int) -> tuple[Int, 
 # ------------------------------------------------------------------------------ the steps
 
 
-def _states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Codes, Int]:
+def _states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray, IntArray]:
     """Ids and keys as in ``window_states``, and where each influencer stands at each position."""
     n = len(index.codes)
     stands = np.full((len(influencers), n), ABSENT)
@@ -210,7 +220,7 @@ def _states(index: Index, influencers: Codes, window: Window) -> tuple[Int, Code
     return ids, keys, stands
 
 
-def _pairs(seen: Occurrences, which: Int, window: Window) -> Iterator[tuple[Int, Int]]:
+def _pairs(seen: Occurrences, which: IntArray, window: Window) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield pairs of an event of ``which`` and a position at which it speaks for its label, in parts."""
     position, reach = seen.position[which], window.lookback[seen.code[which]]
     if window.kind == ORDINAL_FIRST:
@@ -229,7 +239,9 @@ def _pairs(seen: Occurrences, which: Int, window: Window) -> Iterator[tuple[Int,
         yield np.repeat(which[part], sizes), np.repeat(begin[part], sizes) + within
 
 
-def _levels(seen: Occurrences, event: Int, position: Int, stands: Int, window: Window) -> Int:
+def _levels(
+    seen: Occurrences, event: IntArray, position: IntArray, stands: IntArray, window: Window
+) -> IntArray:
     """Level of each pair's label at its position; influencer u stands at ``stands[u, position]``.
 
     Binary: 1. Count: occurrences in the window, at most the cap. Ordinal: one more than the number of
@@ -252,13 +264,13 @@ def _levels(seen: Occurrences, event: Int, position: Int, stands: Int, window: W
     return level
 
 
-def _refine(ids: Int, keys: Codes, level: Int, n: int) -> tuple[Int, Codes]:
+def _refine(ids: IntArray, keys: CodeArray, level: IntArray, n: int) -> tuple[IntArray, CodeArray]:
     """Tell states apart further by ``level`` (0..n-1); ids stay dense and in the order of their keys."""
     seen, ids = distinct(ids * n + level, max(len(keys), 1) * n)
     return ids, np.column_stack([keys[seen // n], (seen % n).astype(np.int32)])
 
 
-def distinct(values: Int, size: int) -> tuple[Int, Int]:
+def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """The values (0..size-1) that occur, in order, and the number of each in that order."""
     if size > 4 * len(values) + 64:
         seen, number = np.unique(values, return_inverse=True)
@@ -269,12 +281,12 @@ def distinct(values: Int, size: int) -> tuple[Int, Int]:
     return seen, new[values]
 
 
-def _spread(index: Index, weights: Int | None) -> Int | None:
+def _spread(index: Index, weights: IntArray | None) -> IntArray | None:
     """Weights of sequences as weights of positions."""
     return None if weights is None else np.repeat(weights, np.diff(index.offsets))
 
 
-def _add(counts: Int, cells: Int, valid: npt.NDArray[np.bool_], weights: Int | None) -> None:
+def _add(counts: IntArray, cells: IntArray, valid: BoolArray, weights: IntArray | None) -> None:
     """Add one (or its weight) to the flat ``cells`` of ``counts``."""
     flat = counts.reshape(-1)
     if not valid.all():

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, Codes, Index, Int
+from summarkov.kernels.index import ABSENT, Index
+from summarkov.typing import CodeArray, IntArray
 
 #: More influencers of one target than this are refused with a MemoryError.
 MOST_INFLUENCERS = 50
@@ -20,18 +21,18 @@ class PresenceAsked(NamedTuple):
     ``ends`` has the last position, from 1 on, of each stratum of positions but the last.
     """
 
-    influencers: Codes
-    lookbacks: Int
-    starts: Int
-    outcome_of: Codes
-    n_outcomes: Int
-    ends: Int
+    influencers: CodeArray
+    lookbacks: IntArray
+    starts: IntArray
+    outcome_of: CodeArray
+    n_outcomes: IntArray
+    ends: IntArray
     delay: int
 
 
 def count_presence(
-    index: Index, begun: int, weights: Int | None, asked: PresenceAsked
-) -> list[tuple[Codes, Int]]:
+    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
+) -> list[tuple[CodeArray, IntArray]]:
     """For each target keys[S, U + 1], presence of each influencer and the stratum, and counts[S, X].
 
     The first sequence has ``begun`` events before the shard. Rows are in the order of stratum and presence.
@@ -44,7 +45,7 @@ def count_presence(
         start[: lengths[0]] = ABSENT  # so far the past reaches
     stratum = np.searchsorted(asked.ends, place, side="left")
     by_position = np.ones(len(place), np.int64) if weights is None else np.repeat(weights, lengths)
-    present: dict[tuple[int, int], Int] = {}
+    present: dict[tuple[int, int], IntArray] = {}
     found = []
     for t, n_outcomes in enumerate(asked.n_outcomes.tolist()):
         mine = slice(asked.starts[t], asked.starts[t + 1])
@@ -64,7 +65,7 @@ def count_presence(
     return found
 
 
-def _is_present(index: Index, start: Int, z: int, lookback: int, delay: int) -> Int:
+def _is_present(index: Index, start: IntArray, z: int, lookback: int, delay: int) -> IntArray:
     """For each position, 1 if a label is in its window, else 0; ``start`` is the first that may be."""
     of_z = np.flatnonzero(index.codes == z)
     events = np.concatenate([index.past_positions[index.past_codes == z], of_z])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov import kernels
-from summarkov.kernels.index import MOST_CELLS, Codes, Index, Int
+from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.numpy_kernels import ORDINAL_FIRST, ORDINAL_LAST, Window, _refine
+from summarkov.typing import CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,16 @@ class Rows:
     """
 
     window: Window
-    own: Codes  # the label of each row
-    unit: Int  # its row of weights
-    weights: Int
-    row: Int  # pairs of a row and a label in its window, label by label
-    pair_unit: Int
-    level: Codes
-    starts: Int  # where the pairs of each label begin
+    own: CodeArray  # the label of each row
+    unit: IntArray  # its row of weights
+    weights: IntArray
+    row: IntArray  # pairs of a row and a label in its window, label by label
+    pair_unit: IntArray
+    level: CodeArray
+    starts: IntArray  # where the pairs of each label begin
 
     @classmethod
-    def of(cls, index: Index, window: Window, unit: Int, weights: Int) -> Rows:
+    def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Rows:
         """Make rows from positions, the unit of each, and the weights of the units."""
         position, code, level = kernels.window_pairs(index, window)
         number, chosen = kernels.merge_alike(index, position, code, level)
@@ -48,12 +49,12 @@ class Rows:
 
     def count(
         self,
-        influencers: Codes,
-        candidates: Codes | None,
-        outcome_of: Codes,
+        influencers: CodeArray,
+        candidates: CodeArray | None,
+        outcome_of: CodeArray,
         n_outcomes: int,
-        which: Int | None,
-    ) -> tuple[Codes, Int, Int]:
+        which: IntArray | None,
+    ) -> tuple[CodeArray, IntArray, IntArray]:
         """As ``count_candidates``, with one more axis at the end: the weights ``which`` (None: all).
 
         Without ``candidates`` the last is empty.
@@ -85,7 +86,7 @@ class Rows:
         present = kernels.add_rows(cells, self.pair_unit, weights, len(candidates) * size)
         return keys, counts, present.reshape(len(candidates), n, deep, n_outcomes, width)
 
-    def _levels(self, influencers: Codes) -> list[Int]:
+    def _levels(self, influencers: CodeArray) -> list[IntArray]:
         """The level of each influencer in each row, 0 where it is not in the window."""
         levels = [np.zeros(len(self.own), np.int64) for _ in influencers]
         for level, z in zip(levels, influencers.tolist(), strict=True):
@@ -93,7 +94,7 @@ class Rows:
             level[self.row[pairs]] = self.level[pairs]
         return levels
 
-    def _place(self, influencers: list[Int], level: Int | Codes) -> Int:
+    def _place(self, influencers: list[IntArray], level: IntArray | CodeArray) -> IntArray:
         """The level of a label beside the influencers: ordinal ones are places among these alone."""
         if self.window.kind not in (ORDINAL_LAST, ORDINAL_FIRST):
             return level.astype(np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.kernels.index import Codes, Int
+from summarkov.typing import CodeArray, IntArray
 
 Seeds = npt.NDArray[np.uint64]
 
@@ -27,7 +27,9 @@ def sequence_seeds(seed: int, replicate: int, numbers: npt.ArrayLike) -> Seeds:
     return mixed
 
 
-def shuffled(codes: Codes, offsets: Int, seeds: Seeds, begun: int, kept: int, within: int) -> Codes:
+def shuffled(
+    codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
+) -> CodeArray:
     """Sort the events of each block of ``within`` positions of a sequence by their random numbers.
 
     The first ``kept`` events of each sequence stay where they are, and blocks begin after them. The number of

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import EventSource, LocalSource, as_source, joint_memory
 from summarkov.engines.resampling import Bootstrap
@@ -23,12 +22,10 @@ from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
 from summarkov.settings import seed_of
+from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)

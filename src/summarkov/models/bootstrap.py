@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import (
     Confidence,
@@ -38,8 +37,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Progress
 from summarkov.summaries import WindowSummary
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import IntArray
 
 #: Replicates that are learned together: what they have in common is counted once.
 _TOGETHER = 128
@@ -104,7 +102,7 @@ class _Part:
     def n(self) -> int:
         return self.drawn + 1
 
-    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
+    def weights(self, replicate: int, n_units: int) -> IntArray:
         if replicate == self.drawn:
             return np.ones(n_units, np.int64)
         return self.draws.weights(self.start + replicate, n_units)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.followed import Followed
@@ -27,11 +26,9 @@ from summarkov.search.contexts import (
     weigh_contexts,
 )
 from summarkov.search.problem import Search
-from summarkov.summaries import ContextSummary, KeyArray, Summary
+from summarkov.summaries import ContextSummary, Summary
 from summarkov.summaries.contexts import longest
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)

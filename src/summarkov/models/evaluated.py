@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import CountSource, StateCounts
 from summarkov.models.fitted import Fitted
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)

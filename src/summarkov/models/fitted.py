@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import exact_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
@@ -19,10 +18,8 @@ from summarkov.explain import Contrast, Influence, contrasts_in_table, influence
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
-from summarkov.summaries import KeyArray, Summary
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.summaries import Summary
+from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)

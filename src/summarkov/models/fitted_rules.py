@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.explain import Contrast, contrast_in_tree
 from summarkov.models.fitted import Fitted
@@ -15,10 +14,8 @@ from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.parameters import share
 from summarkov.scores import Tree, shrunken
 from summarkov.search.tree import node_counts, weigh
-from summarkov.summaries import HistoryTests, KeyArray, Occurs, TreeSummary
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.summaries import HistoryTests, Occurs, TreeSummary
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class FittedRules(Fitted):
         ends = [test.within if isinstance(test, Occurs) else None for test in tests]
         return 0, None if None in ends else max((k for k in ends if k is not None), default=0)
 
-    def met(self, label: str) -> npt.NDArray[np.bool_]:
+    def met(self, label: str) -> BoolArray:
         """For each leaf, whether a test on the way says that a label occurred, or is the more recent one."""
         code = self.labels.index(label)
         about = [

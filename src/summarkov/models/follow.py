@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import Past
 from summarkov.errors import UnknownLabelError
@@ -11,6 +10,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.events.labels import check_unknown, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
+from summarkov.typing import FloatArray
 
 
 class History:
@@ -59,7 +59,7 @@ class Follower:
         """Tell it the event that happened next."""
         self._history.observe(event)
 
-    def probabilities(self) -> npt.NDArray[np.float64]:
+    def probabilities(self) -> FloatArray:
         """Probability of each outcome (as in ``outcomes_``) for the event to come."""
         return np.asarray(self._fitted.theta[self.row])
 

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.confidence import Confidence
 from summarkov.engines import as_source
 from summarkov.errors import NotFittedError, SettingError
@@ -29,12 +26,10 @@ from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.resampled import Resampled, with_confidence
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
+from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.models.measured import Measured
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)

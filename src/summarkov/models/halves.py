@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, rate_ratio
 from summarkov.engines import CountSource, StateCounts
@@ -17,6 +16,7 @@ from summarkov.models.bootstrap import check_resampling
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress
+from summarkov.typing import IntArray
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Halves:
     seed: int = 0
     n: int = 2
 
-    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
+    def weights(self, replicate: int, n_units: int) -> IntArray:
         """1 for the units of the half, else 0."""
         order = np.random.default_rng(self.seed).permutation(n_units)
         chosen = np.zeros(n_units, np.int64)

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import Target
 from summarkov.engines.followed import Followed
@@ -34,6 +33,7 @@ from summarkov.search.lookbacks import LookbackStep
 from summarkov.search.tree import TreeProblem
 from summarkov.store import Node, check_seal, read_document
 from summarkov.summaries import Summary, WindowSummary, registered_summary
+from summarkov.typing import IntArray
 
 _KINDS: dict[str, type[SummaryModel]] = {
     c.__name__: c
@@ -140,7 +140,7 @@ class _Data:
 
     labels: tuple[str, ...]
     index: dict[str, int]  # the code of each label
-    label_counts: npt.NDArray[np.int64]
+    label_counts: IntArray
     scale: int
     n_sequences: int
 

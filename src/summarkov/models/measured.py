@@ -21,8 +21,7 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.streaming import joint_probabilities
 from summarkov.readers import read_events
 from summarkov.scores.sums import ExactSum
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 
 @travels

@@ -9,7 +9,6 @@ from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
@@ -36,9 +35,7 @@ from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.settings import Progress, seed_of
 from summarkov.summaries import Summary
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)

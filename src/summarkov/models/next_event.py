@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import joint_memory
 from summarkov.errors import SettingError
@@ -14,10 +13,7 @@ from summarkov.kernels import Index
 from summarkov.models.follow import History
 from summarkov.models.model import SummaryModel
 from summarkov.simulate.draw import after_histories, flat
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)

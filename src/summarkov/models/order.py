@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import (
     EdgeOrder,
@@ -28,8 +27,7 @@ from summarkov.models.bootstrap import check_resampling
 from summarkov.models.fitted_rules import tested_codes
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress, reporter
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.models.residual import Residual
+from summarkov.typing import FloatArray, IntArray
 from summarkov.wording import percent, plural
 
 #: A printed row names at most this many outcomes.
@@ -42,10 +43,10 @@ class Predictions(Tabular):
     """
 
     outcomes: tuple[str | Residual, ...]
-    probabilities: npt.NDArray[np.float64]
+    probabilities: FloatArray
     ids: tuple[str, ...]
-    sequences: npt.NDArray[np.int64]
-    positions: npt.NDArray[np.int64]
+    sequences: IntArray
+    positions: IntArray
     events: tuple[str, ...] | None = None
 
     def __len__(self) -> int:

@@ -15,9 +15,7 @@ from summarkov.models.predictions import Predictions
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
 from summarkov.simulate.draw import after_histories
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 #: What to do about labels that a model does not know.
 Unknown = Literal["error", "ignore"]

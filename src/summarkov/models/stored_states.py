@@ -8,7 +8,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import StateCounts
 from summarkov.errors import SettingError
@@ -20,12 +19,12 @@ from summarkov.summaries import (
     ChainSummary,
     ContextSummary,
     CustomSummary,
-    KeyArray,
     Summary,
     TreeSummary,
     WindowSummary,
 )
 from summarkov.summaries.contexts import END, LABEL, START, parents
+from summarkov.typing import IntArray, KeyArray
 
 
 def state_document(fitted: Fitted, key: list[Any]) -> Any:
@@ -167,9 +166,7 @@ def _context_key(node: Node, summary: ContextSummary, index: dict[str, int]) -> 
     return (*key, *[END] * (summary.max_order - len(key)))
 
 
-def _own_counts(
-    node: Node, rows: list[Node], keys: KeyArray, totals: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _own_counts(node: Node, rows: list[Node], keys: KeyArray, totals: IntArray) -> IntArray:
     """Counts of the contexts alone, from those of all histories that end with them."""
     if not rows or keys[0].any():
         node.wrong("the empty context first")

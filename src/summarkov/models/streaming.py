@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.pieces import carried
 from summarkov.engines.work import Part
@@ -18,8 +17,7 @@ from summarkov.kernels import Index
 from summarkov.models.predictions import column_names
 from summarkov.models.predictor import Predictor, Unknown
 from summarkov.readers.spill import Block
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import CodeArray, FloatArray
 
 
 def predict_part(model: Predictor, part: Part, unknown: str = "error") -> Iterator[dict[str, Any]]:
@@ -104,7 +102,7 @@ def joint_probabilities(
         yield block, here, model._at(here)
 
 
-def translated(model: Predictor, labels: Sequence[str], unknown: str) -> npt.NDArray[np.int32]:
+def translated(model: Predictor, labels: Sequence[str], unknown: str) -> CodeArray:
     """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored.
 
     One more is for events that have no label already.

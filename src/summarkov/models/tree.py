@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError
@@ -19,9 +18,6 @@ from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.tree import TreeProblem, grow_tree, result_of
 from summarkov.summaries import HistoryTests, Summary, TreeSummary
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: With more labels than this, their order is looked at only if asked for.
 MOST_IN_PAIRS = 25

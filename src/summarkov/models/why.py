@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import seen
 from summarkov.events.arrays import UNKNOWN
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 
 @dataclass(frozen=True)

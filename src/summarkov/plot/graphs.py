@@ -14,7 +14,8 @@ from summarkov.models.exports import STROKES, colour, weight, width
 from summarkov.plot.arrows import arrow, loop
 from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges
-from summarkov.report.layout import ASPECT, FloatArray, apart, places
+from summarkov.report.layout import ASPECT, apart, places
+from summarkov.typing import FloatArray
 
 #: A new figure is at least this wide and high, in inches, so that there is room for the legend.
 _LEAST = np.array([4.0, 1.6])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.readers.arrays import missing_rows, numpy_of, refuse_missing, without_codes
+from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +64,7 @@ def is_ranked(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal(kind)) and kind.precision > _DIGITS
 
 
-def _unscaled(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _unscaled(column: pa.ChunkedArray) -> IntArray:
     """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower one."""
     import pyarrow as pa
 

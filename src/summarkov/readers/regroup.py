@@ -23,6 +23,7 @@ from summarkov.readers.hashing import stable_hashes
 from summarkov.readers.ordering import OrderColumn, is_ranked, sort_keys
 from summarkov.readers.reorder import copy_in_order
 from summarkov.readers.spill import SpillWriter
+from summarkov.typing import CodeArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -230,7 +231,7 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
 
 def _in_order(
     tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
-) -> Iterator[npt.NDArray[np.int32]]:
+) -> Iterator[CodeArray]:
     """The codes of one case, in order."""
 
     if order is None:

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.readers.spill import AT_ONCE, CODE_BYTES, SpillWriter
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: What a sequence takes while it waits for its turn, and an event.
 _SEQUENCE_BYTES, _EVENT_BYTES = 1024, 128
@@ -101,7 +99,7 @@ def _numbers(path: Path) -> Iterator[IntArray]:
             yield some
 
 
-def _spans(path: Path) -> Iterator[npt.NDArray[np.int64]]:
+def _spans(path: Path) -> Iterator[IntArray]:
     """Where each of some stretches begins and ends, from the ends of all."""
     last = 0
     for ends in _numbers(path):

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
+from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = npt.NDArray[np.int64]
 
 _TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)\s*")
 _SECONDS = {
@@ -128,7 +128,7 @@ def cut_sessions(
     return np.append(starts[order], len(keys)), names
 
 
-def _far(keys: npt.NDArray[Any], gap: Fraction) -> npt.NDArray[np.bool_]:
+def _far(keys: npt.NDArray[Any], gap: Fraction) -> BoolArray:
     """Whether each key but the first is further than the gap from the one before. (Falls do not matter.)"""
     if keys.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):  # from inf to inf is no gap

@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
+from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
 
 #: Ends of sequences, or of their names, to read at a time.
 AT_ONCE = 1 << 16

@@ -25,8 +25,8 @@ from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill, SpillWriter
 from summarkov.readers.tables import flat_lists
 from summarkov.readers.vocabulary import which_occur
+from summarkov.typing import CodeArray, IntArray
 
-CodeArray = npt.NDArray[np.int32]
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
 Progress = Callable[[str, int, int], None]
 #: What a label takes beside its text: a place in a dictionary and in lists, and its code.
@@ -180,7 +180,7 @@ class _Grouped:
             self.case = case.texts[begun[-1]]
         return stable_hashes(names)
 
-    def check_order(self, batch: Batch, name: str, starts: npt.NDArray[np.int64], continues: bool) -> None:
+    def check_order(self, batch: Batch, name: str, starts: IntArray, continues: bool) -> None:
         """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
 
         column = as_ordered(batch.table.column(name), name, batch.path, batch.first_row)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
@@ -18,6 +17,7 @@ from summarkov.readers.grouping import group
 from summarkov.readers.ordering import as_ordered, sort_keys
 from summarkov.readers.sessions import Gap, cut_sessions
 from summarkov.readers.vocabulary import settle
+from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,7 +144,7 @@ def _from_lists(
 
 def flat_lists(
     column: pa.ChunkedArray, name: str, source: str, first_row: int = 0
-) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
+) -> tuple[pa.ChunkedArray, IntArray]:
     """Return the events of all lists of a column and where each list begins; see :func:`encode`."""
     import pyarrow.compute as pc
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import UnknownLabelError
-from summarkov.events.sequences import CodeArray
+from summarkov.typing import BoolArray, CodeArray
 
 
 def settle(
@@ -35,7 +35,7 @@ def settle(
     return settled, vocabulary
 
 
-def which_occur(codes: npt.NDArray[np.integer], size: int) -> npt.NDArray[np.bool_]:
+def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
     """Return which of the codes 0, 1, ..., size - 1 occur, looking only as far as it takes to see all."""
     occurs = np.zeros(size, dtype=bool)
     block = 1 << 16

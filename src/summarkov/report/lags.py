@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence.intervals import exact_intervals
 from summarkov.events import EventSequences
 from summarkov.report.numbers import all_rounded
+from summarkov.typing import FloatArray, IntArray
 
 #: A profile reaches this many events back, and at most this many edges have one.
 LAGS, MOST_EDGES = 10, 2000
-
-IntArray = npt.NDArray[np.int64]
 
 
 def lag_content(events: EventSequences, edges: Sequence[tuple[int, int]]) -> dict[str, Any]:
@@ -62,7 +60,7 @@ def _counts(events: EventSequences, z: IntArray, x: IntArray) -> tuple[IntArray,
     return hits, n
 
 
-def _shuffled(events: EventSequences, z: IntArray, x: IntArray) -> npt.NDArray[np.float64]:
+def _shuffled(events: EventSequences, z: IntArray, x: IntArray) -> FloatArray:
     """The share of x among the events k after a Z, were each sequence in random order."""
     length, m, n = events.lengths.astype(float), len(events.labels), len(events)
     sequence = np.repeat(np.arange(n), events.lengths)

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 #: A picture is about so much wider than high; the page stretches it to the screen.
 ASPECT = 1.4

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.events import EventSequences
+from summarkov.typing import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Random = np.random.Generator
 
 #: How far back influence reaches, where there is some.

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
+from summarkov.typing import FloatArray
 
-FloatArray = npt.NDArray[np.float64]
 Prior = Literal["uniform", "base-rate"]
 
 

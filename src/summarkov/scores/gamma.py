@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 #: From here on Stirling's series with four terms is exact to the last bit or two.
 _STIRLING = 20.0

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
-from summarkov.scores.estimates import FloatArray, log_likelihood, ordered_sum, pseudo_counts
+from summarkov.scores.estimates import log_likelihood, ordered_sum, pseudo_counts
 from summarkov.scores.gamma import log_rising
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import FloatArray, IntArray
 
 SCORES = ("bic", "aic", "extended-bic", "marginal")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from summarkov.scores.estimates import FloatArray, probabilities
+from summarkov.scores.estimates import probabilities
 from summarkov.scores.trees import Tree
+from summarkov.typing import FloatArray
 
 
 def shrunken(tree: Tree, counts: FloatArray, pseudo: FloatArray) -> FloatArray:

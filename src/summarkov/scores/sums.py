@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from summarkov.typing import FloatArray
 
 #: Every float is a whole multiple of 2^-1074, and so is every mantissa of 53 bits of 2^-1126.
 _UNIT = 1126
@@ -26,7 +27,7 @@ class ExactSum:
     special: float = 0.0
 
     @classmethod
-    def of(cls, values: npt.NDArray[np.float64]) -> ExactSum:
+    def of(cls, values: FloatArray) -> ExactSum:
         """Sum some floats."""
         finite = np.isfinite(values)
         mantissa, exponent = np.frexp(values[finite])

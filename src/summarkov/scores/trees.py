@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.scores.estimates import FloatArray
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -47,14 +43,14 @@ class Tree:
         inner[self.parent[1:]] = True
         return inner
 
-    def totals(self, own: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def totals(self, own: IntArray) -> IntArray:
         """Add to what each node has of its own what its descendants have."""
         total = own.copy()
         for nodes in self.levels[:0:-1]:
             np.add.at(total, self.parent[nodes], total[nodes])
         return total
 
-    def own(self, totals: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def own(self, totals: IntArray) -> IntArray:
         """What each node has of its own: its total less those of its children."""
         own = totals.copy()
         np.subtract.at(own, self.parent[1:], totals[1:])

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from itertools import filterfalse
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts, joined_tables, state_tables
-from summarkov.search.problem import FloatArray, Problem, SearchResult
+from summarkov.search.problem import Problem, SearchResult
 from summarkov.summaries import WindowSummary
+from summarkov.typing import FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
 #: Searches of all problems of a batch: a list of results, one a replicate, for each problem.
 Searches = Generator[list[Request], list[Counts], list[list[SearchResult]]]
 

@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import StateCounts
 from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
 from summarkov.search.problem import Problem, Search, SearchResult
-from summarkov.summaries import KeyArray
 from summarkov.summaries.contexts import LABEL, parents, with_shorter
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 
 class _Same:
@@ -149,7 +145,7 @@ def weigh_contexts(problem: WeightedContexts) -> Search:
     return SearchResult(problem.summary, problem.influencers_of(table), problem.score(table), table, ())
 
 
-def merge_contexts(table: StateCounts, kept: npt.NDArray[np.bool_]) -> StateCounts:
+def merge_contexts(table: StateCounts, kept: BoolArray) -> StateCounts:
     """Add the counts of contexts that are not kept to those of the longest kept one that they end with."""
     tree, counts = tree_of(table.keys), table.counts.copy()
     for nodes in tree.levels[:0:-1]:

@@ -9,7 +9,8 @@ import numpy as np
 from summarkov.engines import Request
 from summarkov.engines.counts import Counts
 from summarkov.search.batch import Batch, Group, Searches
-from summarkov.search.problem import FloatArray, Problem, Search, SearchResult, Step, first_bests, improved
+from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved
+from summarkov.typing import FloatArray
 
 
 def greedy(problem: Problem) -> Search:

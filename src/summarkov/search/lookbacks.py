@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
-from summarkov.search.problem import FloatArray, Problem, Search, SearchResult, Step, first_best, improves
+from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
+from summarkov.typing import FloatArray, IntArray
 
 #: The influencers (codes) and their look-backs.
 Place = dict[int, int | None]
@@ -50,8 +50,8 @@ class LookbackProblem(Problem):
 
     def scores(
         self,
-        counts: npt.NDArray[np.int64] | FloatArray,
-        n_influencers: int | npt.NDArray[np.int64],
+        counts: IntArray | FloatArray,
+        n_influencers: int | IntArray,
         n_states: float | FloatArray,
         n_events: float | FloatArray | None = None,
     ) -> FloatArray:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import Counts, joined_tables
 from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 #: A search yields lists of requests, is sent their counts, and returns its result.
 Search = Generator[list[Request], list[Counts], "SearchResult"]
 
@@ -139,7 +137,7 @@ class Problem:
 
     def scores(
         self,
-        counts: npt.NDArray[np.int64] | FloatArray,
+        counts: IntArray | FloatArray,
         n_influencers: int | IntArray,
         n_states: float | FloatArray,
         n_events: float | FloatArray | None = None,
@@ -210,7 +208,7 @@ def improves(new: float, old: float) -> bool:
     return new - old > 1e-9 * max(1.0, abs(new), abs(old))
 
 
-def improved(new: FloatArray, old: FloatArray) -> npt.NDArray[np.bool_]:
+def improved(new: FloatArray, old: FloatArray) -> BoolArray:
     """Which of several scores are better by more than a tie."""
     with np.errstate(invalid="ignore"):  # of infinite scores
         by_more = new - old > 1e-9 * np.maximum(1.0, np.maximum(np.abs(new), np.abs(old)))
@@ -222,7 +220,7 @@ def first_best(scores: Sequence[float] | FloatArray) -> int:
     return int(first_bests(np.asarray(scores, dtype=float)))
 
 
-def first_bests(scores: FloatArray) -> npt.NDArray[np.int64]:
+def first_bests(scores: FloatArray) -> IntArray:
     """The first of those that tie with the best, along the last axis."""
     best = scores.max(axis=-1, keepdims=True)
     return np.asarray((scores >= best - 1e-9 * np.maximum(1.0, np.abs(best))).argmax(axis=-1))

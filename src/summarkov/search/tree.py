@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
 from summarkov.scores import Tree, half_log, log_evidence, pseudo_counts, shrunken, split_gains, unexplained
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray, IntArray
 
 #: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
 #: seldom do the splits below make up for it.

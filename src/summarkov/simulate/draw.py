@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
-
-CodeArray = npt.NDArray[np.int32]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: All sequences are drawn side by side, in memory.
 _MOST_EVENTS = 1 << 30

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
@@ -14,6 +13,7 @@ from summarkov.kernels import Index
 from summarkov.settings import seed_of
 from summarkov.simulate.draw import after_histories, draw_sequences, flat
 from summarkov.summaries import BinarySummary, WindowSummary
+from summarkov.typing import CodeArray, FloatArray
 
 Key = tuple[int, ...]
 Rule = float | tuple[Sequence[str], Mapping[Key, float]]
@@ -193,7 +193,7 @@ class Dynamics:
         """Draw sequences of the given length, or lengths."""
         return draw_sequences(self._next_event, self.labels, n_sequences, length, seed_of(seed, random_state))
 
-    def _next_event(self, histories: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         recent, first = self.summary.memory()
         codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)

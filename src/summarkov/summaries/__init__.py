@@ -1,6 +1,6 @@
 """Summaries: what of the history a model looks at. One file a summary."""
 
-from summarkov.summaries.base import KeyArray, Summary
+from summarkov.summaries.base import Summary
 from summarkov.summaries.binary import BinarySummary
 from summarkov.summaries.chain import ChainSummary
 from summarkov.summaries.contexts import ContextSummary
@@ -19,7 +19,6 @@ __all__ = [
     "CustomSummary",
     "HistoryTest",
     "HistoryTests",
-    "KeyArray",
     "MoreRecent",
     "Occurs",
     "OrdinalSummary",

@@ -6,15 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov import kernels
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
-#: One row per state: int32 levels for the built-in summaries, objects for the user's own.
-KeyArray = npt.NDArray[Any]
+from summarkov.typing import IntArray, KeyArray
 
 
 class Summary(ABC):

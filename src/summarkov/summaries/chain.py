@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import IntArray, KeyArray, Summary
+from summarkov.summaries.base import Summary
+from summarkov.typing import IntArray, KeyArray
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import IntArray, KeyArray, Summary
+from summarkov.summaries.base import Summary
+from summarkov.typing import IntArray, KeyArray
 
 #: What stands in a key: nothing further is asked, the sequence had not begun, or a label (its code + 2).
 END, START, LABEL = 0, 1, 2

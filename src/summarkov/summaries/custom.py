@@ -11,7 +11,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import IntArray, KeyArray, Summary
+from summarkov.summaries.base import Summary
+from summarkov.typing import IntArray, KeyArray
 
 
 class HistorySummary(Protocol):

@@ -11,8 +11,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import CodeArray, IntArray
 from summarkov.summaries.window import FARTHEST
+from summarkov.typing import CodeArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import IntArray, KeyArray
 from summarkov.summaries.window import WindowSummary
+from summarkov.typing import IntArray, KeyArray
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from summarkov import kernels
-from summarkov.summaries.base import IntArray, KeyArray, Summary
+from summarkov.summaries.base import Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
+from summarkov.typing import IntArray, KeyArray
 
 #: A test on the way to a leaf, and its answer.
 Condition = tuple[HistoryTest, bool]

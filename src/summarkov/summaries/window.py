@@ -13,7 +13,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.summaries.base import IntArray, KeyArray, Summary
+from summarkov.summaries.base import Summary
+from summarkov.typing import IntArray, KeyArray
 
 Lookback = int | None | Mapping[str, int | None]
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, optional_library
+from summarkov.typing import FloatArray
 
 #: ``embed(texts)``: a row of numbers a text, of which near ones mean the like.
 Embedder = Callable[[Sequence[str]], npt.ArrayLike]
@@ -71,13 +72,13 @@ class Concepts:
         near = found[np.arange(len(found)), best] >= self.threshold
         return [self._names[c] if n else None for c, n in zip(best.tolist(), near.tolist(), strict=True)]
 
-    def similarities(self, sentences: Sequence[str]) -> npt.NDArray[np.float64]:
+    def similarities(self, sentences: Sequence[str]) -> FloatArray:
         """The cosine of every sentence with every concept, in the order they were given in."""
         if not sentences:
             return np.zeros((0, len(self._names)))
         return self._directions(sentences) @ self._known.T
 
-    def _directions(self, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def _directions(self, texts: Sequence[str]) -> FloatArray:
         """Embeddings of length 1."""
         rows = np.asarray(self._embed(list(texts)), dtype=np.float64)
         if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():

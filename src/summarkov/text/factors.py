@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import optional_library
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 #: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
 _ROUNDS = 60

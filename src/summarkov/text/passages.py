@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
@@ -16,8 +15,7 @@ from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.models.fitted_rules import FittedRules
 from summarkov.readers import read_events
 from summarkov.text.quoted import Sentence
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import BoolArray, IntArray
 
 _NOWHERE = -(2**62)
 
@@ -151,9 +149,7 @@ def _with(events: EventSequences, places: IntArray, model: SummaryModel, influen
     return np.asarray(places[fitted.met(influencer)[leaves[places]]])
 
 
-def _same_state(
-    events: EventSequences, model: SummaryModel, after: Iterable[object]
-) -> npt.NDArray[np.bool_]:
+def _same_state(events: EventSequences, model: SummaryModel, after: Iterable[object]) -> BoolArray:
     """At which positions the past is in the state that it is in after a history."""
     fitted, n_labels = model.fitted, len(events.labels)
     history = read_events([list(after)]).recode(events.labels).codes

@@ -8,15 +8,13 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.text import factors
 from summarkov.text.documents import read_documents
 from summarkov.text.sentences import split_sentences
 from summarkov.text.terms import corpus_stop_words, leading_terms, terms_of
-
-FloatArray = npt.NDArray[np.float64]
+from summarkov.typing import FloatArray
 
 METHODS = ("nmf", "lda")
 #: Words of a phrase; a sentence has as many phrases for each.

@@ -14,12 +14,11 @@ from summarkov.engines.messages import pack_error
 from summarkov.engines.spark.rows import Sorted
 from summarkov.errors import SettingError, SummarkovError
 from summarkov.readers.spill import Block
+from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
 
 #: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
 CHUNK = 1 << 11

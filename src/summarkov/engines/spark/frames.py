@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.spark.order_text import FromText, TextKinds
 from summarkov.engines.spark.rows import Sorted
@@ -18,8 +17,7 @@ from summarkov.readers.arrays import missing
 from summarkov.readers.columns import Columns, choose_columns
 from summarkov.readers.encoding import encode
 from summarkov.readers.ordering import sort_keys, text_kinds, unordered
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: How messages call it.
 FRAME = "the dataframe"

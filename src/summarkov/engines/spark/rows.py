@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.work import Part
 from summarkov.readers.arrays import numpy_of
@@ -15,12 +14,10 @@ from summarkov.readers.encoding import encode
 from summarkov.readers.grouping import run_starts
 from summarkov.readers.spill import Block
 from summarkov.readers.stream import Vocabulary
+from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-IntArray = npt.NDArray[np.int64]
-CodeArray = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

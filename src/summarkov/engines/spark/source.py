@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.event_source import WORKER_MEMORY, EventSource
 from summarkov.engines.messages import unpack_error
@@ -23,8 +22,7 @@ from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.labels import vocabulary_of
 from summarkov.readers.columns import Columns
-
-IntArray = npt.NDArray[np.int64]
+from summarkov.typing import IntArray
 
 #: Events to a partition, unless there are fewer than there are tasks at a time.
 PARTITION_EVENTS = 1 << 22
