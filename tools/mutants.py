@@ -47,9 +47,9 @@ EDGES = [
         "evidence_at_the_edges",
     )
 ]
-SCORES = ["tests/unit/test_scores.py", "tests/properties/test_scores.py", *EDGES]
-COUNTS = ["tests/engines/test_counts.py", "tests/engines/test_cuts.py"]
-REPLICATES = ["tests/engines/test_replicates.py", "tests/engines/test_weights.py"]
+SCORES = ["tests/unit/scores/test_scores.py", "tests/properties/test_scores.py", *EDGES]
+COUNTS = ["tests/every_engine/test_counts.py", "tests/every_engine/test_cuts.py"]
+REPLICATES = ["tests/every_engine/test_replicates.py", "tests/every_engine/test_weights.py"]
 SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
 
 #: The modules, and the tests that are about each, the quickest first.
@@ -58,22 +58,22 @@ TESTS: dict[str, list[str]] = {
     "scores/gamma.py": EDGES[2:],
     "scores/scorer.py": ["tests/unit/test_settings.py", *SCORES],
     "scores/shrunken.py": [
-        "tests/unit/test_scores.py::test_gains_of_splits",
+        "tests/unit/scores/test_scores.py::test_gains_of_splits",
         "tests/properties/test_rules.py",
-        "tests/unit/test_tree_model.py",
+        "tests/unit/models/test_tree.py",
     ],
-    "scores/trees.py": ["tests/unit/test_context_trees.py", "tests/properties/test_context_trees.py"],
+    "scores/trees.py": ["tests/unit/models/test_context_trees.py", "tests/properties/test_context_trees.py"],
     "search/greedy.py": [
         *SEARCHES,
-        "tests/unit/test_exact.py",
+        "tests/unit/search/test_exact.py",
         "tests/properties/test_graphs.py",
-        "tests/unit/test_graph.py",
+        "tests/unit/models/test_graph.py",
     ],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
     "engines/counts.py": [
         *COUNTS,
         *REPLICATES,
-        "tests/engines/test_recency.py",
+        "tests/every_engine/test_recency.py",
         "tests/properties/test_rules.py",
         *SEARCHES,
     ],

@@ -18,7 +18,7 @@ BUILT = ROOT / "build" / "sanitize"
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1"
 TESTS = (
     "-knot [numpy and not spark",  # what is not watched, and a virtual machine
-    "tests/engines",
+    "tests/every_engine",
     "tests/properties",
     "tests/hostile/test_load.py",
     "--deselect=tests/hostile/test_load.py::test_follow_in_bounded_memory",  # slow, and what is held differs

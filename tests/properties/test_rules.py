@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle
 import oracle_rules as rules
 import summarkov as sm
-from rules import test_sets, tree_of
+from rule_strategies import test_sets, tree_of
 from strategies import UNKNOWN, data, examples, subsets, targets, vocabularies, weights_of
 from summarkov.engines import LocalSource, local
 

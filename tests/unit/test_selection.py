@@ -31,6 +31,11 @@ def test_every_room_has_quick_tests(room: str) -> None:
     assert [path.name for path, text in QUICK.items() if used.search(text)] != []
 
 
+@pytest.mark.parametrize("folder", [path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()])
+def test_the_folders_of_tests_are_rooms(folder: str) -> None:
+    assert folder in (*ROOMS, "__pycache__")
+
+
 @pytest.mark.parametrize("start", SLOW)
 def test_what_is_left_out_is_there(start: str) -> None:
     file, _, name = start.partition("::")

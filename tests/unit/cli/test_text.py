@@ -13,7 +13,7 @@ from summarkov.text import TopicModel, load_topics, read_documents, read_text_ev
 
 pytestmark = pytest.mark.needs("sentencex", "sklearn")
 
-HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
+HARBOUR = Path(__file__).parents[3] / "docs" / "guide" / "harbour.jsonl"
 
 
 @pytest.fixture(autouse=True)

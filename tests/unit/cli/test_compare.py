@@ -15,7 +15,7 @@ from summarkov.cli.main import app
 from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "evidence.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "evidence.md"
 FAST = ("-m", "chain-0", "-m", "chain-1")
 
 Run = Callable[..., Result]

@@ -13,7 +13,7 @@ from summarkov.text.terms import corpus_stop_words, leading_terms
 pytest.importorskip("sentencex")
 pytestmark = pytest.mark.needs("sklearn")
 
-HARBOUR = Path(__file__).parents[2] / "docs" / "guide" / "harbour.jsonl"
+HARBOUR = Path(__file__).parents[3] / "docs" / "guide" / "harbour.jsonl"
 LOGS = read_documents(HARBOUR)
 SENTENCES = [s for log in LOGS for s in split_sentences(log.text)]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle
 import oracle_rules as rules
 import summarkov as sm
-from rules import TestSet, summary_of, test_sets, trees
+from rule_strategies import TestSet, summary_of, test_sets, trees
 from strategies import codes, data, examples, long_data, subsets, target_of, targets, weights_of
 from summarkov import kernels
 from summarkov.engines import LocalSource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, local
