@@ -1,9 +1,11 @@
-"""Checks of settings that several rooms share."""
+"""Checks of settings, and how progress is told: what all rooms share."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 
@@ -11,6 +13,88 @@ from summarkov.errors import SettingError
 
 #: A function that is called as ``progress(done, total)``; or True, which writes that to the standard error.
 Progress = Callable[[int, int], None] | bool | None
+
+#: Settings up to this, and pseudo-counts from its inverse on, leave all numbers exact to about ten digits.
+_MOST = 1e15
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number, NumPy's included; True and False are none.
+
+    >>> is_whole(3), is_whole(np.int32(3)), is_whole(3.0), is_whole(True)
+    (True, True, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number, NumPy's included; True and False are none."""
+    return is_whole(value) or isinstance(value, float | np.floating)
+
+
+def check_whole(
+    name: str, value: object, least: int, most: int | None = None, *, limits: str | None = None
+) -> int:
+    """Refuse a setting that is not a whole number from ``least`` on, up to ``most``.
+
+    ``limits`` says the limits in other words.
+
+    >>> check_whole("cap", 0, 1, 1000)
+    Traceback (most recent call last):
+    summarkov.errors.SettingError: cap must be a whole number from 1 to 1000, not 0
+    """
+    if not is_whole(value) or value < least or (most is not None and value > most):
+        usual = f"from {least} on" if most is None else f"from {least} to {most}"
+        raise SettingError(f"{name} must be a whole number {limits or usual}, not {value!r}")
+    return int(value)
+
+
+def check_positive(name: str, value: object, *, zero: bool = False) -> None:
+    """Refuse a setting that is not a finite number above 0 (or from 0 on)."""
+    try:
+        usable = is_number(value) and math.isfinite(value)
+    except OverflowError:  # an int that no float can hold
+        usable = False
+    if not usable or not is_number(value) or value < 0 or (value == 0 and not zero):
+        raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
+    if value > _MOST or (not zero and value < 1 / _MOST):
+        bound = (
+            f"large; it may be {_MOST:g} at most" if value > 1 else f"small; it may be {1 / _MOST:g} at least"
+        )
+        raise SettingError(f"{name} {value!r} is too {bound}")
+
+
+def check_share(name: str, value: object) -> float:
+    """Refuse a setting that is not a number from 0 to 1."""
+    if not is_number(value) or not 0 <= value <= 1:
+        raise SettingError(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def check_level(name: str, value: object) -> None:
+    """Refuse a setting that is not a number between 0 and 1, such as the level of an interval."""
+    if not is_number(value) or not 0 < value < 1:
+        raise SettingError(f"{name} must be a number between 0 and 1, not {value!r}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse a setting that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise SettingError(f"{name} must be True or False, not {value!r}")
+
+
+def seed_of(seed: int, random_state: int | None) -> int:
+    """The seed, or ``random_state``, which is scikit-learn's name for it.
+
+    >>> seed_of(3, None), seed_of(0, 7)
+    (3, 7)
+    """
+    if random_state is None:
+        return seed
+    chosen = check_whole("random_state", random_state, 0)
+    if seed != 0:
+        raise SettingError("seed and random_state mean the same; give only one of them")
+    return chosen
 
 
 def reporter(progress: Progress) -> Callable[[int, int], None] | None:
@@ -26,18 +110,3 @@ def write_progress(done: int, total: int, what: str = "") -> None:
     """Write how much is done to the standard error, in one line that is written over."""
     end = "\n" if done >= total else ""
     print(f"\r{done:,} of {total:,} done {what}".rstrip().ljust(60), end=end, file=sys.stderr, flush=True)
-
-
-def seed_of(seed: int, random_state: int | None) -> int:
-    """The seed, or ``random_state``, which is scikit-learn's name for it.
-
-    >>> seed_of(3, None), seed_of(0, 7)
-    (3, 7)
-    """
-    if random_state is None:
-        return seed
-    if not isinstance(random_state, int | np.integer) or isinstance(random_state, bool) or random_state < 0:
-        raise SettingError(f"random_state must be a whole number from 0 on, not {random_state!r}")
-    if seed != 0:
-        raise SettingError("seed and random_state mean the same; give only one of them")
-    return int(random_state)

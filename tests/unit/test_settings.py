@@ -7,7 +7,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLabelError
-from summarkov.scores.scorer import Scorer, check_positive
+from summarkov.scores.scorer import Scorer
+from summarkov.settings import check_positive
 
 EVENTS = [["riot", "protest", "arrest"], ["protest", "arrest", "riot", "riot"]] * 5
 ALPHA = "alpha must be a number above 0, not "
@@ -256,3 +257,9 @@ def test_a_score_has_the_settings_of_a_model_if_none_are_given():
     model = sm.BSuMM()
     given = Scorer(model.criterion, model.alpha, model.gamma, model.xi, model.prior)
     assert given == Scorer() == Scorer("bic", 0.1, 1.0, 1.0, "uniform")
+
+
+def test_whole_numbers_of_numpy_are_whole_numbers():
+    model = sm.CSuMM("riot", cap=np.int8(100), lookback=np.int32(2), max_influencers=np.int64(1)).fit(EVENTS)
+    assert model.fitted.summary.n_states(12, n_labels=20) == 101**12  # no overflow
+    assert sm.MarkovChain("riot", order=np.int16(1)).fit(EVENTS).is_fitted

@@ -10,10 +10,11 @@ import numpy as np
 
 from summarkov.baselines.features import recency_features
 from summarkov.baselines.libraries import load_boosting, load_thread_limits
-from summarkov.baselines.rates import base_rate, is_target, logistic, positive, positives
+from summarkov.baselines.rates import base_rate, is_target, logistic, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
 
 
@@ -125,12 +126,11 @@ class BoostingContender:
 
     def __post_init__(self) -> None:
         for setting in ("iterations", "every", "min_samples_leaf", "threads"):
-            positive(setting, getattr(self, setting))
+            check_whole(setting, getattr(self, setting), 1)
         if not len(self.grid):
             raise SettingError("grid must hold at least one (leaves, learning_rate, l2)")
         for leaves, learning_rate, l2 in self.grid:
-            if isinstance(leaves, bool) or not isinstance(leaves, int) or leaves < 2:
-                raise SettingError(f"leaves must be a whole number from 2 on, not {leaves!r}")
+            check_whole("leaves", leaves, 2)
             positives("learning_rate", [learning_rate])
             if l2 != 0:
                 positives("l2", [l2])

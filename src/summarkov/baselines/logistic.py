@@ -11,10 +11,11 @@ import numpy as np
 
 from summarkov.baselines.features import FEATURES, window_features
 from summarkov.baselines.libraries import load_logistic_regression, load_thread_limits
-from summarkov.baselines.rates import base_rate, is_target, logistic, positive, positives
+from summarkov.baselines.rates import base_rate, is_target, logistic, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
 
 
@@ -98,8 +99,8 @@ class LogisticRegressionContender:
     name: str = ""
 
     def __post_init__(self) -> None:
-        positive("lookback", self.lookback)
-        positive("max_iterations", self.max_iterations)
+        check_whole("lookback", self.lookback, 1)
+        check_whole("max_iterations", self.max_iterations, 1)
         positives("strengths", self.strengths)
         positives("tolerance", [self.tolerance])
         if self.features not in FEATURES:

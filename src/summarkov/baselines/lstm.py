@@ -11,10 +11,11 @@ import numpy as np
 
 from summarkov.baselines.libraries import load_torch
 from summarkov.baselines.network import label_probabilities, make_network, reproducibly, train_epoch
-from summarkov.baselines.rates import clip, positive, positives
+from summarkov.baselines.rates import clip, positives
 from summarkov.baselines.remembered import Remembered
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
 
 
@@ -110,14 +111,13 @@ class LstmContender:
     def __post_init__(self) -> None:
         positives("learning_rates", self.learning_rates)
         for setting in ("epochs", "every", "embedding", "hidden", "batch_size", "threads"):
-            positive(setting, getattr(self, setting))
+            check_whole(setting, getattr(self, setting), 1)
         if self.checkpoints is not None:
             if not len(self.checkpoints):
                 raise SettingError("checkpoints must hold at least one epoch")
             for epoch in self.checkpoints:
-                positive("checkpoints", epoch)
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or self.seed < 0:
-            raise SettingError(f"seed must be a whole number from 0 on, not {self.seed!r}")
+                check_whole("checkpoints", epoch, 1)
+        check_whole("seed", self.seed, 0)
 
     @classmethod
     def as_published(cls, data_set: str, **settings: Any) -> LstmContender:

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.settings import is_number
 from summarkov.typing import BoolArray, FloatArray
 
 #: No baseline says less than this or more than one minus this: a certain mistake costs 27.6, not infinity.
@@ -49,17 +50,10 @@ def is_target(events: EventSequences, target: str) -> BoolArray:
     return np.asarray(events.codes == events.code(target), dtype=np.bool_)
 
 
-def positive(name: str, value: object) -> None:
-    """Refuse a setting that is not a whole number from 1 on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise SettingError(f"{name} must be a whole number from 1 on, not {value!r}")
-
-
 def positives(name: str, values: object) -> None:
     """Refuse a grid that is empty or holds anything but finite numbers above 0."""
     if not isinstance(values, tuple | list | np.ndarray) or not len(values):
         raise SettingError(f"{name} must be a list of at least one number, not {values!r}")
     for value in values:
-        number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-        if not number or not 0 < value < float("inf"):
+        if not is_number(value) or not 0 < value < float("inf"):
             raise SettingError(f"{name} must be finite numbers above 0, not {value!r}")

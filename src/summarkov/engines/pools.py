@@ -6,6 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 
 from summarkov.errors import SettingError
+from summarkov.settings import is_whole
 
 #: More threads than any machine has cores.
 _MOST = 1024
@@ -32,7 +33,7 @@ def threads(n_jobs: int | None) -> int:
     """The number of threads asked for."""
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0 or n_jobs < -1:
+    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
         raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
     if n_jobs > _MOST:
         raise SettingError(f"n_jobs {n_jobs} is too large; it may be {_MOST} at most, or -1 for one a core")

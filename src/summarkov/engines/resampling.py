@@ -10,6 +10,7 @@ import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.settings import is_whole
 from summarkov.typing import IntArray
 
 
@@ -70,7 +71,7 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
         if (lengths > 0).sum() != 1:
             return Units(sequence, len(events), "sequences")
         blocks = math.ceil(events.n_events ** (1 / 3))
-    if isinstance(blocks, int | np.integer) and not isinstance(blocks, bool):
+    if is_whole(blocks):
         if blocks < 1:
             raise SettingError(f"blocks must have at least one event each, not {blocks}")
         of_sequence = -(-lengths // blocks)

@@ -19,6 +19,7 @@ from summarkov.readers.found import find_files
 from summarkov.readers.scratch import Scratch
 from summarkov.readers.spill import Spill
 from summarkov.readers.stream import Progress, Task, spill
+from summarkov.settings import is_whole
 from summarkov.typing import IntArray
 
 
@@ -89,7 +90,7 @@ def open_stream(
             f"path must be that of a file or a folder, or a pattern such as 'log/*.{format}', not "
             f"{type(path).__name__}; events in memory are learned from as they are"
         )
-    if not isinstance(memory, int) or isinstance(memory, bool) or memory < 1:
+    if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     n_threads = threads(n_jobs)
     vocabulary = None if labels is None else vocabulary_of(labels)

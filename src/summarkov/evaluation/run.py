@@ -21,7 +21,7 @@ from summarkov.events.labels import Label, vocabulary_of
 from summarkov.events.prepare import split_numbers
 from summarkov.models import SummaryModel
 from summarkov.readers import read_events
-from summarkov.settings import seed_of, write_progress
+from summarkov.settings import check_whole, seed_of, write_progress
 from summarkov.typing import IntArray
 
 #: Told the pieces done, the pieces in all, and what is being worked on.
@@ -83,8 +83,7 @@ def compare(
     """
     seed = seed_of(seed, random_state)
     tell: Progress | None = write_progress if progress is True else progress or None
-    if isinstance(n_bootstrap, bool) or not isinstance(n_bootstrap, int) or n_bootstrap < 1:
-        raise SettingError(f"n_bootstrap must be a whole number from 1 on, not {n_bootstrap!r}")
+    check_whole("n_bootstrap", n_bootstrap, 1)
     names = None if targets is None else vocabulary_of(targets, "targets")
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
@@ -144,8 +143,7 @@ def _splits(
         labels = sorted({label for part in parts for label in part.labels})
         split = _checked(Split(*(_recoded(part, labels) for part in parts)))
         return [(split, np.arange(_n_sequences(split.test)))]
-    if isinstance(splits, bool) or not isinstance(splits, int) or splits < 1:
-        raise SettingError(f"splits must be a whole number from 1 on, not {splits!r}")
+    check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
     data, found = _read(train), []

@@ -12,6 +12,7 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.labels import is_label, label_text
+from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, IntArray
 
 #: What rare labels become, and what ends a sequence, unless told otherwise.
@@ -53,8 +54,7 @@ def mapped(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str]
 
 def pooled(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:
     """What every label becomes if rare ones are pooled."""
-    if not isinstance(min_count, int | np.integer) or isinstance(min_count, bool) or min_count < 0:
-        raise SettingError(f"min_count must be a whole number from 0 on, not {min_count!r}")
+    check_whole("min_count", min_count, 0)
     refuse_known(into, labels, "into")
     return [label if n >= min_count else into for label, n in zip(labels, counts.tolist(), strict=True)]
 

@@ -21,7 +21,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import Residual
 from summarkov.readers import read_events
-from summarkov.settings import seed_of
+from summarkov.settings import check_whole, seed_of
 from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -69,8 +69,7 @@ class Bag(Predictor):
         """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
         if not isinstance(self.model, SummaryModel):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
-        if isinstance(self.n_models, bool) or not isinstance(self.n_models, int) or self.n_models < 1:
-            raise SettingError(f"n_models must be a whole number from 1 on, not {self.n_models!r}")
+        check_whole("n_models", self.n_models, 1)
         draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
         if isinstance(events, EventSource):
             as_source(events, sample_weight=sample_weight)  # refuses weights

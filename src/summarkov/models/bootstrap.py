@@ -35,7 +35,7 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress
+from summarkov.settings import Progress, check_level, check_whole
 from summarkov.summaries import WindowSummary
 from summarkov.typing import IntArray
 
@@ -115,11 +115,9 @@ def check_resampling(
     fitted = models[0].fitted
     if not isinstance(models[0], SearchedModel | TreeSuMM):
         raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")
-    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise SettingError(f"level must be a number between 0 and 1, not {level!r}")
+    check_whole("n", n, 1)
+    check_whole("seed", seed, 0)
+    check_level("level", level)
     if not isinstance(source, Replicable):
         raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
     if not np.array_equal(source.label_counts * fitted.scale, fitted.label_counts * source.scale):

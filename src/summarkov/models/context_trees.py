@@ -13,7 +13,6 @@ from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.followed import Followed
 from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import share
 from summarkov.scores import Scorer, Tree, probabilities
 from summarkov.search import Problem
 from summarkov.search.contexts import (
@@ -26,6 +25,7 @@ from summarkov.search.contexts import (
     weigh_contexts,
 )
 from summarkov.search.problem import Search
+from summarkov.settings import check_share
 from summarkov.summaries import ContextSummary, Summary
 from summarkov.summaries.contexts import longest
 from summarkov.typing import FloatArray, IntArray, KeyArray
@@ -220,7 +220,7 @@ class ContextTreeWeighting(SummaryModel):
     ) -> Problem:
         scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
         everyone = tuple(range(len(labels)))
-        split = share("split", self.split)
+        split = check_share("split", self.split)
         return WeightedContexts(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
 
     def make_search(self, problem: Problem) -> Search:

@@ -25,6 +25,7 @@ from summarkov.search import (
 )
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
+from summarkov.settings import check_whole
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,
@@ -62,16 +63,11 @@ class SearchedModel(SummaryModel):
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers
-        whole = isinstance(most, int) and not isinstance(most, bool)
-        if most is not None and (not whole or most < len(required)):
-            raise SettingError(
-                f"max_influencers must be a whole number from {len(required)} (the required ones) on, "
-                f"not {most!r}"
-            )
-        if self.max_sets is not None and (
-            not isinstance(self.max_sets, int) or isinstance(self.max_sets, bool) or self.max_sets < 1
-        ):
-            raise SettingError(f"max_sets must be a whole number from 1 on or None, not {self.max_sets!r}")
+        if most is not None:
+            limits = f"from {len(required)} (the required ones) on"
+            check_whole("max_influencers", most, len(required), limits=limits)
+        if self.max_sets is not None:
+            check_whole("max_sets", self.max_sets, 1, limits="from 1 on or None")
         return Problem(
             summary=summary,
             target=target,

@@ -11,9 +11,9 @@ import numpy as np
 from summarkov.explain import Contrast, contrast_in_tree
 from summarkov.models.fitted import Fitted
 from summarkov.models.labels import candidate_codes, codes_of, label_list
-from summarkov.models.parameters import share
 from summarkov.scores import Tree, shrunken
 from summarkov.search.tree import node_counts, weigh
+from summarkov.settings import check_share
 from summarkov.summaries import HistoryTests, Occurs, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
@@ -105,4 +105,4 @@ def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float
     """The prior probability that a node is split by the test that was found for it."""
     if isinstance(split, str) and split == "auto":
         return 0.5 / max(1, tests.size(n_tested))
-    return share("split", split)
+    return check_share("split", split)

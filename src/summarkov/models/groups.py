@@ -31,7 +31,7 @@ from summarkov.explain import (
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.readers import read_events
-from summarkov.settings import Progress, reporter, seed_of
+from summarkov.settings import Progress, check_level, check_whole, reporter, seed_of
 
 
 def compare_groups(
@@ -91,11 +91,9 @@ def compare_groups(
     0
     """
     seed, tell = seed_of(seed, random_state), reporter(progress)
-    for name, value, least in (("n", n, 2), ("seed", seed, 0)):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-            raise SettingError(f"{name} must be a whole number from {least} on, not {value!r}")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise SettingError(f"level must be a number between 0 and 1, not {level!r}")
+    check_whole("n", n, 2)
+    check_whole("seed", seed, 0)
+    check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise SettingError(f"names must be two texts, one for each group, not {names!r}")
     if not isinstance(model, SummaryModel) or not model.make_summary().by_level:

@@ -15,7 +15,7 @@ from summarkov.explain import contrast, presence
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
-from summarkov.settings import Progress
+from summarkov.settings import Progress, check_level
 from summarkov.typing import IntArray
 
 
@@ -48,8 +48,7 @@ def discoveries(
     if not models[0].fitted.summary.by_level:
         name = type(models[0]).__name__
         raise SettingError(f"edges of a {name} cannot be tested; use a BSuMM, OSuMM or CSuMM")
-    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
-        raise SettingError(f"rate must be a number between 0 and 1, not {rate!r}")
+    check_level("rate", rate)
     halves = local.replicated(Halves(seed), blocks)
     if halves.n_units < 2:
         raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")

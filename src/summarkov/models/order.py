@@ -26,7 +26,7 @@ from summarkov.explain import contrast
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.fitted_rules import tested_codes
 from summarkov.models.model import SummaryModel
-from summarkov.settings import Progress, reporter
+from summarkov.settings import Progress, is_whole, reporter
 from summarkov.typing import FloatArray
 
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
@@ -48,8 +48,8 @@ def order_test(
     check_resampling(models, source, n, seed)
     if n < 19:
         raise SettingError(f"n must be at least 19 shuffles, not {n}; a spread from fewer means little")
-    is_number = isinstance(within, int) and not isinstance(within, bool) and within >= 2
-    if not (within is None or (isinstance(within, str) and within == "auto") or is_number):
+    chosen = is_whole(within) and within >= 2
+    if not (within is None or (isinstance(within, str) and within == "auto") or chosen):
         raise SettingError(
             "within must be a number of positions from 2 on, 'auto', or None for whole sequences, not "
             f"{within!r}"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from summarkov.errors import SettingError, nearest, optional_library
 from summarkov.frames import Sheet
 
@@ -102,11 +100,3 @@ class Parameters:
             transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )
-
-
-def share(name: str, value: Any) -> float:
-    """Refuse a setting that is not a number from 0 to 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:
-        raise SettingError(f"{name} must be a number from 0 to 1, not {value!r}")
-    return float(value)

@@ -17,6 +17,7 @@ from summarkov.scores import Scorer
 from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.tree import TreeProblem, grow_tree, result_of
+from summarkov.settings import check_flag, check_whole
 from summarkov.summaries import HistoryTests, Summary, TreeSummary
 
 #: With more labels than this, their order is looked at only if asked for.
@@ -128,10 +129,8 @@ class TreeSuMM(SummaryModel):
         assert isinstance(summary, TreeSummary)
         tested = tested_codes(labels, self.candidates, self.forbidden)
         depth = self.max_depth
-        if not isinstance(depth, int | np.integer) or isinstance(depth, bool) or not 0 <= depth <= 50:
-            raise SettingError(f"max_depth must be a whole number from 0 to 50, not {depth!r}")
-        if not isinstance(self.average, bool | np.bool_):
-            raise SettingError(f"average must be True or False, not {self.average!r}")
+        check_whole("max_depth", depth, 0, 50)
+        check_flag("average", self.average)
         if self.pairs == "auto":
             tests = replace(summary.tests, pairs=len(tested) <= MOST_IN_PAIRS)
             summary = replace(summary, tests=tests)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
+from summarkov.settings import is_number
 from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
@@ -69,12 +70,7 @@ class Gap:
             unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
             if unit in _SECONDS or not unit:
                 return Gap(Fraction(found[1]) * _SECONDS.get(unit, Fraction(1)), timed=bool(unit))
-        if (
-            isinstance(given, int | float | np.integer | np.floating)
-            and not isinstance(given, bool | np.timedelta64)
-            and math.isfinite(given)
-            and given >= 0
-        ):
+        if is_number(given) and math.isfinite(given) and given >= 0:
             return Gap(Fraction(given.item() if isinstance(given, np.generic) else given), timed=False)
         raise SettingError(
             "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "

@@ -13,28 +13,10 @@ import numpy.typing as npt
 from summarkov.errors import SettingError
 from summarkov.scores.estimates import log_likelihood, ordered_sum, pseudo_counts
 from summarkov.scores.gamma import log_rising
+from summarkov.settings import check_positive
 from summarkov.typing import FloatArray, IntArray
 
 SCORES = ("bic", "aic", "extended-bic", "marginal")
-
-#: Settings up to this, and pseudo-counts from its inverse on, leave all numbers exact to about ten digits.
-_MOST = 1e15
-
-
-def check_positive(name: str, value: float, *, zero: bool = False) -> None:
-    """Refuse a setting that is not a finite number above 0 (or from 0 on)."""
-    usable = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    try:
-        usable = usable and math.isfinite(value)
-    except OverflowError:  # an int that no float can hold
-        usable = False
-    if not usable or value < 0 or (value == 0 and not zero):
-        raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
-    if value > _MOST or (not zero and value < 1 / _MOST):
-        bound = (
-            f"large; it may be {_MOST:g} at most" if value > 1 else f"small; it may be {1 / _MOST:g} at least"
-        )
-        raise SettingError(f"{name} {value!r} is too {bound}")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
+from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: All sequences are drawn side by side, in memory.
@@ -27,8 +28,7 @@ def draw_sequences(
     ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
     every label for each, ``p[k, m]``. ``length`` is one for all, or one a sequence.
     """
-    if not isinstance(n_sequences, int | np.integer) or n_sequences < 0:
-        raise SettingError(f"n_sequences must be a whole number from 0 on, not {n_sequences!r}")
+    check_whole("n_sequences", n_sequences, 0)
     if n_sequences > _MOST_EVENTS:
         raise TooLargeError(
             f"n_sequences is too large; draw {_MOST_EVENTS:,} at most, and more in further calls"

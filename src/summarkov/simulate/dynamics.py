@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
-from summarkov.settings import seed_of
+from summarkov.settings import is_number, seed_of
 from summarkov.simulate.draw import after_histories, draw_sequences, flat
 from summarkov.summaries import BinarySummary, WindowSummary
 from summarkov.typing import CodeArray, FloatArray
@@ -89,7 +89,7 @@ class Dynamics:
         """Bring a rule into one form: sorted influencers and a full table."""
         if isinstance(rule, tuple) and len(rule) == 2 and isinstance(rule[1], Mapping):
             given, table = rule
-        elif _is_number(rule):
+        elif is_number(rule):
             given, table = (), {(): rule}
         else:
             raise SettingError(
@@ -109,7 +109,7 @@ class Dynamics:
                 raise SettingError(
                     f"the rule for {label!r} has the state {key!r}; a state is a tuple of {len(given)} levels"
                 )
-            if not _is_number(p) or not 0 <= p <= 1:
+            if not is_number(p) or not 0 <= p <= 1:
                 raise SettingError(f"the rule for {label!r} has a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
         states = set(self.summary.keys(influencers))
@@ -249,7 +249,3 @@ class Dynamics:
                 "dynamics need 'lookback' and 'rules', and every rule a list of rows with 'state' and "
                 f"'probability' ({type(problem).__name__}: {problem})"
             ) from None
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

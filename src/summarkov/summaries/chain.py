@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from summarkov import kernels
-from summarkov.errors import SettingError
+from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
 
@@ -24,8 +24,7 @@ class ChainSummary(Summary):
     order: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.order, int) or isinstance(self.order, bool) or not 0 <= self.order <= 1000:
-            raise SettingError(f"order must be a whole number from 0 to 1000, not {self.order!r}")
+        check_whole("order", self.order, 0, 1000)
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(n_labels**i for i in range(self.order + 1))

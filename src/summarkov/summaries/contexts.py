@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov import kernels
-from summarkov.errors import SettingError
+from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
 
@@ -32,9 +32,7 @@ class ContextSummary(Summary):
     max_order: int = 4
 
     def __post_init__(self) -> None:
-        order = self.max_order
-        if not isinstance(order, int | np.integer) or isinstance(order, bool) or not 0 <= order <= 1000:
-            raise SettingError(f"max_order must be a whole number from 0 to 1000, not {order!r}")
+        check_whole("max_order", self.max_order, 0, 1000)
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(n_labels**i for order in (self.max_order + 1, self.max_order) for i in range(order))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from summarkov import kernels
-from summarkov.errors import SettingError
+from summarkov.settings import check_whole
 from summarkov.summaries.window import WindowSummary
 
 
@@ -27,8 +27,7 @@ class CountSummary(WindowSummary):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.cap, int) or isinstance(self.cap, bool) or not 1 <= self.cap <= 1000:
-            raise SettingError(f"cap must be a whole number from 1 to 1000, not {self.cap!r}")
+        object.__setattr__(self, "cap", check_whole("cap", self.cap, 1, 1000))  # no limit to powers of an int
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int((self.cap + 1) ** n_influencers)

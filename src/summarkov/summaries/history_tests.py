@@ -11,6 +11,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
+from summarkov.settings import is_whole
 from summarkov.summaries.window import FARTHEST
 from summarkov.typing import CodeArray, IntArray
 
@@ -152,9 +153,8 @@ class HistoryTests:
             ("starts", 1, FARTHEST, self.starts),
         ):
             for k in each:
-                whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-                if not whole or not least <= k <= most:
-                    limits = f"from {least} to {most}" if whole and k > most else f"from {least} on"
+                if not is_whole(k) or not least <= k <= most:
+                    limits = f"from {least} to {most}" if is_whole(k) and k > most else f"from {least} on"
                     raise SettingError(f"{name} must be whole numbers {limits}, not {k!r}")
             if list(each) != sorted(set(each)):
                 raise SettingError(f"{name} must be in ascending order, each once")

@@ -13,6 +13,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
 
@@ -41,16 +42,14 @@ class WindowSummary(Summary):
     by_level: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.delay, int | np.integer) or isinstance(self.delay, bool) or self.delay < 0:
-            raise SettingError(f"delay must be a whole number from 0 on, not {self.delay!r}")
+        check_whole("delay", self.delay, 0)
         if self.delay > FARTHEST:
             raise SettingError(f"delay {self.delay} is too large; it may be {FARTHEST} at most")
         lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
         for lookback in lookbacks:
             if lookback is None:
                 continue
-            if not isinstance(lookback, int | np.integer) or isinstance(lookback, bool) or lookback < 1:
-                raise SettingError(f"lookback must be a whole number from 1 on or None, not {lookback!r}")
+            check_whole("lookback", lookback, 1, limits="from 1 on or None")
             if self.delay >= lookback:
                 raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
             if lookback > FARTHEST:

@@ -19,9 +19,10 @@ from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.rows import MapSorted
 from summarkov.engines.spark.session import check_frame, explained, mapped, parallelism
 from summarkov.engines.work import Answer, Part, Work
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.events.labels import vocabulary_of
 from summarkov.readers.columns import Columns
+from summarkov.settings import check_whole
 from summarkov.typing import IntArray
 
 #: Events to a partition, unless there are fewer than there are tasks at a time.
@@ -136,8 +137,8 @@ def open_spark(
 ) -> SparkSource:
     """Sort a dataframe by case and cache it as codes."""
     for name, value in (("memory", memory), ("partitions", partitions)):
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise SettingError(f"{name} must be a whole number from 1 on, not {value!r}")
+        if value is not None:
+            check_whole(name, value, 1)
     check_frame(dataframe)
     declared = None if labels is None else vocabulary_of(labels)
     frame = Frame.of(dataframe, Columns(**columns))
