@@ -31,7 +31,9 @@ def test_every_room_has_quick_tests(room: str) -> None:
     assert [path.name for path, text in QUICK.items() if used.search(text)] != []
 
 
-@pytest.mark.parametrize("folder", [path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()])
+@pytest.mark.parametrize(
+    "folder", [path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()]
+)
 def test_the_folders_of_tests_are_rooms(folder: str) -> None:
     assert folder in (*ROOMS, "__pycache__")
 
