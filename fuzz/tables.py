@@ -13,7 +13,7 @@ from pyarrow import csv, parquet
 
 from summarkov.engines.stream import open_stream
 from summarkov.errors import SummarkovError
-from summarkov.readers import read_events
+from summarkov.io import read_events
 
 #: What may stand in an order column as text; a table takes most of its cells from one line.
 TEXTS = (

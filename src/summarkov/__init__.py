@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
+    from summarkov.io import read_events, write_events
     from summarkov.kernels import backend
     from summarkov.models import (
         OTHER,
@@ -41,10 +42,8 @@ if TYPE_CHECKING:
         scorer,
         sensitivity,
     )
-    from summarkov.readers import read_events
     from summarkov.simulate import Dynamics
     from summarkov.summaries import register_summary
-    from summarkov.writers import write_events
 
 __version__ = "0.1.0"
 
@@ -74,10 +73,10 @@ _WHERE = {
     "compare_groups": "models",
     "load": "models",
     "predict_frame": "models",
-    "read_events": "readers",
+    "read_events": "io",
     "register_summary": "summaries",
     "sensitivity": "models",
-    "write_events": "writers",
+    "write_events": "io",
 }
 
 __all__ = [

@@ -21,8 +21,8 @@ from summarkov.engines import CandidatesRequest, CountSource, LocalSource, Recen
 from summarkov.engines.stream import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.readers import regroup, stream
-from summarkov.readers.scratch import PREFIX, Scratch
+from summarkov.io import regroup, scan
+from summarkov.io.temporary import PREFIX, Scratch
 from summarkov.summaries import HistoryTests, TreeSummary
 
 MODELS = [
@@ -218,11 +218,11 @@ def test_numbers_seen_twice(tmp_path):
     for numbers, twice in (([], False), ([3, 1, 2], False), ([3, -1, 2, 9, -1], True)):
         np.array(numbers, np.int64).tofile(path)
         for most in (1, 2, 100):
-            assert stream.any_twice(path, len(numbers), most) is twice
+            assert scan.any_twice(path, len(numbers), most) is twice
 
 
 def test_hashes_that_collide_are_told_apart(tmp_path, scratch, monkeypatch):
-    monkeypatch.setattr(stream, "hash", lambda text: 7, raising=False)
+    monkeypatch.setattr(scan, "hash", lambda text: 7, raising=False)
     monkeypatch.setattr(regroup, "hash", lambda text: 7, raising=False)
     events = sm.read_events(shop(6, 9).to_lists())
     parquet.write_table(long_table(events.to_lists()), tmp_path / "log.parquet")

@@ -19,7 +19,7 @@ from fuzz.tables import in_memory, streamed
 import summarkov as sm
 from summarkov.engines.stream import open_stream
 from summarkov.errors import DataError
-from summarkov.readers.hashing import stable_hashes
+from summarkov.io.regroup import stable_hashes
 
 ROOT = Path(__file__).resolve().parents[2]
 

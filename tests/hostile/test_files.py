@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError
-from summarkov.readers import packed
+from summarkov.io import files
 
 
 def parquet(**columns):
@@ -591,7 +591,7 @@ READ = [
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)  # so that bombs need not be large
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 20)  # so that bombs need not be large
     return tmp_path
 
 

@@ -14,7 +14,7 @@ import summarkov as sm
 from summarkov.cli.reading import PLAIN
 from summarkov.cli.streams import Opening
 from summarkov.errors import DataError, TooLargeError
-from summarkov.readers.stream import Vocabulary
+from summarkov.io.encoding import Vocabulary
 
 KEPT = [
     "3e6 rows in any order",

@@ -20,11 +20,12 @@ FLOORS = (
     ("report", "plot"),
     ("reproduce", "evaluation", "baselines", "text"),
     ("models",),
-    ("explain", "confidence", "simulate", "store", "writers"),
+    ("explain", "confidence", "simulate", "store"),
     ("search",),
     ("engines",),
     ("summaries", "scores"),
-    ("events", "readers"),
+    ("io",),
+    ("events",),
     ("kernels",),
     ("frames", "settings"),
     ("errors", "typing", "wording"),
@@ -33,9 +34,7 @@ FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 #: Looking sideways on one floor, always the same way round.
 SIDEWAYS = {
-    ("readers", "events"),
     ("explain", "confidence"),
-    ("writers", "store"),
     ("plot", "report"),
     ("evaluation", "baselines"),
     ("reproduce", "baselines"),
@@ -48,7 +47,7 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"readers", "writers", "engines", "frames", "models.streaming", "cli"},
+    "pyarrow": {"io", "events.block", "engines", "frames", "models.streaming", "cli"},
     "pandas": {"frames"},
     "polars": {"frames"},
     "pyspark": {"engines.spark"},

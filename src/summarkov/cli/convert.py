@@ -30,7 +30,7 @@ def convert(
     json: Json = False,
 ) -> None:
     """Write the events of a file in another format, or prepared."""
-    from summarkov.writers.write import writable_format, write_events
+    from summarkov.io.write import writable_format, write_events
 
     if safe_csv:
         refuse_unless_csv(output)

@@ -33,10 +33,10 @@ def demo(
 ) -> None:
     """Learn from the visits to a made-up web shop, and look at what was found."""
     from summarkov.cli.simulate import draw
+    from summarkov.io import write_events
+    from summarkov.io.temporary import write_atomically
     from summarkov.models import BSuMM, InfluenceGraph
     from summarkov.simulate.example import LOOKBACK, web_shop
-    from summarkov.store import write_atomically
-    from summarkov.writers import write_events
 
     folder = _folder(output)
     shop = web_shop()

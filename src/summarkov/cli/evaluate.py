@@ -120,11 +120,15 @@ def evaluate_models(
 def evaluate_next(graph: InfluenceGraph, source: LocalSource | EventSource) -> Figures:
     """Evaluate the next-event distribution of a graph over all labels."""
     from summarkov.engines import LocalSource
+    from summarkov.events.block import cut_between_sequences
     from summarkov.models.measured import Measured, measure
-    from summarkov.writers.chunks import pieces
 
     found, done = Measured(), 0
-    parts = pieces(source.events, len(graph.labels_)) if isinstance(source, LocalSource) else [source]
+    parts = (
+        cut_between_sequences(source.events, len(graph.labels_))
+        if isinstance(source, LocalSource)
+        else [source]
+    )
     n_events = int(source.label_counts.sum())
     with progress("Evaluating the next event", n_events, "events") as advance:
         for part in parts:

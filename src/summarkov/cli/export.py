@@ -99,15 +99,14 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[s
 
 
 def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
-    from summarkov.store import write_atomically
-    from summarkov.store.files import replacing
+    from summarkov.io.temporary import replacing, write_atomically
 
     if kind in _TEXTS:
         write_atomically(out, getattr(graph, _TEXTS[kind])())
         return
     from pyarrow import csv, parquet
 
-    from summarkov.writers.rows import for_spreadsheets
+    from summarkov.io.write import for_spreadsheets
 
     table = graph.edges_.to_frame("pyarrow")
     with replacing(out) as temporary, open(temporary, "wb") as file:

@@ -54,7 +54,7 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
 
 def refuse_unless_csv(path: Path | None) -> None:
     """Refuse to make anything but a table of text safe for spreadsheets."""
-    from summarkov.readers.found import endings_of
+    from summarkov.io.files import endings_of
 
     if path is None or not path.name.lower().endswith(endings_of("csv", "tsv")):
         raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
@@ -69,7 +69,7 @@ def _is_read(path: Path, source: Path) -> bool:
 
 
 def _has_events(path: Path) -> bool:
-    from summarkov.readers.files import format_of
+    from summarkov.io.files import format_of
 
     try:
         return bool(format_of(str(path), None))

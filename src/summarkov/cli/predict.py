@@ -131,14 +131,14 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some sequences at a time."""
+    from summarkov.events.block import cut_between_sequences
+    from summarkov.io.write import event_columns
     from summarkov.models.predictions import column_names
-    from summarkov.writers.chunks import pieces
-    from summarkov.writers.rows import event_columns
 
     names = column_names(fitted.outcomes_)
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
-        for part in pieces(events, len(names) + 3):
+        for part in cut_between_sequences(events, len(names) + 3):
             p = fitted._everywhere(part, unknown)
             yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
             done += part.n_events
@@ -160,10 +160,10 @@ def streamed_predictions(fitted: Any, source: EventSource, unknown: str) -> Iter
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.writing import plain_rows
+    from summarkov.events.block import cut_between_sequences
     from summarkov.models.predictions import column_names
-    from summarkov.writers.chunks import pieces
 
-    few = next(pieces(events, 1, cells=_PREVIEW))
+    few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
     names = column_names(fitted.outcomes_)
     width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))

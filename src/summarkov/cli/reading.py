@@ -138,7 +138,7 @@ class Reading:
 
     def events(self, path: Path) -> EventSequences:
         """Read events as they are, but for sessions."""
-        from summarkov.readers import read_events
+        from summarkov.io import read_events
 
         columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order}
         with working(f"Reading {path}"):
@@ -188,7 +188,7 @@ def reads_events(command: Callable[..., None]) -> Callable[..., None]:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
-    from summarkov.readers.files import text_lines
+    from summarkov.io.files import text_lines
 
     text = "\n".join(line for _, line in text_lines(str(path), expected="a map of labels"))
     expected = 'expected an object of texts, {"old": "new", ...}'

@@ -32,7 +32,7 @@ def check_result_file(path: Path | None, *inputs: Path) -> None:
 
 def save_result(path: Path, result: Result) -> None:
     """Write JSON or Markdown, as the name tells."""
-    from summarkov.store import write_atomically
+    from summarkov.io.temporary import write_atomically
 
     if path.suffix.lower() == ".md":
         text = result.to_markdown()

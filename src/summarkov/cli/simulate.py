@@ -44,8 +44,8 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Draw new sequences of events."""
-    from summarkov.writers.lines import json_lines
-    from summarkov.writers.write import writable_format, write_events
+    from summarkov.io.line_files import json_lines
+    from summarkov.io.write import writable_format, write_events
 
     check_output(output, source)
     if output is not None:

@@ -140,15 +140,14 @@ class Opening:
 
 def _needed(path: Path, format: str | None) -> int:
     """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
-    from summarkov.readers.files import format_of
-    from summarkov.readers.packed import ENDINGS
+    from summarkov.io.files import ENDINGS, format_of
 
     try:
         kind = format_of(str(path), format)
         if kind == "parquet":
             from pyarrow import parquet
 
-            from summarkov.readers.parquet_files import bytes_in_memory
+            from summarkov.io.parquet_files import bytes_in_memory
 
             with open(path, "rb") as file:
                 metadata = parquet.read_metadata(file)
@@ -163,8 +162,7 @@ def _needed(path: Path, format: str | None) -> int:
 
 def _format(path: Path, asked: str | None) -> str:
     """The format of a file, or of those in a folder or of a pattern."""
-    from summarkov.readers.files import format_of
-    from summarkov.readers.found import find_files
+    from summarkov.io.files import find_files, format_of
 
     if asked is None and path.is_dir():
         found = []

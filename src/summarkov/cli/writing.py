@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
-    from summarkov.writers.rows import Rows
+    from summarkov.io.write import Rows
 
 _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -24,8 +24,8 @@ def table_format(path: Path) -> str:
 
 def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> None:
     """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
-    from summarkov.store.files import replacing
-    from summarkov.writers.rows import write_table
+    from summarkov.io.temporary import replacing
+    from summarkov.io.write import write_table
 
     with replacing(path) as temporary:
         if table_format(path) == "jsonl":

@@ -20,7 +20,7 @@ from summarkov.typing import IntArray
 if TYPE_CHECKING:
     from summarkov.engines.spark import SparkSource
     from summarkov.engines.stream import StreamSource
-    from summarkov.readers.stream import Progress
+    from summarkov.io.scan import Progress
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30

@@ -10,8 +10,8 @@ import numpy as np
 
 from summarkov.engines.past import Past
 from summarkov.events import EventSequences
+from summarkov.events.block import Block
 from summarkov.kernels import Index
-from summarkov.readers.spill import Block
 from summarkov.typing import CodeArray
 
 

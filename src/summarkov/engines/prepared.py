@@ -11,8 +11,8 @@ from summarkov.engines.event_source import EventSource
 from summarkov.engines.resampled import Places
 from summarkov.engines.views import SurveyWork, View
 from summarkov.engines.work import Part
+from summarkov.events.block import Block
 from summarkov.events.prepare import renamed, without_repeats
-from summarkov.readers.spill import Block
 from summarkov.typing import CodeArray, IntArray
 
 

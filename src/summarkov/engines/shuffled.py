@@ -23,7 +23,7 @@ from summarkov.engines.source import CountSource
 from summarkov.engines.target import Target
 from summarkov.engines.work import EVENT_BYTES, Part, in_memory
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.readers.spill import Block
+from summarkov.events.block import Block
 from summarkov.typing import CodeArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.

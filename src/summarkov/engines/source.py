@@ -85,7 +85,7 @@ def refuse_weights(source: object, sample_weight: Any) -> None:
 def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:
     """Turn what ``fit`` was given into a source: one already, events, or whatever ``read_events`` takes."""
     from summarkov.engines.local import LocalSource
-    from summarkov.readers import read_events
+    from summarkov.io import read_events
 
     if isinstance(data, CountSource):
         refuse_weights(data, sample_weight)

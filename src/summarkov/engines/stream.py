@@ -13,12 +13,12 @@ from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.labels import vocabulary_of
-from summarkov.readers.batches import Files
-from summarkov.readers.columns import Columns
-from summarkov.readers.found import find_files
-from summarkov.readers.scratch import Scratch
-from summarkov.readers.spill import Spill
-from summarkov.readers.stream import Progress, Task, spill
+from summarkov.io.columns import Columns
+from summarkov.io.files import find_files
+from summarkov.io.scan import Progress, Task, spill
+from summarkov.io.spill import Spill
+from summarkov.io.table_files import Files
+from summarkov.io.temporary import Scratch
 from summarkov.settings import is_whole
 from summarkov.typing import IntArray
 

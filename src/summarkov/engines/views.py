@@ -14,8 +14,8 @@ from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
+from summarkov.events.block import Block
 from summarkov.events.labels import check_unknown
-from summarkov.readers.spill import Block
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 

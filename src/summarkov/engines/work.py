@@ -18,7 +18,7 @@ from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Request
 from summarkov.engines.shard import Shard
 from summarkov.events import EventSequences
-from summarkov.readers.spill import Block
+from summarkov.events.block import Block
 
 #: What the kernels need for an event while they count, beside the counts.
 EVENT_BYTES = 1 << 7

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.messages import travels
-from summarkov.readers.spill import Block
+from summarkov.events.block import Block
 from summarkov.scores.sums import ExactSum
 from summarkov.typing import BoolArray, FloatArray, IntArray
 

@@ -17,8 +17,8 @@ from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences
+from summarkov.events.block import Block
 from summarkov.kernels import Index
-from summarkov.readers.spill import Block
 from summarkov.scores.sums import ExactSum
 from summarkov.typing import BoolArray, FloatArray
 

@@ -19,8 +19,8 @@ from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.events.labels import Label, vocabulary_of
 from summarkov.events.prepare import split_numbers
+from summarkov.io import read_events
 from summarkov.models import SummaryModel
-from summarkov.readers import read_events
 from summarkov.settings import check_whole, seed_of, write_progress
 from summarkov.typing import IntArray
 

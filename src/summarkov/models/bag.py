@@ -14,13 +14,13 @@ from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.frames import Sheet
+from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bag_influences import bag_influences
 from summarkov.models.edges import Edges
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictor import Predictor, Unknown
 from summarkov.models.residual import Residual
-from summarkov.readers import read_events
 from summarkov.settings import check_whole, seed_of
 from summarkov.typing import FloatArray, IntArray
 

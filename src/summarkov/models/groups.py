@@ -28,9 +28,9 @@ from summarkov.explain import (
     influence_of,
     presence,
 )
+from summarkov.io import read_events
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.readers import read_events
 from summarkov.settings import Progress, check_level, check_whole, reporter, seed_of
 
 

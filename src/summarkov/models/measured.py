@@ -15,11 +15,11 @@ from summarkov.engines.source import refuse_weights
 from summarkov.engines.views import recoded
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Part
+from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.streaming import joint_probabilities
-from summarkov.readers import read_events
 from summarkov.scores.sums import ExactSum
 from summarkov.typing import FloatArray
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.events import EventSequences
+from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
 from summarkov.models.residual import Residual
-from summarkov.readers import read_events
 from summarkov.simulate.draw import after_histories
 from summarkov.typing import FloatArray, IntArray
 

@@ -12,11 +12,11 @@ from summarkov.engines.pieces import carried
 from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
+from summarkov.events.block import Block
 from summarkov.events.labels import check_unknown
 from summarkov.kernels import Index
 from summarkov.models.predictions import column_names
 from summarkov.models.predictor import Predictor, Unknown
-from summarkov.readers.spill import Block
 from summarkov.typing import CodeArray, FloatArray
 
 

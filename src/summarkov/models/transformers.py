@@ -20,8 +20,8 @@ from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.prepare import END, RARE, pooled
 from summarkov.frames import Sheet
+from summarkov.io import read_events
 from summarkov.models.parameters import Parameters
-from summarkov.readers import read_events
 
 Prepared = EventSequences | EventSource
 

@@ -88,7 +88,7 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
-    from summarkov.store.files import replacing
+    from summarkov.io.temporary import replacing
 
     kind = os.fspath(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):

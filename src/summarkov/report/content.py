@@ -12,9 +12,9 @@ from summarkov import __version__
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import Influence, sentences
+from summarkov.io import read_events
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.models.exports import weight
-from summarkov.readers import read_events
 from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole

@@ -12,9 +12,9 @@ from importlib import resources
 from typing import Any
 
 from summarkov.errors import SettingError
+from summarkov.io.temporary import write_atomically
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.report.content import content
-from summarkov.store import write_atomically
 
 #: The program, one idea a file, in the order in which the parts build on each other.
 SCRIPTS = (

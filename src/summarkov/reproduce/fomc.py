@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from summarkov.confidence import Confidence
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.io import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
-from summarkov.readers import read_events
 from summarkov.reproduce.section import Section
 
 #: Graphs from resampled documents.

@@ -10,7 +10,7 @@ from summarkov.baselines import Contender
 from summarkov.errors import DataError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.tuning import Split, Tuned, tune
-from summarkov.readers import read_events
+from summarkov.io import read_events
 from summarkov.reproduce.published import published
 from summarkov.reproduce.section import Section
 

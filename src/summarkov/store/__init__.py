@@ -1,7 +1,5 @@
-"""Files: written all or nothing, read with suspicion."""
+"""JSON documents, such as models: written with a checksum, and read with suspicion."""
 
-from summarkov.store.document import Node, read_document
-from summarkov.store.files import write_atomically
-from summarkov.store.seal import check_seal, write_sealed
+from summarkov.store.document import Node, check_seal, read_document, write_sealed
 
-__all__ = ["Node", "check_seal", "read_document", "write_atomically", "write_sealed"]
+__all__ = ["Node", "check_seal", "read_document", "write_sealed"]

@@ -1,17 +1,19 @@
-"""Read JSON that may be damaged, and say where it is wrong."""
+"""JSON documents, such as models: read with suspicion, written with a checksum that tells of changes."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from summarkov.errors import StoreError
+from summarkov.io.temporary import write_atomically
 
 #: The largest count that a file may hold.
 _LARGEST = 2**62
@@ -150,3 +152,35 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constants(text: str) -> NoReturn:
     raise StoreError(f"{text} is not a number that a model can hold")
+
+
+def write_sealed(
+    path: str | os.PathLike[str], document: Mapping[str, Any], indent: int | None = None
+) -> None:
+    """Write a document as JSON, all or nothing, with its checksum as the last entry."""
+    sealed = {**document, "checksum": _checksum(document)}
+    text = json.dumps(sealed, indent=indent, ensure_ascii=False, allow_nan=False)
+    # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
+    write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+
+
+def check_seal(document: Node) -> None:
+    """Refuse a document that is not what was written; one without a checksum is taken as it is.
+
+    Files are checked in every other way first, so this is for changes that make sense on their own, such as
+    another look-back than the one that the counts were made with.
+    """
+    if "checksum" not in document:  # older than checksums, or its owner knows better
+        return
+    rest = {name: value for name, value in document.value.items() if name != "checksum"}
+    if document["checksum"].value != _checksum(rest):
+        raise StoreError(
+            f"{document.where}: was changed after it had been written, its checksum does not fit; learn the "
+            "model again, or delete 'checksum' if the change is meant"
+        )
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    """Of the values alone: neither blanks nor the order of names matter."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()

@@ -10,10 +10,10 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
+from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.models.fitted_rules import FittedRules
-from summarkov.readers import read_events
 from summarkov.text.quoted import Sentence
 from summarkov.typing import BoolArray, IntArray
 

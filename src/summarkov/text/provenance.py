@@ -13,10 +13,10 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
+from summarkov.io import read_events
+from summarkov.io.files import text_lines
+from summarkov.io.temporary import replacing
 from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.readers import read_events
-from summarkov.readers.files import text_lines
-from summarkov.store.files import replacing
 from summarkov.text.grounds import Grounds
 from summarkov.text.passages import Before, Passages, find_passages, in_codes_of, model_of
 from summarkov.text.quoted import Sentence

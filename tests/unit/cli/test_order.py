@@ -11,8 +11,8 @@ from summarkov.cli import ordering
 from summarkov.cli.main import app
 from summarkov.explain import Influence, ranked
 from summarkov.explain.sentences import ORDER_WORDS, order_word, verdict
+from summarkov.io import write_events
 from summarkov.simulate.example import web_shop
-from summarkov.writers import write_events
 
 
 def run(*arguments, code=0):

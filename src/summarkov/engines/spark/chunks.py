@@ -13,7 +13,7 @@ from summarkov import __version__
 from summarkov.engines.messages import pack_error
 from summarkov.engines.spark.rows import Sorted
 from summarkov.errors import SettingError, SummarkovError
-from summarkov.readers.spill import Block
+from summarkov.events.block import Block
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from summarkov.engines.spark.order_text import FromText, TextKinds
 from summarkov.engines.spark.rows import Sorted
 from summarkov.engines.spark.session import mapped
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.readers.arrays import missing
-from summarkov.readers.columns import Columns, choose_columns
-from summarkov.readers.encoding import encode
-from summarkov.readers.ordering import sort_keys, text_kinds, unordered
+from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.encoding import encode, missing
+from summarkov.io.ordering import sort_keys, text_kinds, unordered
 from summarkov.typing import IntArray
 
 #: How messages call it.

@@ -18,7 +18,7 @@ class TextKinds:
         """A row a batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
         import pyarrow as pa
 
-        from summarkov.readers.ordering import fitting, order_text, text_kinds, unreadable_row
+        from summarkov.io.ordering import fitting, order_text, text_kinds, unreadable_row
 
         for batch in batches:
             if not batch.num_rows:
@@ -42,7 +42,7 @@ class FromText:
         """The same rows with numbers."""
         import pyarrow as pa
 
-        from summarkov.readers.ordering import order_text, sort_keys, text_kinds
+        from summarkov.io.ordering import order_text, sort_keys, text_kinds
 
         for batch in batches:
             text = order_text(pa.chunked_array([batch.column("order")]))

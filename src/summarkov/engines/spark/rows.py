@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.engines.work import Part
-from summarkov.readers.arrays import numpy_of
-from summarkov.readers.encoding import encode
-from summarkov.readers.grouping import run_starts
-from summarkov.readers.spill import Block
-from summarkov.readers.stream import Vocabulary
+from summarkov.events.block import Block
+from summarkov.io.encoding import Vocabulary, encode, numpy_of
+from summarkov.io.grouping import run_starts
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:

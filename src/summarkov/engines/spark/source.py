@@ -21,7 +21,7 @@ from summarkov.engines.spark.session import check_frame, explained, mapped, para
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events.labels import vocabulary_of
-from summarkov.readers.columns import Columns
+from summarkov.io.columns import Columns
 from summarkov.settings import check_whole
 from summarkov.typing import IntArray
 

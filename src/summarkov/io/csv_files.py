@@ -1,0 +1,201 @@
+"""Comma- and tab-separated files, parsed by Arrow at nearly the speed at which it merely parses."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BufferedReader, FileIO
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from summarkov.errors import DataError
+from summarkov.events import EventSequences
+from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.files import decode, open_text
+from summarkov.io.quotes import has_quotes, long_cells
+from summarkov.io.sessions import Gap
+from summarkov.io.tables import sequences_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+#: What may separate cells, the first that fits.
+SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
+
+
+#: What is parsed at a time; no row may be longer. Arrow reads several ahead, so that many fit into memory.
+BLOCK, BLOCKS = 1 << 22, 128
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of the columns, those that are chosen, what separates cells, and lines to skip before it."""
+
+    names: list[str]
+    chosen: Columns
+    delimiter: str
+    skipped: int
+
+
+def read_csv(
+    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None, *, format: str
+) -> EventSequences:
+    """Read a file with a header line and one event per line; an empty cell is a missing value.
+
+    Cells are text as they stand: ``007`` and ``NA`` are labels. Only the needed columns are converted.
+    """
+    with open_text(path) as file:
+        as_it_is = isinstance(file.raw, FileIO)
+        if as_it_is and not file.seekable():  # it is opened once more
+            raise DataError(f"{path} is not a regular file; save it as one first")
+        header = header_of(file, path, asked, SEPARATORS[format])
+        anything = bool(file.peek(1))
+    quotes = has_quotes(path, header.delimiter)
+    if not anything:
+        return EventSequences([], [0], labels or [], [])
+    table = _parse(path, header, quotes=quotes, as_it_is=as_it_is)
+    return sequences_of(table, header.chosen, labels, path, gap)
+
+
+def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
+    """Read the first line that is not empty, and no further; choose columns, and the separator for them.
+
+    If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
+    """
+    read = iter(lambda: file.readline(BLOCK + 1), b"")
+    numbered = (
+        (number, decode(_whole(line, path), path, number)) for number, line in enumerate(read, start=1)
+    )
+    lines = ((number, line) for number, line in numbered if line.strip("\r\n"))
+    number, first = next(lines, (0, ""))
+    stated = stated_separator(first, path) if number == 1 else None
+    if stated:
+        separators = (stated,)
+        number, first = next(lines, (0, ""))
+    if not first:
+        what = "nothing after its first line" if stated else "no lines"
+        raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
+    try:
+        delimiter = _separator(first, path, asked, separators)
+        with long_cells():
+            names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
+    except csv.Error as error:
+        why = str(error)
+        if "new-line character" in why:
+            why = "lines end in carriage returns alone; save the file with line feeds"
+        raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
+    return Header(names, choose_columns(names, asked, path), delimiter, 1 if stated else 0)
+
+
+def _whole(line: bytes, path: str) -> bytes:
+    if len(line) > BLOCK:
+        raise DataError(
+            f"{path}: the header is longer than {BLOCK >> 20} MiB; check that this is a table with a "
+            "header line"
+        )
+    return line
+
+
+def stated_separator(line: str, path: str) -> str | None:
+    r"""What separates cells if the first line of a file says so, as Excel writes and reads it.
+
+    >>> stated_separator("sep=;\r\n", "log.csv"), stated_separator("case,event\n", "log.csv")
+    (';', None)
+    """
+    said = re.fullmatch(r'sep=(.)|"sep=(.)"', line.rstrip("\r\n"), re.IGNORECASE)
+    if not said:
+        return None
+    separator = said[1] or said[2]
+    if not re.fullmatch(r"[\t !#-~]", separator):
+        raise DataError(
+            f"{path}, line 1: {separator!r} cannot separate cells; write the file with commas or semicolons"
+        )
+    return separator
+
+
+def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
+    """The first character that makes cells with the needed columns among them, else the most cells."""
+    with long_cells():
+        cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
+    for separator, names in cells.items():
+        with suppress(DataError):
+            choose_columns(names, asked, path)
+            return separator
+    return max(separators, key=lambda separator: len(cells[separator]))
+
+
+def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
+    """Parse the chosen columns, case and event straight into dictionaries."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
+    types = {chosen.case: text, chosen.event: text}
+    if isinstance(chosen.order, str):
+        types[chosen.order] = pa.string()  # to be read as text in any order column is
+    convert = arrow_csv.ConvertOptions(
+        include_columns=chosen.names(),
+        column_types=types,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        check_utf8=False,  # checked below, once a value instead of once a row
+    )
+    parse = {"delimiter": header.delimiter, "newlines_in_values": quotes}
+
+    def read(*, threads: bool) -> pa.Table:
+        options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK, skip_rows=header.skipped)
+        with pa.OSFile(os.fsencode(path)) if as_it_is else open_text(path) as source:
+            return arrow_csv.read_csv(
+                source,
+                read_options=options,
+                parse_options=arrow_csv.ParseOptions(**parse),
+                convert_options=convert,
+            )
+
+    try:
+        table = read(threads=True)
+        for chunk in (chunk for column in table.columns for chunk in column.chunks):
+            values = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
+            values.validate(full=True)
+        return table
+    except pa.ArrowException as error:
+        message = str(error)
+        convert.check_utf8 = True
+        try:
+            read(threads=False)  # only so Arrow knows the number of the row
+        except pa.ArrowException as again:
+            message = str(again)
+        raise DataError(reason(path, header, message)) from error
+
+
+def reason(path: str, header: Header, message: str, block: int = BLOCK) -> str:
+    """What to say of a row of the wrong length, of bytes that are no text, or of whatever Arrow says.
+
+    ``block`` is what was parsed at a time.
+    """
+    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
+    if ragged:
+        row, expected, found = ragged.groups()
+        return (
+            f"{path}, row {int(row) - header.skipped} (the header is row 1): {found} cells where the header "
+            f"has {expected}; mend the row, or check that {header.delimiter!r} separates cells"
+        )
+    if "straddl" in message:
+        more = "" if block == BLOCK else f", or set memory= to at least {BLOCKS * BLOCK >> 20}M"
+        return (
+            f"{path}: a row is longer than {block / 2**20:g} MiB; close a quote that is left open, "
+            f"or shorten what stands there{more}"
+        )
+    no_text = re.search(r"Row #(\d+): .*invalid UTF8", message)
+    if no_text:
+        return (
+            f"{path}, row {int(no_text[1]) - header.skipped} (the header is row 1): the text is not UTF-8; "
+            "save the file as UTF-8"
+        )
+    return f"{path} cannot be read as a table: {' '.join(message.split())}"

@@ -1,0 +1,285 @@
+"""From columns and lists of labels to codes and a sorted vocabulary."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events import EventSequences
+from summarkov.io.files import LEAST, refuse_beyond
+from summarkov.typing import BoolArray, CodeArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+#: What a label takes beside its text: a place in a dictionary and in lists, and its code.
+_LABEL_BYTES = 200
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A column as codes into its different texts (in any order; some may not occur)."""
+
+    codes: npt.NDArray[np.integer]
+    texts: list[str]
+
+
+def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
+    """Encode a column of labels or case names; numbers become their text, missing values an error.
+
+    ``first_row`` is the row at which the column begins, where it is a part of a longer one.
+
+    >>> import pyarrow as pa
+    >>> encode(pa.chunked_array([[30, 7], [7]]), "event", "the table").texts
+    ['30', '7']
+    """
+    import pyarrow as pa
+
+    refuse_missing(column, name, source, first_row)
+    if not len(column):
+        return Encoded(np.zeros(0, dtype=np.int32), [])
+    try:
+        chunks = as_dictionaries(column)
+        texts = _texts(chunks[0].dictionary)
+    except pa.ArrowException as error:
+        message = f"column {name!r} of {source} holds {column.type}, which cannot be read as labels; "
+        raise DataError(message + "turn it into text first") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
+        ) from error
+    codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
+    return _without_repeats(codes, texts)
+
+
+def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
+    """Return chunks of codes that share one dictionary of values."""
+    import pyarrow as pa
+
+    chunks = column.chunks
+    if not pa.types.is_dictionary(column.type):
+        # chunk by chunk: encoding them together repeats the growing dictionary for each
+        chunks = [chunk.dictionary_encode() for chunk in chunks]
+    unified: list[pa.DictionaryArray] = pa.chunked_array(chunks).unify_dictionaries().chunks
+    return unified
+
+
+def _texts(values: pa.Array) -> list[str]:
+    """Return the text of every value: floats and truth values as Python writes them, the rest as Arrow."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(values.type):
+        return [str(value) for value in np.from_dlpack(values)]  # as short as their precision allows
+    if pa.types.is_boolean(values.type):
+        return [str(value) for value in values.to_pylist()]
+    texts: list[str] = values.cast(pa.string()).to_pylist()
+    return texts
+
+
+def _without_repeats(codes: npt.NDArray[np.integer], texts: list[str]) -> Encoded:
+    """Give equal texts one code: a data frame's dictionary may repeat a value."""
+    if len(set(texts)) == len(texts):
+        return Encoded(codes, texts)
+    first: dict[str, int] = {}
+    for code, text in enumerate(texts):
+        first.setdefault(text, code)
+    return Encoded(np.array([first[text] for text in texts])[codes], texts)
+
+
+def numpy_of(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """Return a column of numbers without missing values as one array.
+
+    By way of DLPack, since Arrow's own ``to_numpy`` imports pandas wherever that is installed.
+
+    >>> import pyarrow as pa
+    >>> numpy_of(pa.chunked_array([[1, 2], [3]]))
+    array([1, 2, 3])
+    """
+    if not column.num_chunks:
+        return np.zeros(0, dtype=np.int64)
+    return np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
+
+
+def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column of categories as a column of their values; any other as it is.
+
+    >>> import pyarrow as pa
+    >>> without_codes(pa.chunked_array([pa.array([7, 7]).dictionary_encode()])).to_pylist()
+    [7, 7]
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = column.type.value_type
+    kind = pa.string() if pa.types.is_string_view(kind) else kind  # of which Arrow cannot take some
+    return pa.chunked_array(
+        [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind
+    )
+
+
+def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
+    """Return the rows that hold null or nan.
+
+    >>> import pyarrow as pa
+    >>> missing_rows(pa.chunked_array([["A", None]])).tolist()
+    [1]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    holes = column.null_count > 0
+    if pa.types.is_dictionary(column.type):
+        # the rows may all have a code, and yet the value of a code be missing
+        holes = holes or any(chunk.dictionary.null_count for chunk in column.chunks)
+        if holes or pa.types.is_floating(column.type.value_type):
+            column = without_codes(column)
+    if not holes and not pa.types.is_floating(column.type):
+        return np.zeros(0, dtype=np.int64)
+    missing = pc.indices_nonzero(pc.is_null(column, nan_is_null=True))
+    return numpy_of(pa.chunked_array([missing]))
+
+
+def refuse_missing(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> None:
+    """Say how many values of a column, which begins at ``first_row``, are missing and where the first is."""
+    rows = missing_rows(column)
+    if len(rows):
+        raise missing(len(rows), first_row + int(rows[0]), name, source)
+
+
+def missing(n: int, first: int, name: str, source: str) -> DataError:
+    """The error for a column without a value in ``n`` rows, the first of which has the number ``first``."""
+    return DataError(
+        f"column {name!r} of {source} has no value in {count(n, 'row')}, "
+        f"the first is row {first + 1} (the first row of data is 1); fill or drop them"
+    )
+
+
+def count(number: int, thing: str) -> str:
+    """Write a number of things.
+
+    >>> count(1, "row"), count(2, "row")
+    ('1 row', '2 rows')
+    """
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def settle(
+    codes: npt.NDArray[np.integer], found: Sequence[str], declared: Sequence[str] | None
+) -> tuple[CodeArray, Sequence[str]]:
+    """Recode to the declared vocabulary, or to the sorted labels that occur.
+
+    ``codes`` are indices into ``found``, whose order is free and which may hold labels that never
+    occur (the categories of a data frame); those do not enter the vocabulary.
+
+    >>> settle(np.array([0, 2, 0]), ["b", "never", "a"], None)
+    (array([1, 0, 1], dtype=int32), ['a', 'b'])
+    """
+    occurs = which_occur(codes, len(found)).tolist()
+    occurring = sorted({label for label, here in zip(found, occurs, strict=True) if here})
+    vocabulary = occurring if declared is None else declared
+    index = {label: code for code, label in enumerate(vocabulary)}
+    for label in occurring:
+        if label not in index:
+            raise UnknownLabelError(label, vocabulary)
+    translate = np.array([index.get(label, -1) for label in found], dtype=np.int32)
+    settled = translate[codes]
+    settled.flags.writeable = False  # so that EventSequences need not copy it
+    return settled, vocabulary
+
+
+def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
+    """Return which of the codes 0, 1, ..., size - 1 occur, looking only as far as it takes to see all."""
+    occurs = np.zeros(size, dtype=bool)
+    block = 1 << 16
+    for start in range(0, len(codes), block):
+        occurs[codes[start : start + block]] = True
+        if occurs.all():
+            break
+    return occurs
+
+
+class Collected:
+    """What a reader that goes line by line has read so far.
+
+    >>> collected = Collected()
+    >>> collected.add(["b", "a"], "x")
+    >>> collected.finish(None).to_lists()
+    [['b', 'a']]
+    """
+
+    def __init__(self) -> None:
+        self.index: defaultdict[str, int] = defaultdict()
+        self.index.default_factory = self.index.__len__  # the next free code
+        self.codes = array("i")
+        self.offsets = array("q", [0])
+        self.ids: list[str] | None = None  # once a sequence has a name
+        self.tied_order = 0
+
+    def add(self, labels: Iterable[str], name: str | None = None) -> None:
+        """Add a sequence; one without a name has its number."""
+        number = len(self.offsets) - 1
+        if name is not None and self.ids is None:
+            self.ids = [str(before) for before in range(number)]
+        if self.ids is not None:
+            self.ids.append(str(number) if name is None else name)
+        self.codes.extend(map(self.index.__getitem__, labels))
+        self.offsets.append(len(self.codes))
+
+    def finish(self, labels: Sequence[str] | None) -> EventSequences:
+        """All sequences, with the vocabulary declared or that of the labels that occur."""
+        codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
+        return EventSequences(
+            codes, np.asarray(self.offsets), vocabulary, self.ids, tied_order=self.tied_order
+        )
+
+
+class Vocabulary:
+    """A code for every label: those declared, or in the order in which they come.
+
+    Those that come may take half of the memory. ``share`` is how much of the files has been read, by which it
+    is told how much more would do.
+    """
+
+    def __init__(self, declared: Sequence[str] | None, memory: int = LEAST) -> None:
+        self._declared = declared
+        self._codes = {label: code for code, label in enumerate(declared or ())}
+        self._memory, self._n_bytes = memory, 0
+        self.share = 1.0
+
+    def code(self, label: str) -> int:
+        """The code of a label; one that was not declared is an error."""
+        found = self._codes.get(label)
+        if found is not None:
+            return found
+        if self._declared is not None:
+            raise UnknownLabelError(label, self._declared)
+        self._n_bytes += sys.getsizeof(label) + _LABEL_BYTES
+        if 2 * self._n_bytes > max(self._memory, LEAST):
+            needed = int(2.5 * self._n_bytes / max(self.share, 1e-6))
+            refuse_beyond(self._memory, needed, f"more than {len(self._codes):,} different labels")
+        self._codes[label] = len(self._codes)
+        return len(self._codes) - 1
+
+    def recode(self, column: Encoded) -> CodeArray:
+        """The codes of the labels of a column."""
+        occurs = which_occur(column.codes, len(column.texts)).tolist()
+        each = [self.code(text) if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
+        return np.asarray(np.array(each, np.int32)[column.codes])
+
+    def settled(self) -> tuple[list[str], CodeArray]:
+        """The labels in sorted order, and the final code for every one given out."""
+        found = list(self._codes)
+        order = sorted(range(len(found)), key=found.__getitem__)
+        final = np.empty(len(found), np.int32)
+        final[order] = np.arange(len(found), dtype=np.int32)
+        return [found[code] for code in order], final

@@ -1,0 +1,317 @@
+"""Files: which ones a path means, their format, and their text, whether or not they are packed."""
+
+from __future__ import annotations
+
+import codecs
+import glob
+import io
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from io import BufferedReader
+from typing import Any
+
+from summarkov.errors import DataError, SettingError, TooLargeError, nearest
+
+#: The formats, and the endings of file names by which they are guessed.
+FORMATS = {
+    "csv": (".csv",),
+    "tsv": (".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "text": (".txt",),
+    "spmf": (".spmf",),
+    "xes": (".xes",),
+}
+
+
+def format_of(path: str, asked: str | None) -> str:
+    """Return the format asked for, or the one that the end of the file's name tells.
+
+    >>> format_of("log.CSV", None), format_of("log.xes.gz", None), format_of("log.dat", "text")
+    ('csv', 'xes', 'text')
+    """
+    choices = ", ".join(repr(name) for name in FORMATS)
+    if asked is not None:
+        if asked not in FORMATS:
+            raise SettingError(
+                f"unknown format {asked!r}; use one of {choices}{nearest(str(asked), FORMATS)}"
+            )
+        return asked
+    name = path.lower()
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    suffix = os.path.splitext(name)[1]
+    for format, suffixes in FORMATS.items():
+        if suffix in suffixes:
+            return format
+    raise DataError(f"the format of {path} cannot be told from its name; pass format= as one of {choices}")
+
+
+def open_file(path: str, expected: str = "events") -> BufferedReader:
+    """Open a file for reading, or say in one sentence why that is not possible."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115  # the caller closes it
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}; check the path") from None
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder; name a file in it") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened: {error.strerror}") from error
+    try:
+        anything = file.peek(1)
+    except OSError as error:
+        file.close()
+        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+    if not anything:
+        file.close()
+        raise DataError(f"{path} is empty; expected {expected} in it")
+    return file
+
+
+def open_text(path: str, expected: str = "events") -> BufferedReader:
+    """Open a file as UTF-8, whether or not it is packed or UTF-16; a byte order mark of UTF-8 stays."""
+    file = open_file(path, expected)
+    try:
+        text = as_text(file, path)
+        if not text.peek(1):
+            raise DataError(f"{path} holds nothing; expected {expected} in it")
+        return text
+    except BaseException:
+        file.close()
+        raise
+
+
+def text_lines(
+    path: str, *, expected: str = "events", longest: int | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield number and text of every line, without its line break; packed files and UTF-16 are fine.
+
+    A line of more than ``longest`` bytes is refused before all of it is read.
+    """
+    most = -1 if longest is None else longest + 1
+    with open_text(path, expected) as file:
+        for number, line in enumerate(iter(lambda: file.readline(most), b""), start=1):
+            if len(line) == most:
+                raise TooLargeError(
+                    f"{path}, line {number}: a line of more than {longest:,} bytes does not fit into memory; "
+                    "set memory= higher, to at least 32 times the length of the longest line"
+                )
+            yield number, decode(line, path, number).rstrip("\r\n")
+
+
+def decode(line: bytes, path: str, number: int) -> str:
+    """Decode a line; a byte order mark before the first one is dropped."""
+    if number == 1:
+        line = line.removeprefix(codecs.BOM_UTF8)
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}, line {number}: the text is not UTF-8; save the file as UTF-8") from None
+
+
+#: How packed files begin, whatever they are called.
+_CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+#: The ends of names that only say that a file is packed.
+ENDINGS = (".gz", ".zst", ".zstd")
+#: What a packed file may hold: so many bytes, or so many times its own size. Event logs pack to 1/10 or 1/30.
+MOST_BYTES, MOST_TIMES = 1 << 28, 200
+#: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
+MOST_PARTS, PARTS_TIMES = 1 << 22, 20
+_BETWEEN = b" \t\r\n,;|<[{"
+#: How UTF-16 begins, if it can be told from anything else. (UTF-32 is not used for files.)
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def unpacked(file: BufferedReader, path: str) -> BufferedReader:
+    """What a file holds: itself, or the content of a gzip or zstd file, unpacked as it is read."""
+    start = file.peek(4)[:4]
+    for magic, codec in _CODECS.items():
+        if start.startswith(magic):
+            return BufferedReader(_Unpacked(file, path, codec), 1 << 16)
+    return file
+
+
+def as_text(file: BufferedReader, path: str) -> BufferedReader:
+    """What a file holds, as UTF-8: itself if it is not packed and not UTF-16."""
+    file = unpacked(file, path)
+    start = file.peek(2)[:2]
+    if start in _UTF16:
+        return BufferedReader(_Recoded(file, path), 1 << 16)
+    if b"\0" in start:
+        raise DataError(f"{path} begins like UTF-16 without a byte order mark; save it as UTF-8")
+    return file
+
+
+class _Unpacked(io.RawIOBase):
+    def __init__(self, file: BufferedReader, path: str, codec: str) -> None:
+        import pyarrow as pa
+
+        self._file, self._path, self._codec = file, path, codec
+        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
+        size = os.fstat(file.fileno()).st_size
+        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        try:
+            n = int(self._stream.readinto(into[: self._left + 1]))  # Arrow's read() leaks where it fails
+        except OSError as error:
+            raise DataError(
+                f"{self._path} is damaged: it begins as a {self._codec} file and cannot be unpacked "
+                f"({' '.join(str(error).split())}); get it anew"
+            ) from error
+        self._left -= n
+        got = bytes(into[:n])
+        self._parts -= n - len(got.translate(None, _BETWEEN))
+        if self._left < 0 or self._parts < 0:
+            what = (
+                f"{MOST_TIMES} times its own size" if self._left < 0 else "lines or words than its size tells"
+            )
+            raise DataError(
+                f"{self._path} holds more than {what}, as files made to do harm do; if it is meant so, "
+                "unpack it first"
+            )
+        return n
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class _Recoded(io.RawIOBase):
+    """UTF-16 with a byte order mark, as UTF-8."""
+
+    def __init__(self, file: BufferedReader, path: str) -> None:
+        self._file, self._path, self._rest = file, path, b""
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        while not self._rest:
+            some = self._file.read1(1 << 16)
+            try:
+                self._rest = self._decoder.decode(some, final=not some).encode()
+            except UnicodeError:
+                raise DataError(
+                    f"{self._path} begins as UTF-16 and is not UTF-16 all through; save it as UTF-8"
+                ) from None
+            if not some:
+                break
+        n = min(len(into), len(self._rest))
+        into[:n], self._rest = self._rest[:n], self._rest[n:]
+        return n
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+@dataclass(frozen=True)
+class Found:
+    """Files by name, in sorted order; and further names of the same files, by links, which are left out."""
+
+    paths: list[str]
+    repeated: list[str]
+
+    def __str__(self) -> str:
+        """What to say of those that are left out."""
+        shown = ", ".join(self.repeated[:3]) + (", ..." if len(self.repeated) > 3 else "")
+        return f"files that are there by several names, by links, are read once; left out: {shown}"
+
+
+def find_files(path: str | os.PathLike[str], format: str) -> Found:
+    """The files that a path means: one file, those of a folder and its subfolders, or those of a pattern.
+
+    In folders, files are known by the ends of their names, and names that begin with ``_`` or ``.`` are left
+    out, as Arrow and Spark do. Links are followed; a file that is there by several names is read once.
+    """
+    name = os.fsdecode(path)
+    endings = endings_of("csv", "tsv") if format == "csv" else endings_of(format)
+    named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
+    if os.path.isdir(name):
+        found, again = _files_in(name)
+        found = [part for part in found if part.lower().endswith(endings)]
+        if not found:
+            raise DataError(f"there are no files that end in {named} in the folder {name}")
+        return _each_once(found, again)
+    if not os.path.exists(name) and glob.has_magic(name):
+        found = [part for part in glob.glob(name, recursive=True) if os.path.isfile(part)]
+        if not found:
+            raise DataError(f"no file fits the pattern {name}; check the path")
+        return _each_once(found)
+    open_file(name).close()  # says what is wrong with it
+    return Found([name], [])
+
+
+def endings_of(*formats: str) -> tuple[str, ...]:
+    """How the names of files of some formats end. (Parquet packs its columns itself.)"""
+    plain = [ending for format in formats for ending in FORMATS[format]]
+    packed = () if "parquet" in formats else ENDINGS
+    return tuple(ending + more for ending in plain for more in ("", *packed))
+
+
+def _files_in(folder: str) -> tuple[list[str], list[str]]:
+    """All files of a folder and of those in it; and links to folders that were entered by another name.
+
+    Links to folders come last, so that what is there by its own name is found by that.
+    """
+    files, again = list[str](), list[str]()
+    entered, links = set[tuple[int, int]](), [folder]
+    for link in links:  # which grows
+        if _identity(link) in entered:
+            again.append(link)
+            continue
+        for root, folders, names in os.walk(link):
+            folders[:] = sorted(_shown(folders))
+            inside = [os.path.join(root, name) for name in folders]
+            links += [path for path in inside if os.path.islink(path)]
+            entered.add(_identity(root))
+            files += [os.path.join(root, name) for name in _shown(names)]
+    return [path for path in files if os.path.isfile(path)], again
+
+
+def _each_once(paths: Iterable[str], again: Iterable[str] = ()) -> Found:
+    """Files by their own names where they have one here, else by the first link."""
+    first: dict[tuple[int, int], str] = {}
+    repeated = list(again)
+    for path in sorted(paths, key=lambda path: (os.path.realpath(path) != os.path.abspath(path), path)):
+        if first.setdefault(_identity(path), path) != path:
+            repeated.append(path)
+    return Found(sorted(first.values()), sorted(repeated))
+
+
+def _identity(path: str) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
+
+
+def _shown(names: Iterable[str]) -> Iterator[str]:
+    return (name for name in names if not name.startswith(("_", ".")))
+
+
+#: From here on ``memory=`` is kept: Arrow and Python themselves need some room to work in.
+LEAST = 1 << 26
+#: What an event of a list takes while it is read.
+LISTED_BYTES = 36
+
+
+def refuse_beyond(memory: int, needed: int, what: str) -> None:
+    """Refuse what would need more than ``memory`` bytes; ``what`` names it, in the plural.
+
+    >>> refuse_beyond(1 << 26, 10**8, "the labels")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    summarkov.errors.TooLargeError: the labels need about 100 MB; set memory= to at least 96M ...
+    """
+    if needed > max(memory, LEAST):
+        size = -(-needed // 2**20)
+        raise TooLargeError(
+            f"{what} need about {needed / 1e6:,.0f} MB; set memory= to at least {size}M ({size << 20} bytes)"
+        )

@@ -1,0 +1,233 @@
+"""Files with one sequence per line: plain text, JSON lines, and SPMF text."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
+
+from summarkov.errors import DataError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.labels import label_text
+from summarkov.io.columns import Columns
+from summarkov.io.encoding import Collected
+from summarkov.io.files import text_lines
+
+
+def read_text(
+    path: str, asked: Columns, labels: Sequence[str] | None, *, told: bool = True
+) -> EventSequences:
+    """Read labels separated by white space; an empty line is an empty sequence.
+
+    Unless ``told`` that it is plain text, what looks like SPMF text is refused.
+    """
+    if asked.names():
+        raise SettingError(f"case, event and order name columns, and {path} is plain text, which has none")
+    collected = Collected()
+    for number, line in text_lines(path):
+        words = line.split()
+        if number == 1 and not told and words[-1:] == ["-2"] and "-1" in words:
+            raise DataError(
+                f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
+                "it is with format=: 'spmf', or 'text' if they are labels"
+            )
+        collected.add(words)
+    return collected.finish(labels)
+
+
+def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+    """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
+    collected = Collected()
+    for events, name in jsonl_sequences(path, asked):
+        collected.add(events, name)
+    return collected.finish(labels)
+
+
+def jsonl_sequences(
+    path: str, asked: Columns, longest: int | None = None
+) -> Iterator[tuple[list[str], str | None]]:
+    """Yield the labels and the name, if it has one, of every sequence of a file.
+
+    Lines of more than ``longest`` bytes are refused.
+    """
+    if isinstance(asked.order, str):
+        raise SettingError(
+            f"in {path} a line is a whole sequence, in the order of its list; leave out order="
+        )
+    for number, line in text_lines(path, longest=longest):
+        if not line.strip():
+            continue
+        try:
+            content = _DECODER.decode(line)
+            events, name = _parts(
+                content, asked.event or "events", asked.case or "id", asked.case is not None
+            )
+            labels = [event if type(event) is str else label_text(event) for event in events]
+        except json.JSONDecodeError as error:
+            reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
+            raise DataError(f"{path}, line {number}: {reason}") from None
+        except RecursionError:
+            raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
+        except DataError as error:
+            raise DataError(f"{path}, line {number}: {error}") from None
+        yield labels, name
+
+
+def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:
+    """Return the events of a line and its id, if it has one."""
+    name = None
+    if isinstance(content, dict):
+        for key, needed in ((events_key, True), (id_key, id_asked)):
+            if needed and key not in content:
+                keys = ", ".join(repr(key) for key in list(content)[:20]) or "none"
+                raise DataError(f"the object has no {key!r}; its keys are {keys}")
+        if id_key in content:
+            name = _id(content[id_key], id_key)
+        content = content[events_key]
+    if not isinstance(content, list):
+        raise DataError(f"expected a list of labels, found {_KINDS.get(type(content), 'a single label')}")
+    return content, name
+
+
+def _id(value: object, key: str) -> str:
+    if isinstance(value, str):
+        return value
+    raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
+
+
+#: What JSON calls what Python has read; numbers stay text (see below), so they need no name.
+_KINDS = {dict: "an object", list: "a list", bool: "a truth value", type(None): "null"}
+
+
+def _no_number(text: str) -> NoReturn:
+    raise DataError(f"{text} is not a label; drop it or give it a name")
+
+
+#: Numbers are labels, and labels are text: 1.50 stays "1.50", and a huge number costs nothing.
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
+
+
+#: The name of the next sequence; to SPMF, which has no such names, a comment.
+NAMED = "# sequence "
+_ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
+_NUMBER = re.compile(r"[0-9]+")
+
+
+def read_spmf(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+    """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
+
+    A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
+    happened at once, and here one thing happens at a time: they become events in the order in which they
+    stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or their
+    numbers where they have none.
+    """
+    if asked.names():
+        raise SettingError(f"case, event and order name columns, and {path} is SPMF text, which has none")
+    collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
+    name = None
+    for number, line in text_lines(path):
+        where = f"{path}, line {number}"
+        if line.startswith("@ITEM"):
+            _name_item(line, names, numbers, where)
+        elif line.startswith(NAMED):
+            name = _name(line)
+        elif line.strip() and line[0] not in "#%@":
+            items, tied = _items(line.split(), where)
+            collected.add((names.get(item, item) for item in items), name)
+            collected.tied_order += tied
+            name = None
+    return collected.finish(labels)
+
+
+def _items(tokens: list[str], where: str) -> tuple[list[str], int]:
+    """The items of a line, and how many of them were not the first of their itemset."""
+    if tokens[-1] != "-2":
+        raise DataError(
+            f"{where}: a sequence must end in -2, and this ends in {tokens[-1][:40]!r}; write -1 after every "
+            "itemset and -2 after the sequence (transactions have neither, and no order to learn from)"
+        )
+    items, tied, open_ = list[str](), 0, False
+    for token in tokens[:-1]:
+        if token == "-1":
+            open_ = False
+        elif _NUMBER.fullmatch(token):
+            items.append(token.lstrip("0") or "0")
+            tied += open_
+            open_ = True
+        else:
+            raise DataError(
+                f"{where}: items are whole numbers from 0 on, and this has {token[:40]!r}; mend it"
+            )
+    return items, tied
+
+
+def _name_item(line: str, names: dict[str, str], items: dict[str, str], where: str) -> None:
+    """Note the name of an item; ``items`` are the items by name."""
+    found = _ITEM.fullmatch(line)
+    if found is None:
+        raise DataError(f"{where}: a name of an item is written @ITEM=1=name, not {line[:40]!r}; mend it")
+    item, name = found.groups()
+    if item.startswith("-"):
+        return  # SPMF may name its -1, too
+    item = item.lstrip("0") or "0"
+    if names.get(item, name) != name:
+        raise DataError(f"{where}: item {item[:40]} has the names {names[item]!r} and {name!r}; keep one")
+    twin = items.setdefault(name, item)
+    if twin != item:
+        raise DataError(
+            f"{where}: items {twin[:40]} and {item[:40]} are both named {name!r}; give them two names"
+        )
+    names[item] = name
+
+
+def _name(line: str) -> str | None:
+    """The name of a sequence as it was written here; any other comment says nothing."""
+    try:
+        name = json.loads(line.removeprefix(NAMED))
+    except (ValueError, RecursionError):
+        return None
+    return name if isinstance(name, str) else None
+
+
+#: Labels that SPMF can have for numbers of its own.
+_OWN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
+
+#: A file without sequences is not empty, as one is that was cut short.
+_NOTHING = b"\n"
+
+
+def write_json_lines(events: EventSequences, file: Any) -> None:
+    """Write a list of labels and a name a line. Everything can be held: JSON escapes what is no text."""
+    if not len(events):
+        file.write(_NOTHING)
+    for line in json_lines(events):
+        file.write(f"{line}\n".encode())
+
+
+def json_lines(events: EventSequences) -> Iterator[str]:
+    """One line per sequence."""
+    for name, labels in zip(events.ids, events, strict=True):
+        yield json.dumps({"id": name, "events": labels})
+
+
+def write_spmf(events: EventSequences, file: Any) -> None:
+    """Write itemsets of one item each; names of items, and of sequences, where they need them."""
+    if not len(events):
+        file.write(_NOTHING)
+    labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
+    items = {label: label for label in labels}
+    if not all(map(_OWN_NUMBER.fullmatch, labels)):
+        items = {label: str(item) for item, label in enumerate(labels, start=1)}
+        file.write(b"@CONVERTED_FROM_TEXT\n")
+        for label, item in items.items():
+            if "\n" in label or "\r" in label:
+                raise DataError(
+                    f"the label {label[:80]!r} has a line break, which SPMF text cannot hold; write .jsonl, "
+                    "or rename it: events.map_labels({...})"
+                )
+            file.write(f"@ITEM={item}={label}\n".encode())
+    for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
+        if name != str(number):
+            file.write(f"{NAMED}{json.dumps(name)}\n".encode())
+        file.write(("".join(f"{items[label]} -1 " for label in sequence) + "-2\n").encode())

@@ -1,0 +1,303 @@
+"""Group rows by case on disk: cut by a hash of the case until a part fits into memory, then sort that."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError
+from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
+from summarkov.io.grouping import count_ties, group
+from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
+from summarkov.io.spill import SpillWriter, copy_in_order
+from summarkov.typing import CodeArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: Parts are cut into so many by the next bits of the hash, of which there are 64.
+_BITS = 6
+_DEEPEST = 64 // _BITS
+#: What a row takes while a part is sorted, beside its file twice over.
+_ROW_BYTES = 100
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows: their cases, and a table with columns "code", "row" and, if rows have an order, "order"."""
+
+    case: Encoded
+    table: pa.Table
+
+
+class _Stream:
+    """A file to which Arrow writes tables; Arrow takes no path that is not UTF-8."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        import pyarrow as pa
+
+        self._file = pa.OSFile(os.fsencode(path), "wb")
+        self._writer = pa.ipc.new_stream(self._file, schema)
+
+    def write_table(self, table: pa.Table) -> None:
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._file.close()
+
+
+@dataclass
+class Part:
+    """Rows whose cases have the same bits of the hash, in a file, in the order in which they came."""
+
+    path: Path
+    writer: _Stream
+    n_rows: int = 0
+    lowest: int = 2**64
+    highest: int = -1
+
+    def fits(self, memory: int) -> bool:
+        """Whether it can be sorted in memory."""
+        return 2 * self.path.stat().st_size + _ROW_BYTES * self.n_rows <= memory
+
+    def read(self) -> Iterator[pa.Table]:
+        """The rows, as written."""
+        import pyarrow as pa
+
+        with pa.OSFile(os.fsencode(self.path)) as file, pa.ipc.open_stream(file) as reader:
+            for batch in reader:
+                yield pa.table(batch)
+
+
+def regroup(
+    rows: Iterable[Rows],
+    folder: Path,
+    memory: int,
+    writer: SpillWriter,
+    order: OrderColumn | None,
+    tell: Tell,
+) -> None:
+    """Write the sequences of rows in any order; ``order`` has looked at all rows once these have been read.
+
+    Parts are grouped one by one, and the sequences of all then copied in the order of their first rows.
+    """
+    inside, grouped = folder / "parts", folder / "grouped"
+    inside.mkdir()
+    grouped.mkdir()
+    todo = [(part, 1) for part in _cut(rows, inside, 0)]
+    n_rows = sum(part.n_rows for part, _ in todo)
+    done = 0
+    by_part = SpillWriter(grouped, names=writer.keeps_names, firsts=True)
+    try:
+        while todo:
+            part, depth = todo.pop()
+            if part.fits(memory):
+                _sort(part, by_part, order)
+            elif depth < _DEEPEST and part.lowest < part.highest:
+                todo += [(smaller, depth + 1) for smaller in _cut(_again(part), inside, depth)]
+                part.path.unlink()
+                continue
+            else:
+                _sort_outside(part, memory, by_part, order)
+            part.path.unlink()
+            done += part.n_rows
+            tell("grouping", done, max(1, n_rows))
+    finally:
+        by_part.close()
+    inside.rmdir()
+    copy_in_order(grouped, n_rows, memory, writer)
+    writer.tied_order = by_part.tied_order
+    shutil.rmtree(grouped)
+
+
+def _again(part: Part) -> Iterator[Rows]:
+    for table in part.read():
+        yield Rows(_cases(table), table.drop_columns("case"))
+
+
+def _cases(table: pa.Table) -> Encoded:
+    import pyarrow as pa
+
+    chunks = as_dictionaries(table.column("case"))
+    codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
+    return Encoded(codes, chunks[0].dictionary.to_pylist())
+
+
+def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
+    """Write rows to files by some bits of the hash of their case."""
+    import pyarrow as pa
+
+    parts: dict[int, Part] = {}
+    try:
+        for some in rows:
+            of_row = stable_hashes(some.case.texts)[some.case.codes]
+            which = ((of_row >> np.uint64(_BITS * depth)) & np.uint64(2**_BITS - 1)).astype(np.uint8)
+            order = np.argsort(which, kind="stable")
+            table = some.table.take(pa.array(order))
+            numbers, starts = np.unique(which[order], return_index=True)
+            for number, start, stop in zip(
+                numbers.tolist(), starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True
+            ):
+                here = table.slice(start, stop - start)
+                here = here.append_column("case", _dictionary(some.case, order[start:stop]))
+                part = parts.get(number)
+                if part is None:
+                    path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
+                    part = parts[number] = Part(path, _Stream(path, here.schema))
+                part.writer.write_table(here)
+                mine = of_row[order[start:stop]]
+                part.n_rows += stop - start
+                part.lowest, part.highest = (
+                    min(part.lowest, int(mine.min())),
+                    max(part.highest, int(mine.max())),
+                )
+    finally:
+        for part in parts.values():
+            part.writer.close()
+    return list(parts.values())
+
+
+def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryArray:
+    """The cases of some rows; each name is there once, however long it is."""
+    import pyarrow as pa
+
+    used, codes = np.unique(case.codes[rows], return_inverse=True)
+    texts = pa.array([case.texts[code] for code in used.tolist()], pa.large_string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), texts)
+
+
+def _sort(part: Part, writer: SpillWriter, order: OrderColumn | None) -> None:
+    """Group a part in memory."""
+    import pyarrow as pa
+
+    table = pa.concat_tables(part.read())
+    case = _cases(table)
+    keys = None if order is None else _keys(table, order)
+    grouping = group(case.codes, keys)
+    codes, rows = numpy_of(table.column("code")), numpy_of(table.column("row"))
+    if grouping.rows is not None:
+        codes, rows = codes[grouping.rows], rows[grouping.rows]
+    firsts = np.minimum.reduceat(rows, grouping.offsets[:-1])
+    writer.add(codes, grouping.offsets[1:], [case.texts[code] for code in grouping.cases.tolist()], firsts)
+    writer.tied_order += grouping.tied_order
+
+
+def _keys(table: pa.Table, order: OrderColumn) -> npt.NDArray[Any]:
+    return sort_keys(order.values(table.column("order")), order.name, "the files")
+
+
+# ---------------------------------------------------------------------- cases that do not fit into memory
+
+
+def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: OrderColumn | None) -> None:
+    """Write cases each of which may be larger than memory: sort stretches of one, then merge these."""
+    firsts: dict[str, int] = {}  # the first row of each
+    for some in _again(part):
+        used, at = np.unique(some.case.codes, return_index=True)
+        rows = numpy_of(some.table.column("row"))
+        for code, row in zip(used.tolist(), rows[at].tolist(), strict=True):
+            firsts.setdefault(some.case.texts[code], row)
+    for text, first in firsts.items():
+        mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(part))
+        names = [text]
+        for codes in _in_order(mine, part.path, memory, writer, order):
+            writer.add(codes, np.empty(0, np.int64), names)
+            names = []
+        writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), firsts=np.array([first]))
+
+
+def _rows_of(case: Encoded, text: str) -> pa.Array:
+    import pyarrow as pa
+
+    code = case.texts.index(text) if text in case.texts else -1
+    return pa.array(case.codes == code)
+
+
+def _in_order(
+    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
+) -> Iterator[CodeArray]:
+    """The codes of one case, in order."""
+
+    if order is None:
+        for table in tables:
+            yield numpy_of(table.column("code"))
+        return
+    most = max(1, memory // (2 * _ROW_BYTES))
+    stretches: list[tuple[Path, npt.DTypeLike]] = []
+    try:
+        for table in _together(tables, most):
+            if is_ranked(table.column("order").type):
+                raise DataError(
+                    f"order column {order.name!r} holds decimals of many digits, and a case is too long to "
+                    "be sorted by them; write the column as whole numbers, or raise memory="
+                )
+            keys = _keys(table, order)
+            rows = np.argsort(keys, kind="stable")
+            stretch = path.with_name(f"{path.name}-{len(stretches)}")
+            stretches.append((stretch, keys.dtype))
+            with open(stretch, "wb") as file:
+                file.write(keys[rows].data)
+                file.write(numpy_of(table.column("code"))[rows].data)
+        few = max(1, min(1 << 14, most // (len(stretches) + 1)))
+        merged = heapq.merge(*(_pairs(*stretch, few) for stretch in stretches), key=itemgetter(0))
+        last: list[Any] = []
+        while some := list(islice(merged, few)):
+            keys = np.array([*last, *(key for key, _ in some)])
+            writer.tied_order += count_ties(keys, np.zeros(1, np.int64))
+            last = [some[-1][0]]
+            yield np.array([code for _, code in some], np.int32)
+    finally:
+        for stretch, _ in stretches:
+            stretch.unlink(missing_ok=True)
+
+
+def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
+    """Join tables up to ``most`` rows."""
+    import pyarrow as pa
+
+    held: list[pa.Table] = []
+    for table in tables:
+        if held and sum(each.num_rows for each in held) + table.num_rows > most:
+            yield pa.concat_tables(held)
+            held = []
+        held.append(table)
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, int]]:
+    """Keys and codes of a sorted stretch, some at a time."""
+    width = np.dtype(dtype).itemsize
+    n = path.stat().st_size // (width + 4)
+    for start in range(0, n, few):
+        count = min(few, n - start)
+        keys = np.fromfile(path, dtype, count, offset=start * width)
+        codes = np.fromfile(path, np.int32, count, offset=n * width + 4 * start)
+        yield from zip(keys.tolist(), codes.tolist(), strict=True)
+
+
+def stable_hashes(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
+    """A hash of 64 bits for every text.
+
+    Python's own ``hash`` depends on PYTHONHASHSEED, and weaker hashes let a file be made whose cases all
+    have the same one.
+
+    >>> [hex(number) for number in stable_hashes(["a", "b"])]
+    ['0x2f42665b399ef840', '0x754f854de3c27284']
+    """
+    each = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
+    return np.frombuffer(each, "<u8").astype(np.uint64)

@@ -1,0 +1,210 @@
+"""Files of one format as one long table, some rows at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from summarkov.errors import DataError
+from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.csv_files import BLOCK, BLOCKS, SEPARATORS, header_of, reason
+from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
+from summarkov.io.ordering import is_text
+from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
+from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
+from summarkov.io.tables import is_list, list_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: What a row takes while it is read, unless it is larger.
+ROW_BYTES = 1 << 9
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about."""
+
+    table: pa.Table
+    path: str
+    first_row: int
+    done: int
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"; and bytes to read them in."""
+
+    paths: list[str]
+    format: str
+    asked: Columns
+    memory: int
+
+    @property
+    def n_bytes(self) -> int:
+        """Their size."""
+        return sum(os.path.getsize(path) for path in self.paths)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns of the first file, whose types those of all others must fit."""
+        if self.format == "parquet":
+            return _parquet_schema(self.paths[0])
+        return _csv_schema(self.paths[0], self.asked)
+
+    @cached_property
+    def chosen(self) -> Columns:
+        """The columns to read, by name."""
+        lists = list_columns(self.schema)
+        return choose_columns(self.schema.names, self.asked, self.paths[0], list_columns=lists)
+
+    @property
+    def of_lists(self) -> bool:
+        """Whether a row is a whole sequence."""
+        return self.chosen.event in list_columns(self.schema)
+
+    def batches(self, n_rows: int) -> Iterator[Batch]:
+        """Read all files, at most so many rows at a time, and fewer where rows are large."""
+        import pyarrow as pa
+
+        before = 0
+        for path in self.paths:
+            size = os.path.getsize(path)
+            read = self._parquet if self.format == "parquet" else self._csv
+            row = 0
+            for batch, share in read(path, n_rows):
+                for start in range(0, batch.num_rows, n_rows):
+                    part = batch.slice(start, n_rows)
+                    yield Batch(self._aligned(part, path), path, row, before + int(share * size))
+                    row += part.num_rows
+                pa.default_memory_pool().release_unused()
+            before += size
+
+    def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        names = self.chosen.names()
+        schema = _parquet_schema(path)
+        choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
+        with reading_parquet(path):
+            how = plan(path, names, self.memory)
+            n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
+            file = parquet.ParquetFile(
+                pa.OSFile(os.fsencode(path)),
+                read_dictionary=how.dictionaries,
+                buffer_size=PAGE,
+                pre_buffer=False,
+            )
+        with file:
+            done, total = 0, file.metadata.num_rows
+            batches = file.iter_batches(n_rows, columns=names, use_threads=False)
+            while True:
+                with reading_parquet(path):
+                    batch = next(batches, None)
+                    if batch is None:
+                        break
+                    batch.validate(full=True)
+                done += batch.num_rows
+                yield batch.select(names), done / max(total, 1)
+            check_rows(path, total, done)
+
+    def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        with open_text(path) as file:
+            header = header_of(file, path, self._named, _separators(path))
+            if not file.peek(1):
+                has_quotes(path, header.delimiter)  # one that is left open may have taken all for the header
+                return
+        delimiter = header.delimiter
+        scan = QuoteScan(delimiter)
+        names = self.chosen.names()
+        convert = arrow_csv.ConvertOptions(
+            include_columns=names,
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        block = min(BLOCK, max(self.memory, LEAST) // BLOCKS)
+        options = arrow_csv.ReadOptions(use_threads=False, block_size=block, skip_rows=header.skipped)
+        total = max(1, os.path.getsize(path))
+        try:
+            with (
+                open_file(path) as file,
+                as_text(file, path) as text,
+                arrow_csv.open_csv(
+                    Watched(text, scan), read_options=options, parse_options=parse, convert_options=convert
+                ) as reader,
+            ):
+                for batch in reader:
+                    yield batch, min(1.0, file.tell() / total)
+            if not scan.finish():
+                refuse_open_quotes(path, delimiter)
+        except pa.ArrowException as error:
+            raise DataError(reason(path, header, str(error), block)) from error
+
+    @property
+    def _named(self) -> Columns:
+        """The chosen columns as what is asked of further files."""
+        chosen = self.chosen
+        return Columns(chosen.case, chosen.event, False if chosen.order is None else chosen.order)
+
+    def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
+        """Columns of the types of the first file."""
+        import pyarrow as pa
+
+        columns = {}
+        for name in self.chosen.names():
+            column, kind = batch.column(name), _plain(self.schema.field(name).type)
+            if _plain(column.type) != kind:
+                try:
+                    if _zoned(column.type) != _zoned(kind):
+                        raise pa.ArrowInvalid("what a time without a zone means is not known")
+                    column = column.cast(kind)
+                except pa.ArrowException as error:
+                    raise DataError(
+                        f"column {name!r} holds {kind} in {self.paths[0]} and {_plain(column.type)} in "
+                        f"{path}, which does not fit; write all files with the same types"
+                    ) from error
+            columns[name] = column
+        return pa.table(columns)
+
+
+def _parquet_schema(path: str) -> pa.Schema:
+    with open_file(path) as file:
+        return parquet_schema(file, path)
+
+
+def _csv_schema(path: str, asked: Columns) -> pa.Schema:
+    import pyarrow as pa
+
+    with open_text(path) as file:
+        header = header_of(file, path, asked, _separators(path))
+    return pa.schema([(name, pa.string()) for name in header.names])
+
+
+def _separators(path: str) -> tuple[str, ...]:
+    tabs = path.lower().endswith(endings_of("tsv"))
+    return SEPARATORS["tsv" if tabs else "csv"]
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of the values; all types of text are one, and so are all types of lists."""
+    import pyarrow as pa
+
+    if is_list(kind):
+        return pa.list_(_plain(kind.value_type))
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if is_text(kind) else kind
+
+
+def _zoned(kind: pa.DataType) -> bool:
+    """Whether times of this type know their zone."""
+    return getattr(kind, "tz", None) is not None

@@ -1,0 +1,217 @@
+"""``write_events``: one door for every format of files; and tables of any rows."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.events import EventSequences
+from summarkov.events.block import cut_between_sequences
+from summarkov.io.files import FORMATS, format_of
+from summarkov.io.line_files import write_json_lines, write_spmf
+from summarkov.io.read import read_events
+from summarkov.io.temporary import replacing
+from summarkov.io.xes_files import write_xes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
+#: How texts begin that spreadsheets take for formulas.
+_FORMULA = r"^[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+#: Some rows of a table, by column: texts, whole numbers or probabilities.
+Rows = Mapping[str, Any]
+
+
+def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = False) -> None:
+    """Write events as the end of the file's name says, so that ``read_events`` reads them back.
+
+    - ``.csv``, ``.tsv``, ``.parquet``: one event per row, with columns sequence, position and event;
+    - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``;
+    - ``.xes``: a log with one trace per sequence (without times, which the events do not have);
+    - ``.spmf``: an itemset an event, names of items in the header unless all labels are numbers, and names of
+      sequences, unless they are 0, 1, ..., as comments that other programs skip.
+
+    Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names and their labels come back the
+    same; labels of the vocabulary that never occur are not written. What a format cannot hold is a
+    ``DataError`` that says what to do, and then nothing is written; JSON lines hold everything. The file
+    appears as a whole, or what stood there before stays.
+
+    Parameters
+    ----------
+    events
+        ``EventSequences``, or anything that :func:`read_events` takes.
+    path
+        The file.
+    safe_csv
+        For a ``.csv`` or ``.tsv`` file that a spreadsheet will open: put ' before labels and names that it
+        would take for formulas (``=HYPERLINK(...)``). These then do not come back the same.
+
+    Examples
+    --------
+    >>> import summarkov as sm, tempfile, pathlib
+    >>> events = sm.read_events({"ann": ["a", "b"], "bob": []})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "events.xes.gz"
+    ...     sm.write_events(events, path)
+    ...     sm.read_events(path) == events
+    True
+    """
+    name = os.fsdecode(path)
+    format = writable_format(name)
+    if safe_csv and format not in ("csv", "tsv"):
+        raise SettingError(f"safe_csv is for files that are written as .csv or .tsv, and {name} is not")
+    how = {"safe_csv": True} if safe_csv else {}
+    events = read_events(events)
+    events.refuse_unknown()
+    try:
+        with replacing(path) as temporary, _open(temporary, name) as file:
+            _WRITERS[format](events, file, **how)
+    except UnicodeEncodeError as problem:
+        half = problem.object[problem.start : problem.end]
+        raise DataError(
+            f"a label or the name of a sequence holds {half!r}, half of a character, which {name} cannot "
+            "hold; mend the data, or write .jsonl"
+        ) from problem
+    except OSError as problem:
+        raise StoreError(f"{name}: cannot be written ({problem.strerror or problem})") from problem
+
+
+def writable_format(path: str) -> str:
+    """The format in which events are written to a file of this name.
+
+    >>> writable_format("log.csv.gz")
+    'csv'
+    """
+    known = ", ".join(FORMATS[format][0] for format in _WRITERS)
+    try:
+        format = format_of(path, None)
+    except DataError:
+        raise SettingError(f"cannot tell the format of {path}; let its name end in one of {known}") from None
+    if format not in _WRITERS:
+        raise SettingError(
+            f"events are not written as plain text, which cannot hold them all; use one of {known}"
+        )
+    if format == "parquet" and path.lower().endswith(tuple(_PACKED)):
+        raise SettingError(f"{path}: Parquet packs its columns itself; let the name end in .parquet")
+    return format
+
+
+def _open(temporary: os.PathLike[str], name: str) -> Any:
+    """A new file of bytes, packed if its name says so."""
+    import pyarrow as pa
+
+    file = pa.PythonFile(open(temporary, "wb"), mode="w")  # noqa: SIM115  # closed by what it is given to
+    for ending, codec in _PACKED.items():
+        if name.lower().endswith(ending):
+            return pa.CompressedOutputStream(file, codec)
+    return file
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def write_csv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
+    """Write comma-separated values."""
+    write_table(event_rows(events), file, "csv", safe_csv=safe_csv)
+
+
+def write_tsv(events: EventSequences, file: Any, *, safe_csv: bool = False) -> None:
+    """Write tab-separated values."""
+    write_table(event_rows(events), file, "tsv", safe_csv=safe_csv)
+
+
+def write_parquet(events: EventSequences, file: Any) -> None:
+    """Write Parquet."""
+    write_table(event_rows(events), file, "parquet")
+
+
+def event_rows(events: EventSequences) -> Iterator[Rows]:
+    """All events, one row per event, some sequences at a time; refuse what rows cannot hold."""
+    empty = np.flatnonzero(events.lengths == 0)
+    if len(empty):
+        raise DataError(
+            f"sequence {events.ids[empty[0]]!r} is empty, which a table with one event per row cannot hold; "
+            "write .jsonl, .xes or .spmf, or leave such sequences out: events[events.lengths > 0]"
+        )
+    name, most = next(iter(Counter(events.ids).most_common(1)), ("", 1))
+    if most > 1:
+        raise DataError(
+            f"{most} sequences are named {name!r}, which a table with one event per row would make one; "
+            "write .jsonl or .xes, or give them different ids"
+        )
+    for part in cut_between_sequences(events, 3):
+        yield event_columns(part)
+
+
+def event_columns(events: EventSequences) -> dict[str, Any]:
+    """Sequence, position (from 1 on) and label of every event; columns that ``read_events`` recognises."""
+    lengths = events.lengths
+    starts = np.repeat(events.offsets[:-1], lengths)
+    of_sequence = np.repeat(np.arange(len(events)), lengths)
+    ids, labels = events.ids, events.labels
+    return {
+        "sequence": [ids[s] for s in of_sequence.tolist()],
+        "position": np.arange(events.n_events) - starts + 1,
+        "event": [labels[code] for code in events.codes.tolist()],
+    }
+
+
+def write_table(parts: Iterable[Rows], to: Any, format: str, *, safe_csv: bool = False) -> None:
+    """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    each = iter(parts)
+    first = pa.table(_typed(next(each)))
+    if format == "parquet":
+        writer = parquet.ParquetWriter(to, first.schema)
+    else:
+        options = csv.WriteOptions(delimiter="\t" if format == "tsv" else ",")
+        writer = csv.CSVWriter(to, first.schema, write_options=options)
+    with writer:
+        for table in chain([first], (pa.table(_typed(part)) for part in each)):
+            writer.write_table(for_spreadsheets(table) if safe_csv else table)
+
+
+def for_spreadsheets(table: pa.Table) -> pa.Table:
+    """Put ' before texts that spreadsheets take for formulas, which may send data away or start programs.
+
+    >>> import pyarrow
+    >>> for_spreadsheets(pyarrow.table({"event": ["=1+1", "a=b"]})).column("event").to_pylist()
+    ["'=1+1", 'a=b']
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for number, name in enumerate(table.column_names):
+        texts = table.column(number)
+        if pa.types.is_string(texts.type):
+            formulas = pc.match_substring_regex(texts, _FORMULA)
+            texts = pc.if_else(formulas, pc.binary_join_element_wise("'", texts, ""), texts)
+            table = table.set_column(number, name, texts)
+    return table
+
+
+def _typed(part: Rows) -> dict[str, Any]:
+    """Lists are texts, whatever they hold, even nothing."""
+    import pyarrow as pa
+
+    return {name: pa.array(v, pa.string()) if isinstance(v, list) else v for name, v in part.items()}
+
+
+#: How each format is written, to an open file of bytes.
+_WRITERS: dict[str, Callable[[EventSequences, Any], None]] = {
+    "csv": write_csv,
+    "tsv": write_tsv,
+    "parquet": write_parquet,
+    "jsonl": write_json_lines,
+    "spmf": write_spmf,
+    "xes": write_xes,
+}
