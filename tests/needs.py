@@ -73,7 +73,7 @@ EXAMPLES = {
     "docs/guide/prepare.md": ("pandas",),
     "docs/guide/spark.md": ("Java", "pyspark"),
     "docs/guide/text.md": ("sentencex", "sklearn"),
-    "src/summarkov/models/scorers.py": ("sklearn",),
+    "src/summarkov/models/measures.py": ("sklearn",),
     "src/summarkov/models/transformers.py": ("sklearn",),
     "src/summarkov/plot/__init__.py": ("matplotlib",),
     "src/summarkov/text/extract.py": ("sentencex",),

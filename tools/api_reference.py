@@ -62,7 +62,7 @@ LAYOUT = {
         "summarkov.frames:Tabular",
         "summarkov.frames:Sheet",
         "summarkov.frames:Records",
-        "summarkov.models.predictions:Predictions",
+        "summarkov.models.predictor:Predictions",
         "summarkov.models.edges:Edges",
         "summarkov.models.table:StateTable",
         "summarkov.models.table:Row",

@@ -14,7 +14,7 @@ import numpy as np
 
 import summarkov as sm
 from summarkov.confidence import exact_intervals
-from summarkov.simulate.process import loan_process
+from summarkov.simulate.example import loan_process
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import oracle_effects as effects
@@ -129,7 +129,7 @@ on made-up data and writes this page; the tests check every edge of random data 
 
 ## A log full of zeros
 
-Five made-up logs of a loan process of 500 cases each (`summarkov.simulate.process`): steps that only begin a case, never repeat,
+Five made-up logs of a loan process of 500 cases each (`summarkov.simulate.example`): steps that only begin a case, never repeat,
 or only end it. For every edge that is called "amplifies" or "inhibits", Mantel and Haenszel's ratio was counted anew from the
 sequences, in plain Python.
 

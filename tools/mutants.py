@@ -55,14 +55,14 @@ SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstra
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
     "scores/estimates.py": SCORES,
-    "scores/gamma.py": EDGES[2:],
     "scores/scorer.py": ["tests/unit/test_settings.py", *SCORES],
-    "scores/shrunken.py": [
+    "scores/trees.py": [
         "tests/unit/scores/test_scores.py::test_gains_of_splits",
+        "tests/unit/models/test_context_trees.py",
+        "tests/properties/test_context_trees.py",
         "tests/properties/test_rules.py",
         "tests/unit/models/test_tree.py",
     ],
-    "scores/trees.py": ["tests/unit/models/test_context_trees.py", "tests/properties/test_context_trees.py"],
     "search/greedy.py": [
         *SEARCHES,
         "tests/unit/search/test_exact.py",

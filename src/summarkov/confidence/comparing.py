@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
-from summarkov.confidence.records import Comparable
+from summarkov.confidence.results import Comparable
 from summarkov.typing import FloatArray
 
 #: Estimates of positive quantities and their limits at given levels, one for each quantity.

@@ -1,4 +1,4 @@
-"""Intervals for the probability of an outcome in a state."""
+"""Intervals for the probability of an outcome in a state, and how often a state was seen."""
 
 from __future__ import annotations
 
@@ -35,3 +35,23 @@ def exact_intervals(hits: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) 
     low = betaincinv(np.where(some, k, 1.0), misses + 1, 0.5 - level / 2)
     high = betaincinv(k + 1, np.where(missed, misses, 1.0), 0.5 + level / 2)
     return np.stack([np.where(some, low, 0.0), np.where(missed, high, 1.0)], axis=-1)
+
+
+#: A label that never followed a state seen n times may still have a probability of 3 / n there (the upper end
+#: of a 95% interval, the "rule of three"). Below ten observations that is more than 0.3: next to nothing is
+#: known.
+FEW = 10
+
+
+def seen(n: float, prior_weight: float = 0.0) -> str:
+    """Whether a state was seen "never", "hardly" or "often".
+
+    "hardly" is fewer than ten times (``FEW``), or less than the prior counts for: ``prior_weight`` is its
+    total of pseudo-counts, :math:`\\alpha |X|`, so that the estimate is more prior than data.
+
+    >>> [seen(n) for n in (0, 9, 10)], seen(15, prior_weight=40)
+    (['never', 'hardly', 'often'], 'hardly')
+    """
+    if n <= 0:
+        return "never"
+    return "hardly" if n < max(FEW, prior_weight) else "often"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.confidence.rate_ratio import RateRatio, Strata
-from summarkov.confidence.records import Comparable
+from summarkov.confidence.results import Comparable
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural

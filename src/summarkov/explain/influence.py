@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from summarkov.confidence.records import Comparable
+from summarkov.confidence.results import Comparable
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from summarkov.engines import EventSource, LocalSource, as_source, joint_memory
+from summarkov.confidence import Strata
+from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, as_source, joint_memory
+from summarkov.engines.followed import Asked, count_followed
 from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import NotFittedError, SettingError
+from summarkov.explain import Contrast, Influence, influence_of, ranked
+from summarkov.explain.contrasts import Totals
 from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
-from summarkov.models.bag_influences import bag_influences
 from summarkov.models.edges import Edges
+from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
-from summarkov.models.predictor import Predictor, Unknown
-from summarkov.models.residual import Residual
+from summarkov.models.predictions import Residual
+from summarkov.models.predictor import Predictor
 from summarkov.settings import check_whole, seed_of
 from summarkov.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from summarkov.models.measured import Measured
 
 
 @dataclass(eq=False, repr=False)
@@ -165,18 +168,8 @@ class Bag(Predictor):
             total = total + model._at(index, positions)
         return total / len(self.models_)
 
-    def log_likelihood(self, events: Any, *, unknown: Unknown = "error") -> float:
-        """Log-likelihood of new events, summed over all positions."""
-        return self._measured(events, unknown).log_likelihood
-
-    def score(self, events: Any, y: None = None, *, unknown: Unknown = "error") -> float:
-        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
-        return self._measured(events, unknown).score
-
-    def brier_score(self, events: Any, *, unknown: Unknown = "error") -> float:
-        """Mean squared error of the probabilities, as :meth:`SummaryModel.brier_score`; smaller is better."""
-        total = self._measured(events, unknown).brier
-        return total / 2 if len(self.outcomes_) == 2 else total
+    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
+        return self.models_[0]._outcomes_at(index)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the bag as JSON, all or nothing."""
@@ -184,7 +177,46 @@ class Bag(Predictor):
 
         save(self, path)
 
-    def _measured(self, events: Any, unknown: str) -> Measured:
-        from summarkov.models.measured import measure
 
-        return measure(self, events, unknown)
+def bag_influences(models: Sequence[Fitted], source: CountSource) -> tuple[Influence, ...]:
+    """See :attr:`Bag.influences_`: of models of one target, counted on what they were drawn from."""
+    first = models[0]
+    found: dict[tuple[int, int], list[Contrast]] = {}
+    for model, table in zip(models, source.count([model.request for model in models]), strict=True):
+        assert isinstance(table, StateCounts)
+        counted = replace(model, table=_filled(model, table), scale=source.scale)
+        for column, outcome, contrast in counted.contrasts():
+            found.setdefault((model.influencers[column], outcome), []).append(contrast)
+    influencers = tuple(sorted({z for z, _ in found}))
+    windows = tuple(
+        _widest([m.reach(first.labels[z]) for m in models if z in m.influencers]) for z in influencers
+    )
+    (followed,) = count_followed(source, [Asked(influencers, windows, first.target.codes)])
+    edges = []
+    for (z, outcome), contrasts in found.items():
+        names = first.labels[z], first.labels[first.target.codes[outcome]]
+        sequences = None if followed is None else followed.of(influencers.index(z), outcome)
+        edge = influence_of(*names, _together(contrasts), (), sequences)
+        edges.append(replace(edge, frequency=len(contrasts) / len(models)))
+    return tuple(ranked(edges))
+
+
+def _filled(model: Fitted, table: StateCounts) -> StateCounts:
+    """A table with a row for every state of the model, seen here or not; a tree has one for every leaf."""
+    nothing = StateCounts(model.table.keys, np.zeros_like(model.table.counts))
+    return StateCounts.total([nothing, table])
+
+
+def _together(contrasts: Sequence[Contrast]) -> Contrast:
+    """All strata of several models, each model's counts divided by their number."""
+    n = len(contrasts)
+    columns = zip(*(vars(one.strata).values() for one in contrasts), strict=True)
+    strata = Strata(*(np.concatenate(each, axis=-1) / n for each in columns))
+    totals = Totals(*(sum(each) / n for each in zip(*(one.totals for one in contrasts), strict=True)))
+    return Contrast(strata, np.zeros((strata.n_with.shape[-1], 0), np.int32), totals)
+
+
+def _widest(windows: Sequence[tuple[int, int | None]]) -> tuple[int, int | None]:
+    """The window that holds all of several."""
+    ends = [k for _, k in windows]
+    return min(d for d, _ in windows), None if None in ends else max(k for k in ends if k is not None)

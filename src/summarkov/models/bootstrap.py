@@ -1,4 +1,4 @@
-"""Edge confidence: the same models learned again from resampled data."""
+"""How sure the edges of a graph are: the same models learned again from resampled data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.confidence import (
     Confidence,
@@ -30,14 +31,14 @@ from summarkov.engines import (
 )
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import Influence, contrast, effect_of, presence
-from summarkov.models.families import SearchedModel
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, told
-from summarkov.models.model import SummaryModel
-from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress, check_level, check_whole
+from summarkov.settings import Progress, check_level, check_whole, seed_of
 from summarkov.summaries import WindowSummary
-from summarkov.typing import IntArray
+
+if TYPE_CHECKING:
+    from summarkov.models.model import SummaryModel
+
 
 #: Replicates that are learned together: what they have in common is counted once.
 _TOGETHER = 128
@@ -102,7 +103,7 @@ class _Part:
     def n(self) -> int:
         return self.drawn + 1
 
-    def weights(self, replicate: int, n_units: int) -> IntArray:
+    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
         if replicate == self.drawn:
             return np.ones(n_units, np.int64)
         return self.draws.weights(self.start + replicate, n_units)
@@ -113,7 +114,7 @@ def check_resampling(
 ) -> Replicable:
     """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
-    if not isinstance(models[0], SearchedModel | TreeSuMM):
+    if not models[0].has_edges:
         raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")
     check_whole("n", n, 1)
     check_whole("seed", seed, 0)
@@ -200,4 +201,95 @@ def edge_confidence(
         return EdgeConfidence(influencer, target, False, "unclear", math.nan, 0.0, math.inf, frequency)
     return EdgeConfidence(
         influencer, target, True, known.effect, known.ratio, known.low, known.high, frequency
+    )
+
+
+class Resampled:
+    """A graph whose edges can be looked for again in resampled data."""
+
+    n_jobs: int | None
+    _confidence: Confidence | None
+
+    @property
+    def models_(self) -> dict[str, SummaryModel]:
+        """The fitted model of every target."""
+        raise NotImplementedError
+
+    def confidence(
+        self,
+        events: Any,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        random_state: int | None = None,
+        blocks: Any = None,
+        level: float = 0.95,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> Confidence:
+        """How sure each edge is: learn ``n`` graphs from resampled data and see which edges they have.
+
+        Sequences are drawn with replacement, as many as there are; with one weight for each instead of
+        copies, so that all graphs are counted together. What was found is kept in ``confidence_``, shown with
+        the graph and saved with it.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        n : int
+            How many graphs.
+        seed : int
+            Each graph has its own stream of random numbers, so the first 100 of 200 are those of 100.
+        random_state : int, optional
+            Another name for ``seed``; give one of them.
+        blocks : int or names, optional
+            What to draw instead of sequences, for events that hang together: names of groups, one a sequence;
+            or blocks inside of sequences, as a number of events in a row or as a name an event (such as the
+            document it is from). The past of an event is what it was, whatever else is drawn. One single
+            sequence is cut into blocks of N^(1/3) events unless told otherwise.
+        level : float
+            Of the intervals of strengths, from their percentiles.
+        progress : function or True, optional
+            Called as ``progress(done, total)``; True writes that to the standard error.
+
+        >>> from summarkov import BSuMM, InfluenceGraph, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
+        >>> [edge.frequency for edge in graph.confidence(events, n=20).edges if edge.in_graph]
+        [0.9, 1.0, 1.0]
+        """
+        source = self._resampled_source(events, sample_weight)
+        settings = {
+            "n": n,
+            "seed": seed_of(seed, random_state),
+            "blocks": blocks,
+            "level": level,
+            "progress": progress,
+        }
+        found = bootstrap(list(self.models_.values()), source, **settings)
+        self._confidence = found
+        return found
+
+    def _resampled_source(self, events: Any, sample_weight: Any) -> CountSource:
+        first = next(iter(self.models_.values()))
+        return first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+
+    @property
+    def confidence_(self) -> Confidence | None:
+        """What :meth:`confidence` found; None if it was not asked since the graph was fitted."""
+        return getattr(self, "_confidence", None)
+
+
+def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
+    """An edge with what the resampled data say of it."""
+    if sure is None:
+        return edge
+    return replace(
+        edge,
+        effect=sure.effect,
+        low=sure.low,
+        high=sure.high,
+        interval=edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled",
+        frequency=sure.frequency,
     )

@@ -6,13 +6,13 @@ import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
 from summarkov.events.labels import label_text
-from summarkov.models.labels import candidate_codes, codes_of, label_list
 from summarkov.models.model import SummaryModel
+from summarkov.models.parameters import candidate_codes, codes_of, label_list
 from summarkov.scores import Scorer
 from summarkov.search import (
     SEARCHES,
@@ -40,6 +40,8 @@ from summarkov.summaries import (
 @dataclass(eq=False, repr=False)
 class SearchedModel(SummaryModel):
     """A model whose influencers are searched for; its parameters are described at :class:`BSuMM`."""
+
+    has_edges: ClassVar[bool] = True
 
     _: KW_ONLY
     gamma: float = 1.0

@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import as_source
+from summarkov.engines import EventSource, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.labels import Label, label_text
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
+from summarkov.io import read_events
 from summarkov.kernels import Index
-from summarkov.models import exports
-from summarkov.models.edges import Edges
-from summarkov.models.labels import codes_of, label_list
+from summarkov.models.bootstrap import with_confidence
+from summarkov.models.discoveries import Halved
+from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.learning import learn, told, update
+from summarkov.models.measures import Evaluation, evaluate
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
-from summarkov.models.ordered import OrderTested, with_order
-from summarkov.models.predictor import Predictor, Unknown
-from summarkov.models.resampled import Resampled, with_confidence
+from summarkov.models.order import OrderTested, with_order
+from summarkov.models.parameters import codes_of, label_list
+from summarkov.models.predictions import Unknown
+from summarkov.models.predictor import Predictor
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
 from summarkov.typing import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from summarkov.models.measured import Measured
-
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Resampled, OrderTested, Predictor):
+class InfluenceGraph(Halved, OrderTested, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -155,7 +158,7 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        return exports.to_networkx(self)
+        return to_networkx(self)
 
     def to_dot(self) -> str:
         """Return the graph in Graphviz's DOT language.
@@ -164,18 +167,18 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
         diamond, unclear ones dotted with a ring, and thin evidence is grey. They are labelled with ``ratio``,
         and with the ``frequency`` if it is known, and wider the larger the factor is that is sure.
         """
-        return exports.to_dot(self)
+        return to_dot(self)
 
     def to_mermaid(self) -> str:
         """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
 
         Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
         """
-        return exports.to_mermaid(self)
+        return to_mermaid(self)
 
     def to_graphml(self) -> str:
         """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
-        return exports.to_graphml(self)
+        return to_graphml(self)
 
     def edge_table(self) -> Any:
         """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
@@ -205,25 +208,20 @@ class InfluenceGraph(Resampled, OrderTested, Predictor):
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return self._next.at(index, positions)
 
-    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
-        """Log-likelihood of new events under the next-event distribution; unknown labels are left out."""
-        return self._measured(events, unknown, sample_weight).log_likelihood
+    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
+        return index.codes
 
-    def score(
-        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
-    ) -> float:
-        """Mean log-likelihood per event under the next-event distribution; larger is better."""
-        return self._measured(events, unknown, sample_weight).score
+    @property
+    def _error_counted(self) -> int:
+        return 1
 
-    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
-        """Mean over events of the squared error of the next-event distribution, summed over labels."""
-        return self._measured(events, unknown, sample_weight).brier
-
-    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
-        from summarkov.models.measured import measure
-
-        self._next.check_complete()
-        return measure(self, events, unknown, sample_weight)
+    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
+        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
+        data = events if isinstance(events, EventSource) else read_events(events)
+        source = self._first._source(data, unknown, n_jobs=self.n_jobs)
+        fitted = [model.fitted for model in self.models_.values()]
+        complete = self if self._next.is_complete else None
+        return evaluate(fitted, source, data, graph=complete, progress=progress)
 
     def explain(self, history: Iterable[object], label: Label, *, unknown: Unknown = "error") -> Explanation:
         """Say why a label has its probability after a history (its own model's, before normalising)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from summarkov.engines import CountSource, Replicates, StateCounts
 from summarkov.engines.followed import Asked, count_followed
 from summarkov.errors import DataError, SettingError
-from summarkov.models.labels import resolve_target
+from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
 from summarkov.settings import Progress, reporter
 from summarkov.summaries import Summary

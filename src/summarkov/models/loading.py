@@ -14,7 +14,7 @@ from summarkov.engines.followed import Followed
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
-from summarkov.models.context_trees import ContextTreeWeighting, VariableOrderChain
+from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
@@ -19,16 +20,18 @@ from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events.labels import Label, iterate, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
+from summarkov.io import read_events
 from summarkov.kernels import Index
+from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
-from summarkov.models.evaluated import Evaluated, evaluate
+from summarkov.models.explaining import explain
 from summarkov.models.fitted import Fitted
 from summarkov.models.follow import Follower, History
 from summarkov.models.learning import learn, update
-from summarkov.models.predictor import Predictor, Unknown
-from summarkov.models.residual import OTHER, Residual
+from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
+from summarkov.models.predictions import OTHER, Residual, Unknown
+from summarkov.models.predictor import Predictor
 from summarkov.models.table import StateTable
-from summarkov.models.why import explain
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
@@ -55,6 +58,8 @@ class SummaryModel(Predictor):
 
     _learned: ClassVar[str] = "_fitted"
 
+    #: Whether labels are chosen as influencers, so that edges can be looked for again in other data.
+    has_edges: ClassVar[bool] = False
     #: How the family reads its counts.
     fitted_type: ClassVar[type[Fitted]] = Fitted
 
@@ -190,22 +195,17 @@ class SummaryModel(Predictor):
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return np.asarray(self.fitted.theta[self.fitted.predict(index)[positions]])
 
-    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
-        """Log-likelihood of new events, summed over all positions."""
-        return self._evaluate(events, unknown, sample_weight).log_likelihood
+    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
+        return np.asarray(self.fitted.target.outcome_of()[index.codes])
 
-    def score(
-        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
-    ) -> float:
-        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
-        return self._evaluate(events, unknown, sample_weight).score
+    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+        (found,) = measure_models([self.fitted], self._source(events, unknown, sample_weight))
+        return found
 
-    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
-        """Mean squared error of the probabilities; smaller is better.
-
-        For one label it is the mean of (p - [it occurred])^2, for several the sum over the outcomes of that.
-        """
-        return self._evaluate(events, unknown, sample_weight).brier
+    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
+        """Measure how well the target is predicted, beside its base rate; see :class:`Evaluation`."""
+        data = events if isinstance(events, EventSource) else read_events(events)
+        return evaluate([self.fitted], self._source(data, unknown), data, progress=progress)
 
     def explain(
         self, history: Iterable[object], *, label: Label | None = None, unknown: Unknown = "error"
@@ -248,8 +248,6 @@ class SummaryModel(Predictor):
         progress: Progress = None,
     ) -> Confidence:
         """How sure each influence is, from ``n`` models of resampled data: ``InfluenceGraph.confidence``."""
-        from summarkov.models.bootstrap import bootstrap
-
         source = self._source(events, sample_weight=sample_weight)
         return bootstrap(
             [self],
@@ -312,7 +310,3 @@ class SummaryModel(Predictor):
             return data
         threads = self.n_jobs if n_jobs is None else n_jobs
         return LocalSource(self._read(data, unknown), sample_weight=sample_weight, n_jobs=threads)
-
-    def _evaluate(self, data: Any, unknown: str, sample_weight: Any) -> Evaluated:
-        (found,) = evaluate([self.fitted], self._source(data, unknown, sample_weight))
-        return found

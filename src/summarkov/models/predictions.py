@@ -1,18 +1,56 @@
-"""Probabilities with the places that they are for."""
+"""Probabilities of what comes next: with the places that they are for, in memory and block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines import EventSource
+from summarkov.engines.pieces import carried
+from summarkov.engines.work import Part, in_memory
+from summarkov.errors import UnknownLabelError
+from summarkov.events import EventSequences
+from summarkov.events.arrays import UNKNOWN
+from summarkov.events.block import Block
+from summarkov.events.labels import check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
-from summarkov.models.residual import Residual
-from summarkov.typing import FloatArray, IntArray
+from summarkov.kernels import Index
+from summarkov.typing import CodeArray, FloatArray
 from summarkov.wording import percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.models.predictor import Predictor
+
+#: What to do about labels that a model does not know.
+Unknown = Literal["error", "ignore"]
+
+
+class Residual:
+    """The outcome that stands for every label outside the target.
+
+    A reserved object, so that no label, not even "other", can be taken for it.
+    """
+
+    _only: Residual | None = None
+
+    def __new__(cls) -> Residual:
+        if cls._only is None:
+            cls._only = super().__new__(cls)
+        return cls._only
+
+    def __repr__(self) -> str:
+        return "OTHER"
+
+    def __reduce__(self) -> tuple[type[Residual], tuple[()]]:
+        return (Residual, ())
+
+
+OTHER = Residual()
+
 
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
@@ -43,10 +81,10 @@ class Predictions(Tabular):
     """
 
     outcomes: tuple[str | Residual, ...]
-    probabilities: FloatArray
+    probabilities: npt.NDArray[np.float64]
     ids: tuple[str, ...]
-    sequences: IntArray
-    positions: IntArray
+    sequences: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
     events: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
@@ -88,3 +126,113 @@ class Predictions(Tabular):
             )
         title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
         return Sheet(title, head, rows, len(self))
+
+
+def prediction_rows(
+    model: Predictor, events: EventSequences | EventSource, unknown: str = "error"
+) -> Iterator[dict[str, Any]]:
+    """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
+    if isinstance(events, EventSource):
+        return predict_part(model, events.part(), unknown)
+    return predict_part(model, in_memory(events), unknown, events.ids)
+
+
+def predict_part(
+    model: Predictor, part: Part, unknown: str = "error", ids: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """Predict every event of a part: columns of some rows at a time.
+
+    A row has the sequence, the position in it (from 1 on), the event, and what ``predict_proba`` says of it.
+    A graph of some labels only is not normalised: each of its models stands for itself. ``ids`` are the names
+    of the sequences, where the blocks of the part do not have them.
+    """
+    import pyarrow as pa
+
+    names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
+    all_ids = pa.array(ids, pa.string())
+    before = 0  # events of the sequence that goes on from the block before
+    first = 0  # the number of the first sequence of the block
+    for block, _, p in block_probabilities(model, part, unknown):
+        lengths = np.diff(block.offsets)
+        ids_here = all_ids.slice(first, len(lengths)) if block.names is None else block.names
+        first += len(lengths) - block.goes_on
+        position = np.arange(1, len(block.codes) + 1) - np.repeat(block.offsets[:-1], lengths)
+        position[: lengths[0] if len(lengths) else 0] += before
+        before = (0 if block.begin else before) + len(block.codes) - block.begin
+        of = np.repeat(np.arange(len(lengths)), lengths)
+        told = {"sequence": ids_here.take(of), "position": position, "event": labels.take(block.codes)}
+        yield told | {name: np.ascontiguousarray(p[:, i]) for i, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class PredictPart:
+    """Predicts a part of a Spark dataframe, on a worker."""
+
+    model: Predictor
+    unknown: str
+
+    def __call__(self, part: Part) -> Iterator[dict[str, Any]]:
+        """Columns of some rows at a time."""
+        return predict_part(self.model, part, self.unknown)
+
+
+def predict_frame(
+    model: Predictor,
+    dataframe: Any,
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Literal[False] | None = None,
+    unknown: Unknown = "error",
+) -> Any:
+    """Predict every event of a Spark dataframe on its cluster.
+
+    Parameters
+    ----------
+    model
+        A fitted model, graph or bag.
+    dataframe, case, event, order
+        As for :meth:`EventSource.spark`.
+    unknown
+        As for ``predict_proba``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        One row per event: ``sequence``, ``position`` (from 1 on), ``event``, and a column ``p(label)`` for
+        every label that the model predicts, the numbers of ``predict_proba``. It is worked out when it is
+        used, such as by ``.write.parquet(path)``.
+    """
+    from summarkov.engines.spark import map_sorted
+
+    columns = {"case": case, "event": event, "order": order}
+    names = dict.fromkeys(column_names(model.outcomes_), "double")
+    schema = {"sequence": "string", "position": "bigint", "event": "string"} | names
+
+    def check(labels: Sequence[str]) -> None:
+        translated(model, labels, unknown)
+
+    return map_sorted(dataframe, columns, PredictPart(model, unknown), schema, check)
+
+
+def block_probabilities(
+    model: Predictor, part: Part, unknown: str = "error"
+) -> Iterator[tuple[Block, Index, FloatArray]]:
+    """Every block of a part, its events in the codes of the model, and the probabilities there."""
+    translate = translated(model, part.labels, unknown)
+    blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
+    for block, here in carried(blocks, len(model.labels_), model._memory(), translate=translate):
+        yield block, here, model._at(here)
+
+
+def translated(model: Predictor, labels: Sequence[str], unknown: str) -> CodeArray:
+    """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored.
+
+    One more is for events that have no label already.
+    """
+    check_unknown(unknown)
+    index = {label: code for code, label in enumerate(model.labels_)}
+    for label in labels:
+        if unknown == "error" and label not in index:
+            raise UnknownLabelError(label, model.labels_)
+    return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)

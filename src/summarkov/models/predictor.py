@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,11 @@ import numpy.typing as npt
 from summarkov.events import EventSequences
 from summarkov.io import read_events
 from summarkov.kernels import Index
+from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Predictions
-from summarkov.models.residual import Residual
+from summarkov.models.predictions import Predictions, Residual, Unknown
 from summarkov.simulate.draw import after_histories
 from summarkov.typing import FloatArray, IntArray
-
-#: What to do about labels that a model does not know.
-Unknown = Literal["error", "ignore"]
 
 
 class Predictor(Parameters):
@@ -49,8 +46,47 @@ class Predictor(Parameters):
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         """Probability of each outcome at some positions, one row per position."""
 
+    @abstractmethod
+    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
+        """The column of the probabilities that came true at every event; -1 for none."""
+
     def _check_predicts(self) -> None:
         """Refuse to predict where that is not possible."""
+
+    # ------------------------------------------------------------------ how well it predicts
+
+    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+        self._check_predicts()
+        return measure(self, events, unknown, sample_weight)
+
+    def log_likelihood(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
+        """Log-likelihood of new events, summed over all positions.
+
+        Of a graph it is that of the next event, one of all labels; with ``unknown="ignore"`` events of a
+        label that it does not know are left out.
+        """
+        return self._measured(events, unknown, sample_weight).log_likelihood
+
+    def score(
+        self, events: Any, y: None = None, *, unknown: Unknown = "error", sample_weight: Any = None
+    ) -> float:
+        """Mean log-likelihood per event; larger is better, as scikit-learn expects."""
+        return self._measured(events, unknown, sample_weight).score
+
+    def brier_score(self, events: Any, *, unknown: Unknown = "error", sample_weight: Any = None) -> float:
+        """Mean squared error of the probabilities; smaller is better.
+
+        For one label it is the mean of (p - [it occurred])^2, for several labels, and for the next event of a
+        graph, the sum over the outcomes of that.
+        """
+        return self._measured(events, unknown, sample_weight).brier / self._error_counted
+
+    @property
+    def _error_counted(self) -> int:
+        """How often the squared errors of all outcomes count that of one label: twice for it and the rest."""
+        return 2 if len(self.outcomes_) == 2 else 1
+
+    # ------------------------------------------------------------------ predict
 
     def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """Probability of each outcome at every position, from what came before it: one row per position.

@@ -10,7 +10,7 @@ import numpy as np
 from summarkov.explain import Influence
 from summarkov.explain.sentences import times
 from summarkov.models import InfluenceGraph
-from summarkov.models.exports import STROKES, colour, weight, width
+from summarkov.models.edges import STROKES, colour, weight, width
 from summarkov.plot.arrows import arrow, loop
 from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges

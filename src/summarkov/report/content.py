@@ -14,7 +14,7 @@ from summarkov.events import EventSequences
 from summarkov.explain import Influence, sentences
 from summarkov.io import read_events
 from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.models.exports import weight
+from summarkov.models.edges import weight
 from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole

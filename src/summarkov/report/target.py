@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from summarkov import kernels
-from summarkov.confidence.support import FEW
+from summarkov.confidence.intervals import FEW
 from summarkov.models import SummaryModel
 from summarkov.models.fitted import Fitted
-from summarkov.models.fitted_rules import FittedRules
+from summarkov.models.tree import FittedTestTree
 from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.report.tree import marked, tree_content
 from summarkov.search import Certificate, Step
@@ -108,7 +108,7 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
         return {"kind": "chain", "order": int(summary.order)}
     if isinstance(summary, ContextSummary):
         return {"kind": "contexts", "order": int(summary.max_order)}
-    if isinstance(fitted, FittedRules):
+    if isinstance(fitted, FittedTestTree):
         reach = [fitted.reach(label)[1] for label in fitted.influencer_labels]
         return {"kind": "tree", "reach": reach, "delay": 0, **tree_content(fitted)}
     return {"kind": "own"}

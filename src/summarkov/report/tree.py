@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from summarkov.models.fitted_rules import FittedRules
+from summarkov.models.tree import FittedTestTree
 from summarkov.report.numbers import all_rounded, whole
 from summarkov.summaries import HistoryTest, MoreRecent, Start
 
 
-def tree_content(fitted: FittedRules) -> dict[str, Any]:
+def tree_content(fitted: FittedTestTree) -> dict[str, Any]:
     """The nodes, depth first and the yes branch first: their tests, counts and estimates.
 
     ``no`` is the row of each node's no branch, that of its yes branch being the next one; -1 for a leaf.

@@ -2,8 +2,7 @@
 
 from summarkov.scores.estimates import Prior, log_likelihood, probabilities, pseudo_counts
 from summarkov.scores.scorer import SCORES, Scorer, half_log, log_evidence
-from summarkov.scores.shrunken import shrunken, split_gains, unexplained
-from summarkov.scores.trees import Tree
+from summarkov.scores.trees import Tree, shrunken, split_gains, unexplained
 
 __all__ = [
     "SCORES",

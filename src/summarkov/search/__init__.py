@@ -1,13 +1,11 @@
-"""Searches: ask for counts, return influencers. One file a strategy."""
+"""Searches: ask for counts, return influencers. One file per strategy."""
 
-from summarkov.search.alone import each_alone
 from summarkov.search.batch import Batch
-from summarkov.search.driver import run_searches
 from summarkov.search.exact import exact
-from summarkov.search.fixed import fixed
 from summarkov.search.greedy import greedy, greedy_together
 from summarkov.search.lookbacks import LookbackProblem, greedy_lookbacks
 from summarkov.search.problem import Certificate, Problem, SearchResult, Step, Trace
+from summarkov.search.runner import each_alone, fixed, run_searches
 from summarkov.search.sweep import sweep
 
 #: The strategies by the name that users give.

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.search.collapsed import Collapsed
 from summarkov.search.greedy import greedy
+from summarkov.search.joint_table import Collapsed
 from summarkov.search.problem import Certificate, Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
 

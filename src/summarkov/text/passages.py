@@ -13,7 +13,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.models.fitted_rules import FittedRules
+from summarkov.models.tree import FittedTestTree
 from summarkov.text.quoted import Sentence
 from summarkov.typing import BoolArray, IntArray
 
@@ -142,7 +142,7 @@ def _with(events: EventSequences, places: IntArray, model: SummaryModel, influen
     """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
     places = places[last_lags(events, places, model, influencer) > 0]
     fitted = model.fitted
-    if not isinstance(fitted, FittedRules):
+    if not isinstance(fitted, FittedTestTree):
         return places
     index = Index(events.codes, events.offsets, len(events.labels))
     leaves, _ = fitted.rules.encode(index, fitted.influencers, fitted.labels)

@@ -20,7 +20,7 @@ from summarkov.cli.graphs import print_graph
 from summarkov.cli.groups import print_groups
 from summarkov.cli.main import app
 from summarkov.cli.text import shorten
-from summarkov.simulate.process import loan_process
+from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 
 Run = Callable[..., str]

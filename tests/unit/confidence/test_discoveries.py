@@ -27,7 +27,7 @@ def events():
 
 
 def test_edges_are_proposed_by_one_half_and_tested_on_the_other(events):
-    from summarkov.models.halves import Halves
+    from summarkov.models.discoveries import Halves
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     found = graph.discoveries(events, rate=0.05, seed=3)

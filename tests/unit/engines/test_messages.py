@@ -17,7 +17,7 @@ from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
 from summarkov.evaluation.measures import Sums
 from summarkov.evaluation.measuring import Found
-from summarkov.models.measured import Measured
+from summarkov.models.measures import Measured
 from summarkov.scores.sums import ExactSum
 
 

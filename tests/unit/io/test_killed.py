@@ -24,7 +24,7 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
     import summarkov as sm
     from summarkov.cli.writing import write_rows
     from summarkov.engines.stream import open_stream
-    from summarkov.models.streaming import predict_part
+    from summarkov.models.predictions import predict_part
 
     def strike(at, *_):
         if at == stage:

@@ -9,7 +9,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.explain.sentences import times
-from summarkov.models.exports import STROKES, colour, width
+from summarkov.models.edges import STROKES, colour, width
 from summarkov.wording import visible
 
 SEQUENCES = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4, ["B", "B", "A", "D"]] * 5

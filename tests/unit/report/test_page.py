@@ -13,7 +13,7 @@ import pytest
 import summarkov as sm
 from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
-from summarkov.models.exports import weight
+from summarkov.models.edges import weight
 from summarkov.report import content as contents
 from summarkov.report import passages as report_passages
 from summarkov.report import sequences as report_sequences

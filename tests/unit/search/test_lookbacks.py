@@ -7,7 +7,7 @@ import pytest
 import summarkov as sm
 from summarkov.engines import Bootstrap, LocalSource
 from summarkov.errors import SettingError, StoreError
-from summarkov.models.halves import Halves
+from summarkov.models.discoveries import Halves
 from summarkov.summaries import BinarySummary
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window, distinct
-from summarkov.search.driver import run_searches
+from summarkov.search.runner import run_searches
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray, KeyArray
 
@@ -136,7 +136,7 @@ class Collapsed:
         return counts.astype(np.float64) if int(counts.sum()) < _EXACT else counts
 
 
-def _likelihood(counts: IntArray | FloatArray) -> FloatArray:
+def _likelihood(counts: npt.NDArray[np.int64] | FloatArray) -> FloatArray:
     """Log-likelihood of each state's outcomes at their own shares."""
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     return np.asarray((counts * np.log(np.where(counts > 0, share, 1.0))).sum(axis=1))

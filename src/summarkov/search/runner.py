@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from summarkov.engines import Request
-from summarkov.engines.counts import Counts
+from summarkov.engines.counts import Counts, one_of
+from summarkov.search.batch import Batch, Searches
+from summarkov.search.problem import Problem, Search, SearchResult
 
 Result = TypeVar("Result")
 
@@ -53,3 +56,35 @@ def side_by_side(
         counts = iter((yield [request for requests in asked.values() for request in requests]))
         answers = {i: [next(counts) for _ in requests] for i, requests in asked.items()}
     return [results[i] for i in range(len(searches))]
+
+
+def each_alone(batch: Batch, start: Callable[[Problem], Search]) -> Searches:
+    """Run one search a problem and replicate, side by side, so that they share passes and equal counts."""
+
+    def all_of(problem: Problem) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+        searches = [start(replace(problem, n_events=n)) for n in batch.n_events]
+        if batch.replicated:
+            searches = [_in_replicate(b, search) for b, search in enumerate(searches)]
+        results = yield from side_by_side(searches)
+        batch.done(1)
+        return results
+
+    return side_by_side([all_of(problem) for problem in batch.problems])
+
+
+def _in_replicate(b: int, search: Search) -> Search:
+    """The same search, told of nothing but one replicate."""
+    try:
+        requests = next(search)
+        while True:
+            counts = yield [replace(request, replicates=(b,)) for request in requests]
+            requests = search.send([one_of(one, 0) for one in counts])
+    except StopIteration as end:
+        result: SearchResult = end.value
+        return result
+
+
+def fixed(problem: Problem) -> Search:
+    """Count the states of the required influencers and score them."""
+    table = yield from problem.states(problem.required)
+    return SearchResult(problem.summary, problem.required, problem.score(table, problem.required), table, ())

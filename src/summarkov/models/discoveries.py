@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, rate_ratio
 from summarkov.engines import CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import contrast, presence
-from summarkov.models.bootstrap import check_resampling
+from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.learning import learn_replicates, told
 from summarkov.models.model import SummaryModel
-from summarkov.settings import Progress, check_level
-from summarkov.typing import IntArray
+from summarkov.settings import Progress, check_level, seed_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Halves:
     seed: int = 0
     n: int = 2
 
-    def weights(self, replicate: int, n_units: int) -> IntArray:
+    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
         """1 for the units of the half, else 0."""
         order = np.random.default_rng(self.seed).permutation(n_units)
         chosen = np.zeros(n_units, np.int64)
@@ -82,3 +82,47 @@ def discoveries(
         for name, test, q in zip(names, tests, adjusted, strict=True)
     ]
     return Discoveries(float(rate), seed, halves.units, halves.n_units, tuple(found))
+
+
+class Halved(Resampled):
+    """A graph whose edges can also be proposed by one half of the data and tested on the other."""
+
+    def discoveries(
+        self,
+        events: Any,
+        *,
+        rate: float = 0.1,
+        seed: int = 0,
+        random_state: int | None = None,
+        blocks: Any = None,
+        sample_weight: Any = None,
+        progress: Progress = None,
+    ) -> Discoveries:
+        """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
+
+        One half of the sequences, drawn at random, proposes the influencers of every target; the other half
+        tests each of them, given the target's other influencers (a conditional G-test, see
+        :func:`summarkov.confidence.conditional_test`). Of all tests together those are kept that the
+        procedure of Benjamini and Yekutieli allows. Half the data find less than all of them, so edges of the
+        graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
+        edges that do not hold given the others proposed: one that stands for an influencer that the first
+        half missed is not false in this sense.
+
+        Parameters
+        ----------
+        events, sample_weight
+            What the graph was learned from.
+        rate : float
+            The share of false edges among those kept, on average, that one is ready to accept.
+        seed, random_state, blocks, progress
+            As for :meth:`confidence`; the halves are of sequences, or of blocks.
+
+        >>> from summarkov import BSuMM, InfluenceGraph, read_events
+        >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> found = InfluenceGraph(BSuMM(lookback=1)).fit(events).discoveries(events, rate=0.05)
+        >>> [(edge.influencer, edge.target) for edge in found.kept]
+        [('C', 'A'), ('A', 'B'), ('B', 'C')]
+        """
+        source = self._resampled_source(events, sample_weight)
+        settings = {"rate": rate, "seed": seed_of(seed, random_state), "blocks": blocks, "progress": progress}
+        return discoveries(list(self.models_.values()), source, **settings)

@@ -32,7 +32,7 @@ from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)
-class FittedTree(Fitted):
+class FittedContextTree(Fitted):
     """Counts of contexts, each together with all shorter ones that it ends with.
 
     The state of a history is the longest of them that it ends with; ``table`` counts that. The estimate of a
@@ -77,7 +77,7 @@ class FittedTree(Fitted):
 
 
 @dataclass(frozen=True)
-class FittedAverage(FittedTree):
+class FittedContextAverage(FittedContextTree):
     """The same, where a context predicts with the average over all prunings of the tree."""
 
     @cached_property
@@ -141,7 +141,7 @@ class VariableOrderChain(SummaryModel):
     contexts have the largest penalised likelihood of all prunings.
     """
 
-    fitted_type: ClassVar[type[Fitted]] = FittedTree
+    fitted_type: ClassVar[type[Fitted]] = FittedContextTree
 
     _: KW_ONLY
     max_order: int = 4
@@ -205,7 +205,7 @@ class ContextTreeWeighting(SummaryModel):
     seen predicts, as in a :class:`VariableOrderChain`.
     """
 
-    fitted_type: ClassVar[type[Fitted]] = FittedAverage
+    fitted_type: ClassVar[type[Fitted]] = FittedContextAverage
 
     _: KW_ONLY
     alpha: float = 0.5
