@@ -13,7 +13,6 @@ from summarkov.cli.options import EventsPath, Json, ModelFile, Unknown
 from summarkov.cli.reading import PLAIN, Reading, reads_events
 from summarkov.cli.streams import Engine, Memory, Opening
 from summarkov.cli.text import label, new_table, page_width, widest
-from summarkov.errors import DataError
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ def evaluate(
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model)
     with Opening(reading, engine, memory).open(file, fitted.labels_) as events:
-        if not events.n_events:
-            raise DataError(f"{file} holds no events to evaluate the model on")
         with known_labels(), progress("Evaluating", len(fitted.labels_), "labels") as advance:
             found = fitted.evaluate(events, unknown=unknown, progress=advance)
     if json:

@@ -91,7 +91,7 @@ def fail(folder: Path) -> Fail:
         ("show broken.json", "broken.json: not valid JSON at line 1, column 34"),
         ("show dynamics.json", "dynamics.json: not a summarkov model"),
         ("simulate wrong.json", "wrong.json: dynamics need 'lookback' and 'rules'"),
-        ("evaluate graph.json empty.jsonl", "empty.jsonl holds no events to evaluate the model on"),
+        ("evaluate graph.json empty.jsonl", "there are no events to evaluate the model on"),
         # labels
         ("learn events.jsonl -t a", "unknown label 'a'; the labels are 'A', 'B', 'C'"),
         ("show graph.json --target D", "unknown label 'D'; the labels are"),
@@ -102,7 +102,7 @@ def fail(folder: Path) -> Fail:
         *(
             (
                 f"evaluate {model} none.jsonl --unknown ignore --engine {engine}",
-                "none.jsonl has no event that",
+                "no event has a label that the model knows",
             )
             for model in ("graph.json", "one.json", "joint.json")
             for engine in ("memory", "stream")
