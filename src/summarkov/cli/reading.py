@@ -189,6 +189,7 @@ def reads_events(command: Callable[..., None]) -> Callable[..., None]:
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
     from summarkov.io.files import text_lines
+    from summarkov.store.document import first_repeated
 
     text = "\n".join(line for _, line in text_lines(str(path), expected="a map of labels"))
     expected = 'expected an object of texts, {"old": "new", ...}'
@@ -200,8 +201,7 @@ def read_map(path: Path) -> dict[str, str]:
         raise DataError(f"{path}: {expected}")
     mapping = dict(found)
     if len(mapping) < len(found):
-        twice = next(old for old, n in Counter(old for old, _ in found).items() if n > 1)
-        raise DataError(f"{path}: {twice!r} stands there twice; keep one")
+        raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
     return mapping
 
 

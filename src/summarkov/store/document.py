@@ -8,7 +8,6 @@ import json
 import os
 import stat
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -142,11 +141,20 @@ def _is_deep(value: Any, most: int = 100) -> bool:
     return bool(level)
 
 
+def first_repeated(pairs: list[tuple[str, Any]], found: dict[str, Any]) -> str:
+    """The first name that stands there again, given the object that holds fewer names than there are pairs.
+
+    An object keeps names in the order of their first places, so the first name that stands elsewhere is a
+    repeated one: no table of all names is needed beside the object itself.
+    """
+    at = next((i for i, name in enumerate(found) if pairs[i][0] is not name), len(found))
+    return pairs[at][0]
+
+
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        repeated = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-        raise StoreError(f"the name {repeated!r} stands twice in one object")
+        raise StoreError(f"the name {first_repeated(pairs, found)!r} stands twice in one object")
     return found
 
 
