@@ -1,4 +1,4 @@
-# Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, bench, scale,
+# Each works from a fresh clone and installs what it needs into .venv: demo, test, quick, bare, lint, wheel, docs, bench, scale,
 # reproduce, claims, calibration, text, explore, fuzz, differential, mutants, sanitize, load, coverage.
 PYTHON ?= python3
 VENV := .venv
@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE =# the tests start many Pythons, and what one has compiled serves the next
 
-.PHONY: demo test quick bare lint wheel bench scale reproduce claims calibration text explore fuzz differential mutants sanitize load coverage clean
+.PHONY: demo test quick bare lint wheel docs bench scale reproduce claims calibration text explore fuzz differential mutants sanitize load coverage clean
 
 demo: $(VENV)/.core
 	$(BIN)/summarkov demo --output demo
@@ -42,6 +42,11 @@ lint: $(VENV)/.lint
 # The source archive and the wheel, looked into, and the demo from the installed wheel.
 wheel: $(VENV)/.wheel
 	$(BIN)/python tools/wheel.py
+
+# The site, in build/site: warnings are errors, and so are links inside it that lead nowhere.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -W --keep-going docs build/site
+	@echo "Open build/site/index.html"
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

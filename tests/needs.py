@@ -56,7 +56,7 @@ LIBRARIES = {
     name: _installed(name)
     for name in (
         *("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn"),
-        "statsmodels",
+        *("sphinx", "statsmodels"),
     )
 }
 
@@ -65,7 +65,6 @@ DOORS_NEED = {"topics": ("sklearn",), "differential": ("duckdb", "pandas", "pola
 
 #: Documents, and modules with examples, that need a library.
 EXAMPLES = {
-    "docs/api.md": ("sentencex", "sklearn", "matplotlib"),
     "docs/guide/data.md": ("pandas", "polars", "duckdb"),
     "docs/guide/figures.md": ("matplotlib",),
     "docs/guide/getting-started.md": ("pandas",),

@@ -50,7 +50,7 @@ class EdgeOrder(Comparable):
     ``observed`` is Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are
     as near to the start of their sequence compared only with each other; ``shuffled`` is that of the same
     sequences shuffled inside. ``ratio`` is the first over the second, with its 95% interval ``low`` to
-    ``high`` and the p-value of no difference (see :func:`against_shuffled`). ``adjusted`` is the least share
+    ``high`` and the p-value of no difference (see ``against_shuffled``). ``adjusted`` is the least share
     of false edges at which this one is kept: Benjamini and Hochberg over all pairs that the search could
     have chosen, those that it did not choose taken for p = 1.
 

@@ -81,7 +81,7 @@ def rate_ratio(strata: Strata, level: float | FloatArray = 0.95) -> RateRatio:
 
     so that the interval is :math:`R \exp(\pm z \sqrt V)`. That needs some hits and some misses on either
     side. With fewer than ten of any, none included, the limits are exact ones: those of Clopper and Pearson
-    for how many of the hits are with, see :func:`_exact`. There is no lower limit but 0 where nothing was hit
+    for how many of the hits are with. There is no lower limit but 0 where nothing was hit
     with, and no upper one where nothing was hit without.
 
     >>> found = rate_ratio(Strata.of([30, 15], [100, 50], [20, 14], [200, 100]))

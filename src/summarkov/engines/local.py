@@ -30,7 +30,7 @@ TABLE_BYTES = 1 << 30
 
 
 class LocalSource:
-    """A :class:`CountSource` over events in memory.
+    """A ``CountSource`` over events in memory.
 
     The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one a core), nor on
     where the data is cut.

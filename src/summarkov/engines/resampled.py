@@ -71,7 +71,7 @@ class ResampledSource:
 
 @dataclass(frozen=True)
 class OneReplicate:
-    """One replicate of a source: a :class:`CountSource`."""
+    """One replicate of a source: a ``CountSource``."""
 
     source: ResampledSource
     replicate: int

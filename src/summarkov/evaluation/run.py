@@ -54,7 +54,7 @@ def compare(
         to the last bit what the same events give in memory, with all models but those that need a matrix of
         all events: logistic regression, boosting and the LSTM.
     models : names, models or contenders
-        Names as in :data:`summarkov.evaluation.NAMES`, each with the grid of settings of the paper; models
+        Names as in ``summarkov.evaluation.NAMES``, each with the grid of settings of the paper; models
         without a target, such as ``BSuMM(lookback=3)``, with just these settings; or anything with ``name``
         and ``candidates``.
     targets : labels, optional

@@ -61,7 +61,7 @@ class Explanation(Tabular):
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
     ``support`` is how often the state was seen, ``seen`` the same in a word ("never", "hardly" or "often",
-    see :func:`summarkov.confidence.seen`), ``interval`` the exact 95% interval from its counts, and
+    see ``confidence.seen``), ``interval`` the exact 95% interval from its counts, and
     ``base_rate`` the target's share of all events. ``active`` are the influencers that occurred, with their
     places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
     a sentence, and one per counterfactual. The frame has the history as it is in its first row, and one row

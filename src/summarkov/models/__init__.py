@@ -3,13 +3,17 @@
 from summarkov.models.bag import Bag
 from summarkov.models.comparing_groups import compare_groups
 from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
+from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
+from summarkov.models.follow import Follower
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.loading import load
 from summarkov.models.measures import scorer
 from summarkov.models.model import SummaryModel
-from summarkov.models.predictions import OTHER, predict_frame
+from summarkov.models.next_event import GraphFollower
+from summarkov.models.predictions import OTHER, Predictions, predict_frame
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
+from summarkov.models.table import Row, StateTable
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM
 
@@ -21,15 +25,21 @@ __all__ = [
     "CSuMM",
     "CollapseRepeats",
     "ContextTreeWeighting",
+    "Edges",
+    "Follower",
+    "GraphFollower",
     "InfluenceGraph",
     "MapLabels",
     "MarkovChain",
     "OSuMM",
     "PoolRare",
+    "Predictions",
     "ReadEvents",
+    "Row",
     "Stability",
     "StabilityRow",
     "StableEdge",
+    "StateTable",
     "SuMM",
     "SummaryModel",
     "TreeSuMM",

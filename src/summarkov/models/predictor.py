@@ -120,7 +120,7 @@ class Predictor(Parameters):
         """What comes next after each history? One row per history, in their order.
 
         ``histories`` are sequences of labels, oldest first: lists, or whatever ``read_events`` takes. The
-        numbers are those of :meth:`follow`, all at once.
+        numbers are those of ``follow``, all at once.
 
         >>> import numpy as np
         >>> from summarkov import BSuMM, InfluenceGraph

@@ -26,8 +26,8 @@ class Scorer:
     r"""One of the scores, with its settings.
 
     With LL the log-likelihood at the Bayesian estimates, N the number of events (under weights, what all of
-    them weigh together), |P| = (|X| - 1) |S(U)| the number of parameters and m the number of candidate
-    labels:
+    them weigh together), :math:`|P| = (|X| - 1) |S(U)|` the number of parameters and m the number of
+    candidate labels:
 
     - ``"bic"``: :math:`LL - \gamma |P| \log(N) / 2` (Equation 2 of the paper has gamma = 1);
     - ``"aic"``: :math:`LL - |P|`;

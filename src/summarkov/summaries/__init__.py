@@ -5,7 +5,7 @@ from summarkov.summaries.binary import BinarySummary
 from summarkov.summaries.chain import ChainSummary
 from summarkov.summaries.contexts import ContextSummary
 from summarkov.summaries.count import CountSummary
-from summarkov.summaries.custom import CustomSummary, register_summary, registered_summary
+from summarkov.summaries.custom import CustomSummary, HistorySummary, register_summary, registered_summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs, Start
 from summarkov.summaries.ordinal import OrdinalSummary
 from summarkov.summaries.tree import TreeSummary
@@ -17,6 +17,7 @@ __all__ = [
     "ContextSummary",
     "CountSummary",
     "CustomSummary",
+    "HistorySummary",
     "HistoryTest",
     "HistoryTests",
     "MoreRecent",
