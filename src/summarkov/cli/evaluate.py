@@ -31,9 +31,12 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model)
-    with Opening(reading, engine, memory).open(file, fitted.labels_) as events:
-        with known_labels(), progress("Evaluating", len(fitted.labels_), "labels") as advance:
-            found = fitted.evaluate(events, unknown=unknown, progress=advance)
+    with (
+        Opening(reading, engine, memory).open(file, fitted.labels_) as events,
+        known_labels(),
+        progress("Evaluating", len(fitted.labels_), "labels") as advance,
+    ):
+        found = fitted.evaluate(events, unknown=unknown, progress=advance)
     if json:
         print_json(
             {

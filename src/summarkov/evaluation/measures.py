@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from summarkov.engines.messages import travels
 from summarkov.events.block import Block
+from summarkov.models.measures import Measured
 from summarkov.scores.sums import ExactSum
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
@@ -44,8 +45,7 @@ class Sums:
     The sums are exact, so they do not depend on where the events are nor on how they are cut.
     """
 
-    logs: ExactSum = field(default_factory=ExactSum)  # of the sequences that ended
-    squares: ExactSum = field(default_factory=ExactSum)
+    measured: Measured = field(default_factory=Measured)  # the logs of the sequences that ended
     n: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))  # positions, a bin each
     occurred: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))
     predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
@@ -55,8 +55,7 @@ class Sums:
         """Measure the probabilities of a piece, in which sequences ended that have these log-likelihoods."""
         bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
         return cls(
-            ExactSum.of(by_sequence),
-            ExactSum.of((p - occurred) ** 2),
+            Measured(*map(ExactSum.of, (np.array([float(len(p))]), by_sequence, (p - occurred) ** 2))),
             np.bincount(bins, minlength=_N_BINS),
             np.bincount(bins[occurred], minlength=_N_BINS),
             tuple(ExactSum.of(p[bins == one]) for one in range(_N_BINS)),
@@ -64,8 +63,7 @@ class Sums:
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(
-            self.logs + other.logs,
-            self.squares + other.squares,
+            self.measured + other.measured,
             self.n + other.n,
             self.occurred + other.occurred,
             tuple(a + b for a, b in zip(self.predicted, other.predicted, strict=True)),
@@ -76,7 +74,7 @@ class Sums:
         """What they come to."""
         predicted = np.array([float(each) for each in self.predicted])
         reliability = np.stack([self.n.astype(float), predicted, self.occurred.astype(float)], axis=1)
-        return Measures(float(self.logs), float(self.squares) / max(int(self.n.sum()), 1), reliability)
+        return Measures(self.measured.log_likelihood, self.measured.brier, reliability)
 
 
 class SequenceSums:

@@ -24,7 +24,7 @@ from summarkov.models.predictions import Unknown, block_probabilities
 from summarkov.scores import probabilities
 from summarkov.scores.sums import ExactSum
 from summarkov.settings import Progress, reporter
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.typing import FloatArray
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
@@ -71,13 +71,6 @@ class Measured:
         with np.errstate(divide="ignore"):
             terms = (weight, weight * np.log(hit), weight * squares)
         return cls(*map(ExactSum.of, terms))
-
-    @classmethod
-    def of_label(cls, p: FloatArray, occurred: BoolArray) -> Measured:
-        """Measure probabilities ``p[i]`` of one label; its squared error is (p - [it occurred])^2."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.where(occurred, p, 1 - p))
-        return cls(*map(ExactSum.of, (np.ones(len(p)), logs, (p - occurred) ** 2)))
 
     @classmethod
     def of_counts(cls, n: FloatArray, theta: FloatArray) -> Measured:
