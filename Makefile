@@ -58,19 +58,19 @@ scale: $(VENV)/.core
 
 # The paper's tables, from DATA. Add ARGS="--lstm --boosting" for the slow ones.
 reproduce: $(VENV)/.baselines
-	$(BIN)/summarkov reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
+	$(BIN)/python -m paper reproduce "$(DATA)" $(ARGS) -o docs/reproduction.md
 
 # Is what is said of edges true? A made-up log against counts by hand, and coverage of intervals: docs/claims.md.
 claims: $(VENV)/.core
-	$(BIN)/python tools/claims.py -o docs/claims.md
+	$(BIN)/python -m paper claims
 
 # Simulated graphs whose truth is known: is confidence what it says?
 calibration: $(VENV)/.core
-	$(BIN)/python tools/calibration.py
+	$(BIN)/python -m paper calibration
 
 # Topics and graphs of the Beige Book, and how stable they are: the numbers of docs/text.md.
 text: $(VENV)/.text
-	$(BIN)/python tools/text_evidence.py "$(DATA)/beigebook_text.jsonl"
+	$(BIN)/python -m paper text "$(DATA)/beigebook_text.jsonl"
 
 # Properties with TIMES as many examples, new ones each time. TESTS are some of them.
 TIMES ?= 20

@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from paper.published import published
+
 import summarkov as sm
 from benchmarks.graphs import SHARED
 from benchmarks.timing import Row, seconds
-from summarkov.reproduce.published import published
 
 SETTINGS: dict[str, Any] = {"lookback": 5, "alpha": 0.1, "gamma": 0.5, "search": "exact"}
 #: Data set, further settings, what to call them, and what is wanted.

@@ -23,7 +23,6 @@ IN_WHEEL = (
     "summarkov/kernels/_native.",
     "summarkov/py.typed",
     "summarkov/report/page.html",
-    "summarkov/reproduce/published.json",
 )
 #: What the wheel can be built from.
 IN_SOURCES = ("LICENSE", "README.md", "pyproject.toml", "setup.py", "src/summarkov/kernels/native/module.cpp")

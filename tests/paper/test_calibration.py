@@ -1,8 +1,7 @@
 """The study of confidence, small; the whole is `make calibration`."""
 
 import pytest
-
-from summarkov.reproduce.calibration import (
+from paper.calibration import (
     LEAST_FACTOR,
     MOST,
     REST,

@@ -1,4 +1,4 @@
-"""``summarkov reproduce``: on a tiny folder of the paper's layout, and what is refused."""
+"""``python -m paper reproduce``: on a tiny folder of the paper's layout, and what is refused."""
 
 import json
 import re
@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paper.__main__ import app
+from paper.irrelevant import irrelevant
+from paper.published import published
 from typer.testing import CliRunner, Result
 
+from paper import reproduction as report
+from paper import tables
 from summarkov.baselines import LogisticRegressionContender
-from summarkov.cli.main import app
-from summarkov.reproduce import report, tables
-from summarkov.reproduce.irrelevant import irrelevant
-from summarkov.reproduce.published import published
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -22,7 +23,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
-    """Run ``summarkov reproduce`` beside a folder ``data`` with one tiny data set and few models."""
+    """Run ``python -m paper reproduce`` beside a folder ``data`` with one tiny data set and few models."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     Path("data").mkdir()

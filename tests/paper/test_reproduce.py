@@ -6,20 +6,22 @@ import re
 from pathlib import Path
 
 import pytest
+from paper.bombing import bombing, planted
+from paper.discovery import appendix_dynamics, discovery, f1
+from paper.fomc import fomc, read_fomc
+from paper.irrelevant import irrelevant, noisy_dynamics, precision
+from paper.published import published
+from paper.reproduction import reproduce
+from paper.section import Section
+from paper.tables import Tables, read_split, targets_of
 
 import summarkov as sm
+from paper import reproduction as report
+from paper import tables
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import DataError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.tuning import tune
-from summarkov.reproduce import report, reproduce, tables
-from summarkov.reproduce.bombing import bombing, planted
-from summarkov.reproduce.discovery import appendix_dynamics, discovery, f1
-from summarkov.reproduce.fomc import fomc, read_fomc
-from summarkov.reproduce.irrelevant import irrelevant, noisy_dynamics, precision
-from summarkov.reproduce.published import published
-from summarkov.reproduce.section import Section
-from summarkov.reproduce.tables import Tables, read_split, targets_of
 from summarkov.simulate.example import web_shop
 
 pytestmark = pytest.mark.needs("sklearn")

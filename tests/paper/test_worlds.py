@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-
-from summarkov.reproduce.worlds import WORLDS, alike, drawn, drifting, regimes
-from summarkov.reproduce.worlds_table import CLAIMS, examine_world, worlds_table
+from paper.worlds import WORLDS, alike, drawn, drifting, regimes
+from paper.worlds_table import CLAIMS, examine_world, worlds_table
 
 
 @pytest.mark.parametrize("name", WORLDS)

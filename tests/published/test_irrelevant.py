@@ -66,6 +66,6 @@ def test_a_lax_criterion_is_fooled():
 
 def test_the_reproduction_recommends_the_same():
     pytest.importorskip("sklearn", reason="the reproduction needs scikit-learn")
-    from summarkov.reproduce.irrelevant import RECOMMENDED
+    from paper.irrelevant import RECOMMENDED
 
     assert RECOMMENDED == SETTINGS

@@ -6,14 +6,14 @@ equal to the printed ones on LinkedIn and Beige Books, and within 0.6% of them e
 """
 
 import pytest
+from paper.fomc import fomc, read_fomc
+from paper.published import published
+from paper.tables import read_split, targets_of
 
 import summarkov as sm
 from summarkov.evaluation import ModelContender, lineup
 from summarkov.evaluation.lineup import SUMM_GRID
 from summarkov.evaluation.tuning import tune
-from summarkov.reproduce.fomc import fomc, read_fomc
-from summarkov.reproduce.published import published
-from summarkov.reproduce.tables import read_split, targets_of
 
 #: Too large for the NumPy kernels to be waited for.
 LARGE = {"diabetes", "stackoverflow"}

@@ -33,12 +33,11 @@ BRINGS = {
     "sentencex": "sentencex",
     "sklearn": "scikit-learn",
     "threadpoolctl": "scikit-learn",
-    "torch": "torch",
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
 #: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
 BEHIND = (
-    "baselines.libraries:load_thread_limits",
+    "baselines.learners:load_thread_limits",
     "engines.spark.",
     "plot.arrows:",
     "plot.canvas:renderer_of",
@@ -93,7 +92,7 @@ GRAPH = sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(EVENTS)
 
 
 def fit(contender: Any) -> Any:
-    return next(contender.candidates(EVENTS, ["purchase"]))
+    return next(contender.fit_each(EVENTS, ["purchase"]))
 
 
 #: Library -> what people may ask for that needs it, and what it is called then.
@@ -128,10 +127,6 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
         (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),
         (lambda: sm.BSuMM("purchase").__sklearn_tags__(), "the tags of an estimator"),
     ],
-    "torch": [
-        (lambda: fit(baselines.LstmContender()), "the LSTM"),
-        (lambda: sm.compare(EVENTS, models=["lstm"]), "the LSTM"),
-    ],
 }
 #: Library -> a command that needs it (in a folder with a model and documents), and how its sentence starts.
 COMMANDS = {
@@ -139,7 +134,6 @@ COMMANDS = {
     "matplotlib": (["export", "model.json", "-o", "graph.png"], "a figure needs matplotlib"),
     "sentencex": (["text", "topics", "d.jsonl", "-o", "e.jsonl"], "splitting text into sentences needs"),
     "sklearn": (["compare", "events.jsonl", "--model", "boosting"], "gradient boosting needs scikit-learn"),
-    "torch": (["compare", "events.jsonl", "--model", "lstm"], "the LSTM needs PyTorch"),
 }
 
 

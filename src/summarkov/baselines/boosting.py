@@ -9,10 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from summarkov.baselines.features import recency_features
-from summarkov.baselines.libraries import load_boosting, load_thread_limits
-from summarkov.baselines.rates import base_rate, is_target, logistic, positives
-from summarkov.baselines.remembered import Remembered
-from summarkov.errors import SettingError
+from summarkov.baselines.learners import (
+    EventCache,
+    base_rate,
+    is_target,
+    load_thread_limits,
+    logistic,
+    positives,
+)
+from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
@@ -27,7 +32,7 @@ class Trees(NamedTuple):
 
 
 class Stages:
-    """The log-odds of one target on some events, tree by tree; going forward costs one tree a step."""
+    """The log-odds of one target on some events, tree by tree; going forward costs one tree per step."""
 
     def __init__(self, model: Any, matrix: FloatArray, threads: int) -> None:
         self._model, self._matrix, self._threads = model, matrix, threads
@@ -55,8 +60,8 @@ class BoostedTrees:
     labels: tuple[str, ...]
     models: Mapping[str, Any]  # a target that is constant in training has its base rate instead
     threads: int
-    matrices: Remembered[FloatArray] = field(repr=False)
-    stages: Remembered[Stages] = field(repr=False)
+    matrices: EventCache[FloatArray] = field(repr=False)
+    stages: EventCache[Stages] = field(repr=False)
 
     def probability(self, events: EventSequences, target: str, iteration: int) -> FloatArray:
         """Probability of the target at every position by the first ``iteration`` trees."""
@@ -140,23 +145,27 @@ class BoostingContender:
         """The numbers of trees to choose from."""
         return tuple(sorted({1, self.iterations, *range(self.every, self.iterations + 1, self.every)}))
 
-    def candidates(
+    def require(self) -> None:
+        """Refuse to go on without scikit-learn."""
+        _load()
+
+    def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], BoostingPredictor]]:
-        """One a kind of trees and number of them."""
-        matrices: Remembered[FloatArray] = Remembered(most=3)
+        """One per kind of trees and number of them."""
+        matrices: EventCache[FloatArray] = EventCache(most=3)
         for kind in (Trees(*kind) for kind in self.grid):
             models = {target: self._fit(train, target, kind, matrices) for target in targets}
-            stages: Remembered[Stages] = Remembered(most=3 * max(len(targets), 1))
+            stages: EventCache[Stages] = EventCache(most=3 * max(len(targets), 1))
             trees = BoostedTrees(train.labels, models, self.threads, matrices, stages)
             for iteration in self.checkpoints:
                 yield {**kind._asdict(), "iterations": iteration}, BoostingPredictor(trees, iteration)
 
-    def _fit(self, train: EventSequences, target: str, kind: Trees, matrices: Remembered[FloatArray]) -> Any:
+    def _fit(self, train: EventSequences, target: str, kind: Trees, matrices: EventCache[FloatArray]) -> Any:
         outcomes = is_target(train, target)
         if outcomes.all() or not outcomes.any():
             return base_rate(outcomes)
-        model = load_boosting()(
+        model = _load()(
             learning_rate=kind.learning_rate,
             max_leaf_nodes=kind.leaves,
             l2_regularization=kind.l2,
@@ -170,7 +179,13 @@ class BoostingContender:
 
 
 def _features(
-    matrices: Remembered[FloatArray], events: EventSequences, labels: tuple[str, ...]
+    matrices: EventCache[FloatArray], events: EventSequences, labels: tuple[str, ...]
 ) -> FloatArray:
     """The features of events, written in the vocabulary of training, remembered."""
     return matrices.get(events, "features", lambda: recency_features(events.recode(labels)))
+
+
+def _load() -> Any:
+    with optional_library("gradient boosting", "scikit-learn", extra="baselines"):
+        from sklearn.ensemble import HistGradientBoostingClassifier
+    return HistGradientBoostingClassifier

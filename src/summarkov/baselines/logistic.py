@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from summarkov.baselines.features import FEATURES, window_features
-from summarkov.baselines.libraries import load_logistic_regression, load_thread_limits
-from summarkov.baselines.rates import base_rate, is_target, logistic, positives
-from summarkov.baselines.remembered import Remembered
-from summarkov.errors import SettingError
+from summarkov.baselines.learners import (
+    EventCache,
+    base_rate,
+    is_target,
+    load_thread_limits,
+    logistic,
+    positives,
+)
+from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
@@ -30,13 +35,13 @@ class Line:
 
 @dataclass(frozen=True)
 class LogisticRegressionPredictor:
-    """Fitted regressions, one a target."""
+    """Fitted regressions, one per target."""
 
     labels: tuple[str, ...]
     lookback: int
     features: str
     lines: Mapping[str, Line]
-    matrices: Remembered[Any] = field(repr=False)
+    matrices: EventCache[Any] = field(repr=False)
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         r"""Probability of the target at every position, at least ``TINY`` away from 0 and 1.
@@ -109,11 +114,15 @@ class LogisticRegressionContender:
             penalty = "" if self.penalised else " unpenalised"
             object.__setattr__(self, "name", f"{self.lookback}-LR {self.features}{penalty}")
 
-    def candidates(
+    def require(self) -> None:
+        """Refuse to go on without scikit-learn."""
+        _load()
+
+    def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], LogisticRegressionPredictor]]:
-        """One a value of C; ``{"C": None}`` without a penalty."""
-        matrices: Remembered[Any] = Remembered(most=4)
+        """One per value of C; ``{"C": None}`` without a penalty."""
+        matrices: EventCache[Any] = EventCache(most=4)
         for strength in self.strengths if self.penalised else (None,):
             predictor = LogisticRegressionPredictor(train.labels, self.lookback, self.features, {}, matrices)
             matrix = _features(matrices, train, predictor)
@@ -127,7 +136,7 @@ class LogisticRegressionContender:
         if outcomes.all() or not outcomes.any():
             rate = base_rate(outcomes)
             return Line(float(np.log(rate / (1 - rate))), None)
-        model = load_logistic_regression()(
+        model = _load()(
             C=np.inf if strength is None else strength, max_iter=self.max_iterations, tol=self.tolerance
         )
         # Steps this small are many times slower on several BLAS threads than on one.
@@ -143,10 +152,16 @@ class LogisticRegressionContender:
         return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64), converged)
 
 
-def _features(matrices: Remembered[Any], events: EventSequences, like: LogisticRegressionPredictor) -> Any:
+def _features(matrices: EventCache[Any], events: EventSequences, like: LogisticRegressionPredictor) -> Any:
     """The features of events, written in the vocabulary of training, remembered."""
     return matrices.get(
         events,
         "features",
         lambda: window_features(events.recode(like.labels), like.lookback, like.features),
     )
+
+
+def _load() -> Any:
+    with optional_library("logistic regression", "scikit-learn", extra="baselines"):
+        from sklearn.linear_model import LogisticRegression
+    return LogisticRegression

@@ -22,7 +22,6 @@ from summarkov.cli.learn import learn
 from summarkov.cli.passages import passages
 from summarkov.cli.predict import predict
 from summarkov.cli.report import report
-from summarkov.cli.reproduce import reproduce
 from summarkov.cli.sensitivity import sensitivity
 from summarkov.cli.show import show
 from summarkov.cli.simulate import simulate
@@ -51,7 +50,6 @@ for _command, _panel in (
     (export, "Use a model"),
     (compare, "Evidence"),
     (sensitivity, "Evidence"),
-    (reproduce, "Evidence"),
 ):
     app.command(rich_help_panel=_panel)(_command)
 

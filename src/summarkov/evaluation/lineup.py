@@ -11,11 +11,9 @@ from summarkov.baselines import (
     BoostingContender,
     Contender,
     LogisticRegressionContender,
-    LstmContender,
     ModelContender,
     TreeContender,
 )
-from summarkov.baselines.libraries import load_boosting, load_logistic_regression, load_torch
 from summarkov.errors import SettingError, nearest
 from summarkov.models import (
     BSuMM,
@@ -76,16 +74,6 @@ for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
         _MAKE[f"lr-{_features}-{_k}"] = partial(_logistic, _k, _features)
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
-_MAKE["lstm"] = lambda jobs: LstmContender(
-    learning_rates=(1e-2, 1e-3, 1e-4), checkpoints=(10, 20, 50, 100, 200, 400), name="lstm"
-)
-
-#: What a library of its own is needed for.
-_NEEDS: tuple[tuple[type, Callable[[], object]], ...] = (
-    (LogisticRegressionContender, load_logistic_regression),
-    (BoostingContender, load_boosting),
-    (LstmContender, load_torch),
-)
 
 #: Every name that ``compare`` knows.
 NAMES = tuple(_MAKE)
@@ -96,7 +84,7 @@ DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
 def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:
     """Make the contenders that are named, and pass on those that are given; a model is one as it is.
 
-    A library that one of them needs and that is not there is told now, not after hours of work.
+    Something that one of them needs and that is not there is told now, not after hours of work.
 
     >>> [contender.name for contender in lineup(["bsumm", "chain-1"])]
     ['bsumm', 'chain-1']
@@ -112,9 +100,9 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
                 )
             contenders.append(ModelContender(repr(model), model, {}, n_jobs))
         elif not isinstance(model, str):
-            if not (hasattr(model, "name") and hasattr(model, "candidates")):
+            if not (hasattr(model, "name") and hasattr(model, "fit_each")):
                 raise SettingError(
-                    f"{model!r} is no contender, which has a name and candidates; a model becomes one as "
+                    f"{model!r} is no contender, which has a name and fit_each; a model becomes one as "
                     "ModelContender(name, model, grid)"
                 )
             contenders.append(model)
@@ -128,7 +116,6 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
     if twice:
         raise SettingError(f"two contenders have the same name, {twice[0]!r}; every name may occur once")
     for contender in contenders:
-        for kind, load in _NEEDS:
-            if isinstance(contender, kind):
-                load()
+        if hasattr(contender, "require"):
+            contender.require()
     return contenders

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from summarkov.baselines import PiecewisePredictor, Predictor
-from summarkov.baselines.contender import Data
+from summarkov.baselines import BlockPredictor, Predictor
+from summarkov.baselines.contenders import Data
 from summarkov.engines import EventSource, most_memory
 from summarkov.engines.messages import travels
 from summarkov.engines.pieces import carried
@@ -53,7 +53,7 @@ class Question:
     """A target, and who is asked for its probability."""
 
     target: str
-    predictor: PiecewisePredictor | Whole
+    predictor: BlockPredictor | Whole
 
 
 @dataclass(frozen=True)
@@ -224,14 +224,14 @@ def _questions(data: Data, contender: str, asked: Mapping[str, Predictor]) -> Qu
         turn.setdefault(id(predictor), len(turn))
     questions = []
     for target, predictor in sorted(asked.items(), key=lambda pair: turn[id(pair[1])]):
-        if isinstance(predictor, PiecewisePredictor):
+        if isinstance(predictor, BlockPredictor):
             questions.append(Question(target, predictor))
         elif isinstance(data, EventSequences):
             questions.append(Question(target, Whole(predictor, data)))
         else:
             raise SettingError(
                 f"{contender} says that it takes sources, but what it yields cannot be asked piece by piece; "
-                "see PiecewisePredictor"
+                "see BlockPredictor"
             )
     return Questions(contender, tuple(questions))
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from summarkov.baselines import Contender
-from summarkov.baselines.contender import Data
+from summarkov.baselines.contenders import Data
 from summarkov.engines import EventSource
 from summarkov.engines.views import SelectedSource, recoded
 from summarkov.errors import DataError, SettingError, UnknownLabelError
@@ -52,11 +52,11 @@ def compare(
         The three parts; or only ``train``, which is then split at random by sequence, ``splits`` times (seeds
         ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. An :class:`EventSource` gives
         to the last bit what the same events give in memory, with all models but those that need a matrix of
-        all events: logistic regression, boosting and the LSTM.
+        all events: logistic regression and boosting.
     models : names, models or contenders
         Names as in ``summarkov.evaluation.NAMES``, each with the grid of settings of the paper; models
-        without a target, such as ``BSuMM(lookback=3)``, with just these settings; or anything with ``name``
-        and ``candidates``.
+        without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
+        with ``name`` and ``fit_each`` (``summarkov.evaluation.Contender``).
     targets : labels, optional
         Average over these labels only. By default all that occur in train: a label that does not cannot be
         learned, and where it occurs in dev or test it is an event like any other, only no target. A label

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines import Contender, PiecewisePredictor, Predictor
-from summarkov.baselines.contender import Data
+from summarkov.baselines import BlockPredictor, Contender, Predictor
+from summarkov.baselines.contenders import Data
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import Measures
 from summarkov.evaluation.measuring import log_likelihoods, report
@@ -93,13 +93,13 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     start = time.perf_counter()
     best: dict[str, _Best] = {}
     train: Any = split.train  # a contender is given no source unless it takes them
-    for settings, predictor in contender.candidates(train, targets):
+    for settings, predictor in contender.fit_each(train, targets):
         on_dev = log_likelihoods(split.dev, contender.name, dict.fromkeys(targets, predictor))
         for target, dev in on_dev.items():
             if target not in best or dev > best[target].dev:
                 influencers = predictor.influencers(target)
                 n = None if influencers is None else len(influencers)
-                kept = predictor.only(target) if isinstance(predictor, PiecewisePredictor) else predictor
+                kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
                 best[target] = _Best(dev, plain(settings), n, kept)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")

@@ -29,13 +29,13 @@ def two_back(seed: int, n: int = 30, length: int = 10) -> EventSequences:
 def test_stages_equal_fitting_with_fewer_iterations():
     train, new = two_back(0), two_back(1, n=4)
     contender = BoostingContender(SMALL, iterations=12, every=5)
-    found = list(contender.candidates(train, ["A", "B"]))
+    found = list(contender.fit_each(train, ["A", "B"]))
     assert [settings["iterations"] for settings, _ in found] == [1, 5, 10, 12] * 2
     assert found[4][0] == {"leaves": 3, "learning_rate": 0.3, "l2": 0.0, "iterations": 1}
     for settings, predictor in reversed(found):  # also going back
         kind = (settings["leaves"], settings["learning_rate"], settings["l2"])
         alone = BoostingContender([kind], iterations=settings["iterations"], every=1000)
-        *_, (_, refitted) = alone.candidates(train, ["B"])
+        *_, (_, refitted) = alone.fit_each(train, ["B"])
         assert predictor.probability(new, "B").tolist() == refitted.probability(new, "B").tolist()
 
 
@@ -43,7 +43,7 @@ def test_probabilities_are_scikit_learns():
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     train, new = two_back(0), two_back(1, n=4)
-    *_, (_, predictor) = BoostingContender([Trees(8, 0.1, 2.0)], iterations=7).candidates(train, ["B"])
+    *_, (_, predictor) = BoostingContender([Trees(8, 0.1, 2.0)], iterations=7).fit_each(train, ["B"])
     model = HistGradientBoostingClassifier(
         learning_rate=0.1, max_leaf_nodes=8, l2_regularization=2.0, max_iter=7, min_samples_leaf=5
     ).fit(recency_features(train), train.codes == train.code("B"))
@@ -52,7 +52,7 @@ def test_probabilities_are_scikit_learns():
 
 
 def test_it_finds_what_stands_two_events_back():
-    *_, (_, predictor) = BoostingContender(SMALL[:1], iterations=60).candidates(two_back(2), ["B"])
+    *_, (_, predictor) = BoostingContender(SMALL[:1], iterations=60).fit_each(two_back(2), ["B"])
     new = EventSequences.from_lists([["C", "A", "C", "C", "C"]], labels=["A", "B", "C", "never"])
     probability = predictor.probability(new, "B")
     assert probability[3] > 0.8
@@ -62,7 +62,7 @@ def test_it_finds_what_stands_two_events_back():
 
 def test_each_events_object_has_its_own_stages():
     train, one, other = two_back(0), two_back(1, n=3), two_back(2, n=5)
-    found = list(BoostingContender(SMALL[:1], iterations=10).candidates(train, ["B"]))
+    found = list(BoostingContender(SMALL[:1], iterations=10).fit_each(train, ["B"]))
     for _, predictor in found:
         first = predictor.probability(one, "B")
         assert predictor.probability(other, "B").shape == (other.n_events,)
@@ -73,7 +73,7 @@ def test_probabilities_for_every_kind_of_events():
     train = two_back(3)
     targets = list(train.labels)
     nothing = EventSequences.from_lists([[], []], labels=train.labels)
-    for _, predictor in BoostingContender(SMALL, iterations=5).candidates(train, targets):
+    for _, predictor in BoostingContender(SMALL, iterations=5).fit_each(train, targets):
         for new in (two_back(4, n=2), nothing):
             for target in targets:
                 probability = predictor.probability(new, target)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from summarkov.baselines.rates import TINY, base_rate, clip, logistic
-from summarkov.baselines.remembered import Remembered
+from summarkov.baselines.learners import TINY, EventCache, base_rate, clip, logistic
 from summarkov.events import EventSequences
 
 LABELS = ("A", "B", "C", "never")
@@ -108,7 +107,7 @@ def test_remembered_computes_once_and_forgets_the_oldest():
     def compute(name):
         return lambda: calls.append(name) or name
 
-    kept: Remembered[str] = Remembered(most=2)
+    kept: EventCache[str] = EventCache(most=2)
     assert [kept.get(a, 0, compute("a")), kept.get(b, 0, compute("b")), kept.get(a, 0, compute("a"))] == list(
         "aba"
     )

@@ -28,7 +28,7 @@ def planted(seed: int, n: int = 120, length: int = 12) -> EventSequences:
 @pytest.mark.parametrize("penalised", [True, False])
 def test_presence_recovers_a_planted_effect(penalised):
     contender = LogisticRegressionContender(2, "presence", penalised, strengths=[100.0])
-    [(settings, predictor)] = contender.candidates(planted(0), ["B"])
+    [(settings, predictor)] = contender.fit_each(planted(0), ["B"])
     assert settings == {"C": 100.0 if penalised else None}
     new = EventSequences.from_lists([["A", "C", "C", "C"]], labels=["A", "B", "C", "never"])
     probability = predictor.probability(new, "B")
@@ -40,9 +40,7 @@ def test_presence_recovers_a_planted_effect(penalised):
 
 def test_without_a_penalty_the_mean_probability_is_the_base_rate():
     events = planted(1)
-    [(_, predictor)] = LogisticRegressionContender(3, "onehot", penalised=False).candidates(
-        events, ["B", "C"]
-    )
+    [(_, predictor)] = LogisticRegressionContender(3, "onehot", penalised=False).fit_each(events, ["B", "C"])
     for target in ("B", "C"):
         share = (events.codes == events.code(target)).mean()
         assert predictor.probability(events, target).mean() == pytest.approx(share, abs=1e-4)
@@ -50,7 +48,7 @@ def test_without_a_penalty_the_mean_probability_is_the_base_rate():
 
 def test_a_very_strong_penalty_leaves_the_base_rate():
     events = planted(1)
-    [(_, predictor)] = LogisticRegressionContender(3, strengths=[1e-9]).candidates(events, ["B"])
+    [(_, predictor)] = LogisticRegressionContender(3, strengths=[1e-9]).fit_each(events, ["B"])
     share = (events.codes == events.code("B")).mean()
     assert predictor.probability(events, "B") == pytest.approx(np.full(events.n_events, share), abs=1e-3)
 
@@ -63,7 +61,7 @@ def test_one_candidate_a_strength_fitted_as_scikit_learn_does(features):
 
     events, new = planted(2, n=30), planted(3, n=5)
     contender = LogisticRegressionContender(3, features, strengths=(0.1, 10.0))
-    found = list(contender.candidates(events, ["A", "B"]))
+    found = list(contender.fit_each(events, ["A", "B"]))
     assert [settings for settings, _ in found] == [{"C": 0.1}, {"C": 10.0}]
     for settings, predictor in found:  # all of them stay valid
         model = LogisticRegression(C=settings["C"], tol=1e-5, max_iter=1000)
@@ -77,7 +75,7 @@ def test_one_candidate_a_strength_fitted_as_scikit_learn_does(features):
 def test_probabilities_for_every_kind_of_events(features, penalised):
     events = planted(4, n=20)
     targets = list(events.labels)
-    for _, predictor in LogisticRegressionContender(2, features, penalised).candidates(events, targets):
+    for _, predictor in LogisticRegressionContender(2, features, penalised).fit_each(events, targets):
         for new in (planted(5, n=3), EventSequences.from_lists([[], []], labels=events.labels)):
             for target in targets:
                 probability = predictor.probability(new, target)
@@ -87,7 +85,7 @@ def test_probabilities_for_every_kind_of_events(features, penalised):
 
 def test_a_target_that_is_constant_in_training_gets_its_smoothed_base_rate():
     events = EventSequences.from_lists([["A", "A", "A"]], labels=["A", "never"])
-    [(_, predictor)] = LogisticRegressionContender(1, strengths=[1.0]).candidates(events, ["A", "never"])
+    [(_, predictor)] = LogisticRegressionContender(1, strengths=[1.0]).fit_each(events, ["A", "never"])
     assert predictor.probability(events, "A") == pytest.approx([0.875] * 3, rel=1e-12)
     assert predictor.probability(events, "never") == pytest.approx([0.125] * 3, rel=1e-12)
     assert predictor.influencers("never") == ()
@@ -95,14 +93,14 @@ def test_a_target_that_is_constant_in_training_gets_its_smoothed_base_rate():
 
 def test_training_without_events_gives_even_odds():
     nothing = EventSequences.from_lists([[]], labels=["A"])
-    for _, predictor in LogisticRegressionContender(1).candidates(nothing, ["A"]):
+    for _, predictor in LogisticRegressionContender(1).fit_each(nothing, ["A"]):
         new = EventSequences.from_lists([["A", "A"]])
         assert predictor.probability(new, "A").tolist() == [0.5, 0.5]
 
 
 def test_labels_are_matched_by_name():
     events = planted(6, n=20)
-    [(_, predictor)] = LogisticRegressionContender(2, penalised=False).candidates(events, ["B"])
+    [(_, predictor)] = LogisticRegressionContender(2, penalised=False).fit_each(events, ["B"])
     other = EventSequences.from_lists([["C", "B"]])
     same = EventSequences.from_lists([["C", "B"]], labels=events.labels)
     assert predictor.probability(other, "B").tolist() == predictor.probability(same, "B").tolist()
@@ -112,7 +110,7 @@ def test_labels_are_matched_by_name():
 
 def test_not_converging_is_recorded_and_does_not_warn():
     contender = LogisticRegressionContender(3, "onehot", penalised=False, max_iterations=1)
-    [(_, predictor)] = contender.candidates(planted(7, n=20), ["A", "B", "never"])
+    [(_, predictor)] = contender.fit_each(planted(7, n=20), ["A", "B", "never"])
     assert predictor.not_converged == ("A", "B")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from summarkov.engines import work
-from summarkov.evaluation import PiecewisePredictor
+from summarkov.evaluation import BlockPredictor
 from summarkov.evaluation.measures import BINS, Measures, hits
 from summarkov.evaluation.measuring import log_likelihoods, report
 from summarkov.events import EventSequences
@@ -41,7 +41,7 @@ class Given:
 def measured(events, p, targets, cut, *, accuracy=False):
     """The report on some targets, ``p`` a column each, from blocks of ``cut`` events."""
     asked = {target: Given(p[:, at]) for at, target in enumerate(targets)}
-    assert all(isinstance(each, PiecewisePredictor) for each in asked.values())
+    assert all(isinstance(each, BlockPredictor) for each in asked.values())
     with mock.patch.object(work, "SHARD_EVENTS", cut):
         return report(events, "given", asked, accuracy=accuracy)
 

@@ -43,7 +43,7 @@ class Guess:
     fits: list[int] = field(default_factory=list, repr=False)
     stop: list[int] = field(default_factory=list, repr=False)
 
-    def candidates(self, train, targets):
+    def fit_each(self, train, targets):
         if self.stop:
             self.stop.pop()
             raise KeyboardInterrupt
@@ -203,16 +203,14 @@ def test_what_makes_no_sense_is_refused(given, options, error, words, monkeypatc
 
 @pytest.mark.needs("sklearn")
 def test_every_name_makes_a_contender_of_that_name():
-    names = [name for name in NAMES if name != "lstm"]
-    assert [contender.name for contender in lineup(names)] == names
-    assert len(NAMES) == 25
+    assert [contender.name for contender in lineup(NAMES)] == list(NAMES)
+    assert len(NAMES) == 24
     assert repr(lineup(["BSuMM"])) == repr(lineup(["bsumm"]))
 
 
 @pytest.mark.parametrize(
     ("model", "module", "words"),
     [
-        ("lstm", "torch", "the LSTM needs PyTorch; install"),
         ("boosting", "sklearn.ensemble", "gradient boosting needs scikit-learn; install"),
         ("lr-counts-3", "sklearn.linear_model", "logistic regression needs scikit-learn; install"),
     ],
@@ -411,7 +409,7 @@ def test_trees_grown_once_are_those_of_every_setting(name):
     (contender,) = lineup([name])
     events = sm.EventSequences.from_lists([*TRAIN, *DEV, *TEST])
     n = 0
-    for settings, predictor in contender.candidates(events, ("a", "b")):
+    for settings, predictor in contender.fit_each(events, ("a", "b")):
         model = contender.template.copy(target="b", **settings).fit(events)
         assert np.array_equal(predictor.probability(events, "b"), model.predict_proba(events)[:, 0])
         assert predictor.influencers("b") == model.influencers_

@@ -79,7 +79,7 @@ def test_sources_and_events_together(sources):
     assert told(sm.compare(*mixed, models=MODELS)) == told(sm.compare(*PARTS, models=MODELS))
 
 
-@pytest.mark.parametrize("model", ["lr-presence-3", "boosting", "lstm"])
+@pytest.mark.parametrize("model", ["lr-presence-3", "boosting"])
 def test_what_needs_a_matrix_is_refused_before_anything_is_fitted(sources, model, monkeypatch):
     monkeypatch.setattr(run, "tune", None)
     monkeypatch.setattr(run, "lineup", lambda models, n_jobs: [named(each) for each in models])
@@ -104,7 +104,7 @@ def test_a_contender_that_only_says_that_it_takes_sources(sources):
         name = "half"
         takes_sources = True
 
-        def candidates(self, train, targets):
+        def fit_each(self, train, targets):
             yield {}, self
 
         def probability(self, events, target):
@@ -113,7 +113,7 @@ def test_a_contender_that_only_says_that_it_takes_sources(sources):
         def influencers(self, target):
             return None
 
-    with pytest.raises(SettingError, match=r"half says that it takes sources, but .* PiecewisePredictor"):
+    with pytest.raises(SettingError, match=r"half says that it takes sources, but .* BlockPredictor"):
         sm.compare(*sources, models=[Half()])
     assert sm.compare(*PARTS, models=[Half()]).lines[0].log_likelihood < 0
 

@@ -49,7 +49,7 @@ class Constants:
     asked: list[tuple[str, Any, str]] = field(default_factory=list, repr=False)
     fits: int = 0
 
-    def candidates(self, train, targets):
+    def fit_each(self, train, targets):
         for n, values in enumerate(self.values):
             assert train is SPLIT.train
             self.fits += 1
@@ -115,7 +115,7 @@ def test_a_label_that_only_test_knows_is_a_missed_event():
     class Halves:
         name = "halves"
 
-        def candidates(self, train, targets):
+        def fit_each(self, train, targets):
             yield {}, self
 
         def probability(self, events, target):
@@ -143,7 +143,7 @@ def test_what_is_no_probability_is_refused(p, words):
     class Wrong:
         name = "wrong"
 
-        def candidates(self, train, targets):
+        def fit_each(self, train, targets):
             yield {}, self
 
         def probability(self, events, target):

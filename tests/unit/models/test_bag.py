@@ -133,7 +133,7 @@ def test_the_contender_reads_what_it_has_grown(events):
     """Pruning and reading grown trees gives the bags that fits with those settings give."""
     grid = {"gamma": (0.3, 1.0), "alpha": (0.5, 5.0)}
     contender = BagContender("bag", sm.TreeSuMM(), grid, n_models=3)
-    found = list(contender.candidates(events, ["B", "D"]))
+    found = list(contender.fit_each(events, ["B", "D"]))
     assert [settings for settings, _ in found] == [
         {"gamma": g, "alpha": a} for g in grid["gamma"] for a in grid["alpha"]
     ]
@@ -150,7 +150,7 @@ def test_a_bag_of_one_whole_sample_is_the_tree(events):
     """With every weight 1 the contender of single trees and the bag agree."""
     grid = {"gamma": (0.3,), "alpha": (0.5,)}
     tree = TreeContender("tree", sm.TreeSuMM(), grid)
-    ((_, single),) = tree.candidates(events, ["B"])
+    ((_, single),) = tree.fit_each(events, ["B"])
     grown = tree.grow(events, ["B"], np.ones(len(events)))
     assert tree.read(grown, {"gamma": 0.3, "alpha": 0.5}).probability(events, "B") == pytest.approx(
         single.probability(events, "B"), rel=1e-12

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from paper.calibration import random_dynamics
 from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
-from summarkov.reproduce.calibration import random_dynamics
 
 TEMPLATE = sm.BSuMM(lookback=3)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from paper.published import published
+from paper.section import Section
 from summarkov.models import BSuMM
-from summarkov.reproduce.published import published
-from summarkov.reproduce.section import Section
 from summarkov.simulate import Dynamics
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from paper.discovery import appendix_dynamics, f1
+from paper.section import Section
 from summarkov.models import BSuMM
-from summarkov.reproduce.discovery import appendix_dynamics, f1
-from summarkov.reproduce.section import Section
 from summarkov.simulate import Dynamics
 
 #: What we recommend where there are many labels for the data. The extended BIC charges for the choice among

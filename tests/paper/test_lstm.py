@@ -1,13 +1,15 @@
 """The LSTM as a contender."""
 
 import importlib
+import sys
 
 import numpy as np
 import pytest
+from paper.lstm import PAPER_SETTINGS, LstmContender
+from paper.network import N_SPECIAL, padded, shuffled_batches
 
-from summarkov.baselines import PAPER_SETTINGS, LstmContender
-from summarkov.baselines.network import N_SPECIAL, padded, shuffled_batches
-from summarkov.errors import DataError, SettingError
+import summarkov as sm
+from summarkov.errors import DataError, MissingLibraryError, SettingError
 from summarkov.events import EventSequences
 
 pytestmark = pytest.mark.needs("torch")
@@ -35,7 +37,7 @@ def small(**settings) -> LstmContender:
 
 def test_it_learns_a_cycle():
     events = cycles()
-    *_, (settings, predictor) = small(checkpoints=[5, 60]).candidates(events, CYCLE)
+    *_, (settings, predictor) = small(checkpoints=[5, 60]).fit_each(events, CYCLE)
     assert settings == {"learning_rate": 0.02, "epoch": 60}
     new = EventSequences.from_lists([["B", "C", "D", "A", "B"], ["D", "A"]], labels=events.labels)
     rows = predictor.next_event(new)
@@ -46,13 +48,28 @@ def test_it_learns_a_cycle():
     assert predictor.influencers("C") is None
 
 
+def test_it_takes_part_in_a_comparison_as_an_outside_contender():
+    result = sm.compare(cycles(60), models=["chain-0", small(checkpoints=[60])], targets=CYCLE)
+    assert [(line.name, line.verdict) for line in result.lines] == [("LSTM", "best"), ("chain-0", "worse")]
+    assert result.results[1][0].chosen[0].settings == {"learning_rate": 0.02, "epoch": 60}
+
+
+def test_without_pytorch_it_says_so_before_any_work(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingLibraryError) as problem:
+        sm.compare(cycles(), models=["chain-0", LstmContender()])
+    assert str(problem.value).startswith(
+        'the LSTM needs PyTorch; install it with: pip install "summarkov[paper]"'
+    )
+
+
 def test_equal_seeds_give_equal_networks_and_others_do_not(torch):
     events = cycles()
 
     def run(seed: int) -> list[list[float]]:
         return [
             p.probability(events, "A").tolist()
-            for _, p in small(epochs=4, every=2, seed=seed).candidates(events, CYCLE)
+            for _, p in small(epochs=4, every=2, seed=seed).fit_each(events, CYCLE)
         ]
 
     torch.manual_seed(1)
@@ -68,7 +85,7 @@ def test_pytorch_is_left_as_it_was(torch):
     expected = torch.rand(3).tolist()
     torch.manual_seed(5)
     before = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
-    for _, predictor in small(epochs=1).candidates(cycles(), CYCLE):
+    for _, predictor in small(epochs=1).fit_each(cycles(), CYCLE):
         predictor.probability(cycles(), "A")
         assert (torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()) == before
     assert torch.rand(3).tolist() == expected
@@ -76,7 +93,7 @@ def test_pytorch_is_left_as_it_was(torch):
 
 def test_a_candidate_stays_as_it_was_when_training_goes_on():
     events = cycles()
-    found = small(epochs=6, every=3).candidates(events, CYCLE)
+    found = small(epochs=6, every=3).fit_each(events, CYCLE)
     _, early = next(found)
     before = early.next_event(events).copy()
     next(found)
@@ -85,7 +102,7 @@ def test_a_candidate_stays_as_it_was_when_training_goes_on():
 
 def test_rows_sum_to_1_over_labels_alone(torch):
     events = cycles()
-    for _, predictor in small(epochs=2, every=1).candidates(events, CYCLE):
+    for _, predictor in small(epochs=2, every=1).fit_each(events, CYCLE):
         rows = predictor.next_event(events)
         assert rows.shape == (events.n_events, 5)
         assert rows.sum(axis=1) == pytest.approx(np.ones(events.n_events), abs=1e-12)
@@ -98,7 +115,7 @@ def test_rows_sum_to_1_over_labels_alone(torch):
 
 def test_the_loss_sees_labels_only(torch):
     """The gradient for a token that is never an output pushes it down; padding adds nothing."""
-    from summarkov.baselines.network import logits, make_network
+    from paper.network import logits, make_network
 
     events = EventSequences.from_lists([["A", "B"], ["B", "A", "A", "B"]])
     network = make_network(2, 4, 4, seed=0)
@@ -136,9 +153,9 @@ def test_batches_hold_every_sequence_once_with_near_lengths():
 
 def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch):
     events = cycles()
-    [(_, predictor)] = small(epochs=1).candidates(events, CYCLE)
+    [(_, predictor)] = small(epochs=1).fit_each(events, CYCLE)
     rows = predictor.next_event(events)
-    monkeypatch.setattr("summarkov.baselines.network._TOKENS_AT_ONCE", 7)
+    monkeypatch.setattr("paper.network._TOKENS_AT_ONCE", 7)
     assert predictor.next_event(cycles()) == pytest.approx(rows, rel=1e-5)
     for s in range(len(events)):
         start, stop = events.offsets[s], events.offsets[s + 1]
@@ -147,7 +164,7 @@ def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch):
 
 def test_long_empty_and_unknown():
     events = EventSequences.from_lists([CYCLE * 150, ["A"], []], labels=[*CYCLE, "never"])
-    [(_, predictor)] = small(epochs=1).candidates(events, [*CYCLE, "never"])
+    [(_, predictor)] = small(epochs=1).fit_each(events, [*CYCLE, "never"])
     nothing = EventSequences.from_lists([[], []], labels=events.labels)
     strange = EventSequences.from_lists([["A", "X", "B"]]).recode(events.labels, unknown="ignore")
     with pytest.raises(DataError, match="outside the vocabulary"):  # as the models themselves refuse it
@@ -161,7 +178,7 @@ def test_long_empty_and_unknown():
 
 def test_training_without_events():
     nothing = EventSequences.from_lists([[], []], labels=CYCLE)
-    [(_, predictor)] = small(epochs=1).candidates(nothing, CYCLE)
+    [(_, predictor)] = small(epochs=1).fit_each(nothing, CYCLE)
     assert predictor.next_event(cycles().restrict(CYCLE)).sum(axis=1) == pytest.approx(1.0, abs=1e-12)
 
 

@@ -1,23 +1,19 @@
-"""Is what we say of edges true? Tables for docs/claims.md: a log full of zeros, and coverage of intervals.
-
-``python tools/claims.py`` prints them; ``-o docs/claims.md`` writes the page.
-"""
+"""Is what we say of edges true? The page docs/claims.md: a log full of zeros, and coverage of intervals."""
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+from tests import oracle_effects as effects
 
 import summarkov as sm
 from summarkov.confidence import exact_intervals
+from summarkov.explain import Influence
 from summarkov.simulate.example import loan_process
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import oracle_effects as effects
+from summarkov.typing import FloatArray
 
 RATES = (0.005, 0.02, 0.1, 0.3, 0.5)
 RATIOS = (0.25, 0.5, 1.0, 1.9)
@@ -83,7 +79,7 @@ def coverage_of_ratios(n_sequences: int = 60, length: int = 20, times: int = 400
     )
 
 
-def _given_edge(rate: float, ratio: float, n_sequences: int, length: int, seed: int):
+def _given_edge(rate: float, ratio: float, n_sequences: int, length: int, seed: int) -> Influence:
     """The edge Z to X of simulated data, beside W; X has at most the given rate, without Z."""
     rng = np.random.default_rng([seed, round(1000 * rate), round(100 * ratio)])
     sequences = []
@@ -106,19 +102,20 @@ def coverage_of_states() -> str:
     for n in (5, 10, 30, 100, 1000, 10_000):
         k = np.arange(n + 1)
         low, high = exact_intervals(k, n).T
-        least, mean = math.inf, []
+        least, held_each = math.inf, list[float]()
         fine = np.linspace(0.5 / n, min(0.5, 40 / n), 2000)
         log_choose = _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
         for p in np.concatenate([fine, np.linspace(0.5 / n, 1 - 0.5 / n, 400)]):
             mass = np.exp(log_choose + k * math.log(p) + (n - k) * math.log1p(-p))
             held = float(mass[(low <= p) & (p <= high)].sum())
-            least, mean = min(least, held), [*mean, held]
-        rows.append(f"| {n:,} | {least:.3f} | {np.mean(mean):.3f} |")
+            least = min(least, held)
+            held_each.append(held)
+        rows.append(f"| {n:,} | {least:.3f} | {np.mean(held_each):.3f} |")
     return "\n".join(["| state seen | least coverage | mean |", "|--:|--:|--:|", *rows])
 
 
-def _log_factorial(n):
-    return np.vectorize(lambda k: math.lgamma(k + 1))(n)
+def _log_factorial(n: npt.ArrayLike) -> FloatArray:
+    return np.asarray(gammaln(np.asarray(n) + 1.0))
 
 
 # ruff: noqa: E501  # the page below has longer lines
@@ -152,17 +149,6 @@ Worked out exactly, over all probabilities with n p from 0.5 up. At least 95% ar
 """
 
 
-def main() -> None:
-    """Print the page, or write it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path)
-    output = parser.parse_args().output
-    page = PAGE.format(directions=directions(), ratios=coverage_of_ratios(), states=coverage_of_states())
-    if output is None:
-        print(page)
-    else:
-        output.write_text(page, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+def page() -> str:
+    """The whole page."""
+    return PAGE.format(directions=directions(), ratios=coverage_of_ratios(), states=coverage_of_states())

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from paper.published import published
+from paper.section import Section
 from summarkov.baselines import Contender
 from summarkov.errors import DataError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.io import read_events
-from summarkov.reproduce.published import published
-from summarkov.reproduce.section import Section
 
 
 def read_split(folder: str | os.PathLike[str], name: str) -> Split:
@@ -74,7 +74,7 @@ class Tables:
         columns: Sequence[tuple[str, Callable[[str], Contender]]],
         notes: Sequence[str] = (),
     ) -> Section:
-        """Published figure, ours and the difference: a row a data set and model.
+        """Published figure, ours and the difference: one row per data set and model.
 
         A column is a published name and a function from the data set to the contender in its place.
         """

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines import EventSource, joint_memory
+from summarkov.engines import EventSource, joint_memory, most_memory
+from summarkov.engines.resampling import Bootstrap
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
@@ -30,16 +31,16 @@ class Predictor(Protocol):
 
 
 @runtime_checkable
-class PiecewisePredictor(Predictor, Protocol):
-    """One that can be asked piece by piece, and so about events that are not in memory together."""
+class BlockPredictor(Predictor, Protocol):
+    """One that can be asked block by block, and so about events that are not in memory together."""
 
     def memory(self) -> tuple[int, int | None]:
         """What must be remembered of a sequence that is cut, as :meth:`Summary.memory` tells it."""
 
     def at(self, index: Index, target: str) -> FloatArray:
-        """Probability of the target at every position of a piece."""
+        """Probability of the target at every position of a block."""
 
-    def only(self, target: str) -> PiecewisePredictor:
+    def only(self, target: str) -> BlockPredictor:
         """What is needed for one target, so that nothing else need be kept, or sent to where events are."""
 
 
@@ -47,14 +48,16 @@ class Contender(Protocol):
     """Something to be tuned and compared.
 
     One that can be fitted to a source of events (:class:`EventSource`) too says so by a class attribute,
-    ``takes_sources = True``, and yields predictors that are :class:`PiecewisePredictor`.
+    ``takes_sources = True``, and yields predictors that are :class:`BlockPredictor`. One that needs something
+    that may be missing has a method ``require()``, which is called before anything is fitted and raises an
+    error that says what to do.
     """
 
     @property
     def name(self) -> str:
         """What the tables call it."""
 
-    def candidates(
+    def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Fit to ``train`` with each of the settings to choose from; yield settings and what was fitted.
@@ -82,7 +85,7 @@ class ModelsPredictor:
         return joint_memory(model.fitted.summary for model in self.models.values())
 
     def at(self, index: Index, target: str) -> FloatArray:
-        """The target's own model, on a piece."""
+        """The target's own model, on a block."""
         fitted = self.models[target].fitted
         return np.asarray(fitted.theta[fitted.predict(index), 0])
 
@@ -101,7 +104,7 @@ class ModelContender:
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     takes_sources: ClassVar[bool] = True
 
-    def candidates(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid."""
         for values in itertools.product(*self.grid.values()):
             settings = dict(zip(self.grid, values, strict=True))
@@ -123,7 +126,7 @@ class TreeContender:
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     takes_sources: ClassVar[bool] = True
 
-    def candidates(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
+    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every combination of the grid."""
         grown = self.grow(train, targets)
         for values in itertools.product(*self.grid.values()):
@@ -140,3 +143,72 @@ class TreeContender:
     def read(self, grown: Mapping[str, TreeSuMM], settings: Mapping[str, Any]) -> ModelsPredictor:
         """The same trees with other settings."""
         return ModelsPredictor({x: tree.with_settings(**settings) for x, tree in grown.items()})
+
+
+@dataclass(frozen=True)
+class BagPredictor:
+    """Predictors whose mean is taken."""
+
+    each: Sequence[BlockPredictor]
+
+    def probability(self, events: EventSequences, target: str) -> FloatArray:
+        """The mean."""
+        return self._mean(one.probability(events, target) for one in self.each)
+
+    def influencers(self, target: str) -> tuple[str, ...] | None:
+        """Those of any of them."""
+        return tuple(sorted({z for one in self.each for z in one.influencers(target) or ()}))
+
+    def memory(self) -> tuple[int, int | None]:
+        """What all of them need."""
+        return most_memory(one.memory() for one in self.each)
+
+    def at(self, index: Index, target: str) -> FloatArray:
+        """The mean, on a block."""
+        return self._mean(one.at(index, target) for one in self.each)
+
+    def only(self, target: str) -> BagPredictor:
+        """Of each what is needed."""
+        return BagPredictor([one.only(target) for one in self.each])
+
+    def _mean(self, each: Iterator[FloatArray]) -> FloatArray:
+        total = next(each).copy()
+        for p in each:
+            total += p
+        return total / len(self.each)
+
+
+@dataclass(frozen=True)
+class BagContender:
+    """Bags of trees (:class:`summarkov.Bag`), with the grid of a :class:`TreeContender`."""
+
+    name: str
+    template: TreeSuMM
+    grid: Mapping[str, Sequence[Any]]
+    n_models: int = 40
+    seed: int = 0
+    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+    takes_sources: ClassVar[bool] = True
+
+    def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
+        """Every combination of the grid."""
+        trees = TreeContender(self.name, self.template, self.grid, self.n_jobs)
+        bag = list(self._grown(trees, train, targets))
+        for values in itertools.product(*self.grid.values()):
+            settings = dict(zip(self.grid, values, strict=True))
+            yield settings, BagPredictor([trees.read(grown, settings) for grown in bag])
+
+    def _grown(
+        self, trees: TreeContender, train: Data, targets: Sequence[str]
+    ) -> Iterator[dict[str, TreeSuMM]]:
+        """The trees of every resample; only sequences with something to count are drawn."""
+        draws = Bootstrap(self.n_models, self.seed)
+        if isinstance(train, EventSource):
+            drawn = train.replicated(draws)
+            yield from (trees.grow(drawn.one(number), targets) for number in range(self.n_models))
+            return
+        held = train.lengths > 0
+        for number in range(self.n_models):
+            times = np.zeros(len(train), np.int64)
+            times[held] = draws.weights(number, int(held.sum()))
+            yield trees.grow(train, targets, times)

@@ -1,14 +1,12 @@
-"""Measure what docs/text.md tells, on documents of one's own or the Beige Book, and print it as Markdown.
+"""What docs/text.md tells, measured on documents of one's own or the Beige Book.
 
-Run ``python tools/text_evidence.py DOCUMENTS`` (or ``make text``); it takes some minutes. With a file of
-concepts as a second argument (``tools/beigebook_concepts.txt``; extra ``concepts``) it labels 10,000
-sentences with these instead, and prints a sample to check by hand. The judgements in docs/text.md were made
-by reading.
+``make text`` takes some minutes. With a file of concepts (``--concepts paper/beigebook_concepts.txt``; extra
+``concepts``) it labels 10,000 sentences with these instead, and prints a sample to check by hand. The
+judgements in docs/text.md were made by reading.
 """
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,8 +18,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 import summarkov as sm
+from paper.section import Section
 from summarkov.explain.sentences import change, limits, times
-from summarkov.reproduce.section import Section
 from summarkov.text import (
     Concepts,
     Document,
@@ -39,19 +37,19 @@ SEEDS = range(5)
 SURE = 0.9
 
 
-def main() -> None:
-    """Print one section after the other."""
-    documents = read_documents(sys.argv[1])
+def measured(path: Path, concepts: Path | None = None) -> Iterator[str]:
+    """One section after the other, as Markdown; with a file of concepts, only what is about these."""
+    documents = read_documents(path)
     sentences = [s for document in documents for s in split_sentences(document.text)]
-    if len(sys.argv) > 2:
-        print(concepts_section(sentences, Path(sys.argv[2])).to_markdown())
+    if concepts is not None:
+        yield concepts_section(sentences, concepts).to_markdown()
         return
     start = time.perf_counter()
     topics = TopicModel().fit(documents)
-    print(f"{len(documents)} documents, {len(sentences):,} sentences; topics learned in ", end="")
-    print(f"{time.perf_counter() - start:.0f} s\n")
+    took = time.perf_counter() - start
+    yield f"{len(documents)} documents, {len(sentences):,} sentences; topics learned in {took:.0f} s\n"
     for section in sections(documents, sentences, topics):
-        print(section.to_markdown(), flush=True)
+        yield section.to_markdown()
 
 
 def sections(
@@ -169,7 +167,3 @@ def resample(documents: Sequence[Document], seed: int) -> list[Document]:
     """As many documents, drawn with replacement."""
     drawn: Any = np.random.default_rng(seed).integers(len(documents), size=len(documents))
     return [replace(documents[i], id=str(n)) for n, i in enumerate(drawn)]
-
-
-if __name__ == "__main__":
-    main()

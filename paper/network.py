@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines.libraries import load_torch
+from summarkov.errors import optional_library
 from summarkov.events import EventSequences
 from summarkov.typing import FloatArray, IntArray
 
@@ -22,6 +22,13 @@ N_SPECIAL = 3
 #: What stands where the loss ignores the output: behind the end, and events of no known label.
 IGNORED = -1
 _TOKENS_AT_ONCE = 1 << 14
+
+
+def load_torch() -> Any:
+    """PyTorch."""
+    with optional_library("the LSTM", "PyTorch", extra="paper"):
+        import torch
+    return torch
 
 
 @contextmanager

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paper.section import Section
+from paper.worlds import LOOKBACK, WORLDS, World
 from summarkov.confidence import exact_intervals
 from summarkov.models import BSuMM, InfluenceGraph
-from summarkov.reproduce.section import Section
-from summarkov.reproduce.worlds import LOOKBACK, WORLDS, World
 
 #: Ways to be sure of an edge.
 CLAIMS = ("an edge", "about order", "frequency 0.9", "q 0.05")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paper.section import Section
 from summarkov.confidence import Confidence
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.io import read_events
 from summarkov.models import BSuMM, InfluenceGraph, OSuMM
-from summarkov.reproduce.section import Section
 
 #: Graphs from resampled documents.
 REPLICATES = 200

@@ -1,4 +1,8 @@
-"""A recurrent network for all targets at once, as in the paper's comparison."""
+"""A recurrent network for all targets at once, as in the paper's comparison: an outside contender.
+
+It takes part in ``sm.compare(events, models=["bsumm", LstmContender()])`` by what
+:class:`summarkov.evaluation.Contender` asks for, and by nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.baselines.libraries import load_torch
-from summarkov.baselines.network import label_probabilities, make_network, reproducibly, train_epoch
-from summarkov.baselines.rates import clip, positives
-from summarkov.baselines.remembered import Remembered
+from paper.network import label_probabilities, load_torch, make_network, reproducibly, train_epoch
+from summarkov.baselines.learners import EventCache, clip, positives
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.settings import check_whole
@@ -43,7 +45,7 @@ class LstmPredictor:
     labels: tuple[str, ...]
     network: Any = field(repr=False)
     threads: int
-    rows: Remembered[FloatArray] = field(repr=False)
+    rows: EventCache[FloatArray] = field(repr=False)
     key: tuple[float, int]
 
     def next_event(self, events: EventSequences) -> FloatArray:
@@ -77,13 +79,13 @@ class LstmContender:
     epochs : int
         How long to train. It is not stopped early, since it does not see what is chosen by.
     every : int
-        One candidate every so many epochs, and one at the end.
+        There is a candidate after every ``every`` epochs, and one at the end.
     checkpoints : sequence of int, optional
         The epochs to choose from instead; the last of them ends the training.
     embedding, hidden : int
         Sizes of the embedding and of the LSTM's state.
     batch_size : int
-        Sequences a step; whole ones, of nearly equal length.
+        Sequences per step; whole ones, of nearly equal length.
     seed : int
         The same seed gives the same network, on one machine with one number of threads.
     threads : int
@@ -138,12 +140,16 @@ class LstmContender:
             return tuple(sorted(set(self.checkpoints)))
         return tuple(sorted({*range(self.every, self.epochs + 1, self.every), self.epochs}))
 
-    def candidates(
+    def require(self) -> None:
+        """Refuse to go on without PyTorch."""
+        load_torch()
+
+    def fit_each(
         self, train: EventSequences, targets: Sequence[str]
     ) -> Iterator[tuple[dict[str, Any], LstmPredictor]]:
-        """One a learning rate and epoch; a network serves all targets."""
+        """One per learning rate and epoch; a network serves all targets."""
         torch = load_torch()
-        rows: Remembered[FloatArray] = Remembered(most=3)
+        rows: EventCache[FloatArray] = EventCache(most=3)
         for learning_rate in self.learning_rates:
             rng = np.random.default_rng(self.seed)
             network = make_network(len(train.labels), self.embedding, self.hidden, self.seed)

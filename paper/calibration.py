@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paper.section import Section
+from paper.worlds_table import worlds_table
 from summarkov.models import BSuMM, InfluenceGraph
-from summarkov.reproduce.section import Section
 from summarkov.simulate import Dynamics
 
 TARGETS = tuple("ABCDEFGHI")
@@ -21,6 +22,14 @@ LOOKBACK = 3
 MOST = 0.89
 #: Every influencer changes its target's probability at least by this factor, in one state of the other one.
 LEAST_FACTOR = 2.0
+
+HEAD = """\
+# Is confidence what it says?
+
+Written by `make calibration`. Data are simulated from graphs that are known, so every edge is true or false.
+What it means to be sure stands in the [guide to confidence](guide/confidence.md), what can go wrong in
+the [guide to pitfalls](guide/pitfalls.md).
+"""
 
 _BINS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
@@ -96,7 +105,7 @@ def calibration(
         if progress is not None:
             progress(len(found), graphs * len(sizes) * len(gammas))
     about = (
-        f"{graphs} random graphs a size: nine targets with two random influencers each and a random binary "
+        f"{graphs} random graphs per size: nine targets with two random influencers each and a random binary "
         f"table, look-back {LOOKBACK}; every influencer changes the probability by a factor of at least "
         f"{LEAST_FACTOR:g} in some state of the other; a tenth label takes the rest. Sequences of {length} "
         f"events. BSuMM with look-back {LOOKBACK}, alpha 0.1; {n} bootstrap graphs each."
@@ -107,6 +116,12 @@ def calibration(
     }
     reliability = [_reliability(gamma, {size: groups[gamma, size] for size in sizes}, n) for gamma in gammas]
     return [_sure(groups, about, length), *reliability, _rates(groups, rates)]
+
+
+def page(progress: Callable[[int, int], None]) -> str:
+    """The whole page: the worlds, and the random graphs."""
+    sections = [worlds_table(progress=progress), *calibration(progress=progress)]
+    return "\n".join([HEAD, *(section.to_markdown() for section in sections)])
 
 
 def _sure(groups: Groups, about: str, length: int) -> Section:

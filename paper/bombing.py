@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from paper.published import published
+from paper.section import Section
 from summarkov.models import BSuMM
-from summarkov.reproduce.published import published
-from summarkov.reproduce.section import Section
 from summarkov.simulate import Dynamics
 
 SEED = 0

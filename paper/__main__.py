@@ -1,24 +1,37 @@
-"""``summarkov reproduce``: the paper's tables and case studies, beside the published figures."""
+"""``python -m paper``: the paper's tables, and the studies behind what the documents claim."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from paper import calibration as study
+from paper import claims as checks
+from paper import reproduction, text_evidence
 from summarkov.cli.console import output, print_json, print_line, progress
+from summarkov.cli.failures import Commands
 from summarkov.cli.options import Jobs, Json
 from summarkov.cli.results import check_result_file, going_on, save_result
 from summarkov.cli.text import new_table
 from summarkov.wording import visible
 
-if TYPE_CHECKING:
-    from summarkov.reproduce import Report
+app = typer.Typer(
+    name="python -m paper",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PageFile = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 
 
+@app.command()
 def reproduce(
     folder: Annotated[
         Path,
@@ -44,11 +57,9 @@ def reproduce(
     json: Json = False,
 ) -> None:
     """Work out every table of the paper that can be, and say how far it is from the published one."""
-    from summarkov.reproduce import reproduce as run
-
     check_result_file(output_file)
-    with going_on(output_file) as checkpoint, progress("Reproducing", 1, "pieces") as advance:
-        report = run(
+    with going_on(output_file) as checkpoint, progress("Reproducing", 1, "models") as advance:
+        report = reproduction.reproduce(
             folder, lstm=lstm, boosting=boosting, checkpoint=checkpoint, progress=advance, n_jobs=jobs
         )
     if json:
@@ -61,7 +72,35 @@ def reproduce(
             print_line(output(), f"Saved {output_file}")
 
 
-def _print_report(console: Console, report: Report) -> None:
+@app.command()
+def calibration(page: PageFile = Path("docs/calibration.md")) -> None:
+    """Simulate graphs that are known, and say how often edges that we call sure are true (some minutes)."""
+    with progress("Learning", 1, "graphs") as advance:
+        page.write_text(study.page(advance), encoding="utf-8")
+
+
+@app.command()
+def claims(page: PageFile = Path("docs/claims.md")) -> None:
+    """Check what is said of edges against counts by hand, and how often intervals hold the truth."""
+    page.write_text(checks.page(), encoding="utf-8")
+
+
+@app.command()
+def text(
+    documents: Annotated[Path, typer.Argument(metavar="FILE", help="Documents, such as the Beige Book.")],
+    concepts: Annotated[
+        Path | None,
+        typer.Option(
+            "--concepts", metavar="FILE", help="Label 10,000 sentences with these concepts instead."
+        ),
+    ] = None,
+) -> None:
+    """Print the numbers of docs/text.md: topics and graphs of documents, and how stable they are."""
+    for part in text_evidence.measured(documents, concepts):
+        typer.echo(part)
+
+
+def _print_report(console: Console, report: reproduction.Report) -> None:
     for section in report.sections:
         console.print(Text(section.title, style="bold"))
         console.print(Text(section.about))
@@ -76,3 +115,7 @@ def _print_report(console: Console, report: Report) -> None:
             console.print()
             console.print(Text(note))
         console.print()
+
+
+if __name__ == "__main__":
+    app()

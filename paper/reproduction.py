@@ -7,15 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from summarkov.baselines import BoostingContender, Contender, LogisticRegressionContender, LstmContender
+from paper.bombing import bombing
+from paper.discovery import discovery
+from paper.fomc import fomc, read_fomc
+from paper.irrelevant import irrelevant
+from paper.lstm import LstmContender
+from paper.published import published
+from paper.section import Section
+from paper.tables import Tables
+from summarkov.baselines import BoostingContender, Contender, LogisticRegressionContender
 from summarkov.evaluation import lineup
-from summarkov.reproduce.bombing import bombing
-from summarkov.reproduce.discovery import discovery
-from summarkov.reproduce.fomc import fomc, read_fomc
-from summarkov.reproduce.irrelevant import irrelevant
-from summarkov.reproduce.published import published
-from summarkov.reproduce.section import Section
-from summarkov.reproduce.tables import Tables
 
 SUMMS = ("bsumm", "osumm")
 CHAINS = ("chain-0", "chain-1", "chain-2", "chain-3", "chain-4")
@@ -46,7 +47,7 @@ class Report:
             "",
             f"{published()['paper']}.",
             "",
-            "Written by `summarkov reproduce`. Fit on train only; settings chosen for each label on dev; "
+            "Written by `make reproduce`. Fit on train only; settings chosen for each label on dev; "
             "log-likelihood summed over all test positions, mean over labels. Nothing is fitted to agree.",
             "",
         ]
