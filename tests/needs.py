@@ -70,6 +70,8 @@ EXAMPLES = {
     "docs/guide/getting-started.md": ("pandas",),
     "docs/guide/sklearn.md": ("pandas", "sklearn"),
     "docs/guide/prepare.md": ("pandas",),
+    "docs/guide/coming-from.md": ("pandas",),
+    "docs/guide/which-tool.md": ("pandas", "sklearn"),
     "docs/guide/spark.md": ("Java", "pyspark"),
     "docs/guide/text.md": ("sentencex", "sklearn"),
     "src/summarkov/models/measures.py": ("sklearn",),

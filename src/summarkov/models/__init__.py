@@ -8,7 +8,7 @@ from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.follow import Follower
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.loading import load
-from summarkov.models.measures import scorer
+from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.predictions import OTHER, Predictions, predict_frame
@@ -26,6 +26,7 @@ __all__ = [
     "CollapseRepeats",
     "ContextTreeWeighting",
     "Edges",
+    "Evaluation",
     "Follower",
     "GraphFollower",
     "InfluenceGraph",
