@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from summarkov import kernels
-from summarkov.kernels import history_tests, presence, shuffling
+from summarkov.kernels import history_tests, shuffles
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -25,9 +25,9 @@ FUNCTIONS = (
 )
 #: Those whose NumPy twins have a module of their own.
 ELSEWHERE = {
-    "count_presence": presence,
+    "count_presence": shuffles,
     "count_tests": history_tests,
-    "shuffled": shuffling,
+    "shuffled": shuffles,
     "tree_leaves": history_tests,
 }
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import oracle_effects as effects
 import summarkov as sm
 from strategies import codes, data, examples, weights_of
-from summarkov.engines import LocalSource, followed
-from summarkov.engines.followed import Asked, FollowedWork, count_followed
+from summarkov.engines import LocalSource, surveys
+from summarkov.engines.surveys import Asked, FollowedWork, count_followed
 from summarkov.engines.work import Part, in_memory
 
 LOOKBACKS = st.sampled_from([1, 2, 3, 7, None])
@@ -40,7 +40,7 @@ def test_it_equals_the_oracle_wherever_the_data_is_cut(question, size, draw):
     events, names, windows, targets = question
     weights = draw.draw(weights_of(events))
     asked = asked_of(*question)
-    with mock.patch.object(followed, "SHARD_EVENTS", size):
+    with mock.patch.object(surveys, "SHARD_EVENTS", size):
         (found,) = count_followed(LocalSource(events.events, sample_weight=weights), [asked])
     each = [1] * len(events.sequences) if weights is None else weights
     for u, (z, window) in enumerate(zip(names, windows, strict=True)):

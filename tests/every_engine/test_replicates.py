@@ -35,7 +35,7 @@ from summarkov.engines import (
 )
 from summarkov.engines import replicated as replicated_module
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.kernels import rows as rows_module
+from summarkov.kernels import replicates as kernel
 
 
 class Given:
@@ -155,13 +155,13 @@ def test_cuts_and_memory_change_nothing(question, more):
         (answer.present[0].size for answer in direct if isinstance(answer, CandidateCounts)), default=1
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_module, "MOST_CELLS", 2 * most)
+        patch.setattr(kernel, "MOST_CELLS", 2 * most)
         for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
             assert_same(a, b)
 
 
 def test_tables_too_large_for_one_replicate_are_refused(monkeypatch):
-    monkeypatch.setattr(rows_module, "MOST_CELLS", 3)
+    monkeypatch.setattr(kernel, "MOST_CELLS", 3)
     events = sm.read_events([["A", "B", "C"] * 3])
     source = LocalSource(events).replicated(Bootstrap(3))
     request = CandidatesRequest(sm.BSuMM().make_summary(), (), target_of(events, ("A",)), (0, 1, 2))

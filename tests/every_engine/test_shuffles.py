@@ -14,8 +14,8 @@ from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
 from summarkov.engines import LocalSource
-from summarkov.engines.followed import Asked
 from summarkov.engines.shuffled import Shuffles, count_shuffled, position_strata, stretches
+from summarkov.engines.surveys import Asked
 from summarkov.engines.work import in_memory
 from summarkov.errors import TooLargeError
 from summarkov.explain import contrast

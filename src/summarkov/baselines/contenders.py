@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from summarkov.engines import EventSource, joint_memory, most_memory
-from summarkov.engines.resampling import Bootstrap
+from summarkov.engines.weights import Bootstrap
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM

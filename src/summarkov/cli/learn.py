@@ -105,7 +105,7 @@ def learn(
         "max_influencers": max_influencers,
         "max_sets": max_sets,
     }
-    from summarkov.engines.starts import count_starts
+    from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import special_starts
 
     template = make_template(model, {name: value for name, value in settings.items() if value is not None})

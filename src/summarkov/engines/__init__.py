@@ -5,10 +5,9 @@ from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import LocalSource
 from summarkov.engines.past import Past, joint_memory, most_memory
 from summarkov.engines.replicated import ReplicatedSource
-from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest
-from summarkov.engines.resampling import Bootstrap, Draws, units_of
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import CountSource, Replicable, Replicates, as_source
-from summarkov.engines.target import Target
+from summarkov.engines.weights import Bootstrap, Draws, units_of
 
 __all__ = [
     "Bootstrap",

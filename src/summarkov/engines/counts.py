@@ -11,7 +11,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.messages import travels
-from summarkov.engines.target import Target
+from summarkov.engines.requests import Target
 from summarkov.typing import FloatArray, IntArray, KeyArray
 
 

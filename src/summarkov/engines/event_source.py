@@ -11,7 +11,7 @@ from summarkov.engines.counts import Counts
 from summarkov.engines.local import TABLE_BYTES, most_targets
 from summarkov.engines.requests import Request, join
 from summarkov.engines.resampled import Places, ResampledSource
-from summarkov.engines.resampling import Draws
+from summarkov.engines.weights import Draws
 from summarkov.engines.work import Answer, CountWork, Part, Work
 from summarkov.errors import DataError, SettingError
 from summarkov.events.prepare import END, RARE, mapped, pooled, refuse_known

@@ -10,14 +10,12 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import Counts, total
-from summarkov.engines.past import joint_memory
-from summarkov.engines.pieces import even_cuts, pieces
+from summarkov.engines.past import even_cuts, joint_memory, pieces
 from summarkov.engines.pools import pool_of, threads
 from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
-from summarkov.engines.resampling import Draws, units_of
 from summarkov.engines.shard import Shard
-from summarkov.engines.weights import fixed_point, refuse_overflow
+from summarkov.engines.weights import Draws, fixed_point, refuse_overflow, units_of
 from summarkov.events import EventSequences
 from summarkov.typing import IntArray
 

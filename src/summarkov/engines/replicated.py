@@ -9,15 +9,13 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import Counts, total
-from summarkov.engines.past import joint_memory
-from summarkov.engines.pieces import Piece, even_cuts, pieces
+from summarkov.engines.past import Piece, even_cuts, joint_memory, pieces
 from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Request
 from summarkov.engines.weighed import Weighed, answer
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.events import EventSequences
-from summarkov.kernels.batch import MOST_PAIRS
-from summarkov.kernels.rows import Rows
+from summarkov.kernels.replicates import MOST_PAIRS, Positions
 from summarkov.typing import IntArray
 
 #: Pairs of a position and a label in its window that are kept from pass to pass.
@@ -39,7 +37,7 @@ class ReplicatedSource:
         if float(weights.max(initial=0)) * len(unit) > MOST:  # else none can overflow
             totals = np.bincount(unit, minlength=len(weights)).astype(float) @ weights.astype(float)
             refuse_overflow(float(totals.max()), scale)
-        self._kept: dict[tuple[int, int], dict[bytes, Rows]] = {}  # of the pieces, by where they are cut
+        self._kept: dict[tuple[int, int], dict[bytes, Positions]] = {}  # of the pieces, by where they are cut
         self.units, self.n_units = "sequences", len(weights)  # what was drawn from, and how many there are
 
     @property

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarkov.engines.counts import Counts, StateCounts, one_of, total
-from summarkov.engines.past import joint_memory
-from summarkov.engines.pieces import carried
+from summarkov.engines.past import carried, joint_memory
 from summarkov.engines.pools import pool_of
-from summarkov.engines.requests import Request, StatesRequest
-from summarkov.engines.resampling import Draws
-from summarkov.engines.target import Target
+from summarkov.engines.requests import Request, StatesRequest, Target
 from summarkov.engines.weighed import Weighed, answer
+from summarkov.engines.weights import Draws
 from summarkov.engines.work import Part
 from summarkov.summaries import BinarySummary
 from summarkov.typing import CodeArray, IntArray

@@ -13,14 +13,13 @@ import numpy.typing as npt
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.event_source import EventSource
-from summarkov.engines.followed import Asked
 from summarkov.engines.local import LocalSource
-from summarkov.engines.past import Past
-from summarkov.engines.pieces import past_after
+from summarkov.engines.past import Past, past_after
 from summarkov.engines.pools import pool_of
+from summarkov.engines.requests import Target
 from summarkov.engines.resampled import Places
 from summarkov.engines.source import CountSource
-from summarkov.engines.target import Target
+from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, in_memory
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block

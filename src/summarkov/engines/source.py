@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from summarkov.engines.counts import Counts
 from summarkov.engines.requests import Request
-from summarkov.engines.resampling import Draws
+from summarkov.engines.weights import Draws
 from summarkov.errors import SettingError
 from summarkov.typing import IntArray
 

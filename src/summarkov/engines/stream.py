@@ -12,7 +12,7 @@ from summarkov.engines.pools import threads
 from summarkov.engines.resampled import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError
-from summarkov.events.labels import vocabulary_of
+from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.columns import Columns
 from summarkov.io.files import find_files
 from summarkov.io.scan import Progress, Task, spill

@@ -15,7 +15,7 @@ from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
-from summarkov.events.labels import check_unknown
+from summarkov.events.vocabulary import check_unknown
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 

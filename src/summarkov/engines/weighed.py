@@ -14,11 +14,10 @@ import numpy as np
 from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
 from summarkov.engines.pools import Inline
-from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, join
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, Target, join
 from summarkov.engines.shard import Shard
-from summarkov.engines.target import Target
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.kernels.rows import Rows
+from summarkov.kernels.replicates import Positions
 from summarkov.summaries import WindowSummary
 from summarkov.typing import IntArray
 
@@ -34,15 +33,15 @@ class Weighed:
     labels: Sequence[str]
     unit: IntArray
     weights: IntArray
-    kept: dict[bytes, Rows] = field(default_factory=dict)  # what is looked up again for other requests
+    kept: dict[bytes, Positions] = field(default_factory=dict)  # what is looked up again for other requests
 
-    def rows(self, summary: WindowSummary) -> Rows:
+    def rows(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         window = summary.window(self.labels)
         name = repr((window.kind, window.lookback.tobytes(), window.delay, window.cap)).encode()
         rows = self.kept.get(name)
         if rows is None:
-            rows = self.kept[name] = Rows.of(self.index, window, self.unit, self.weights)
+            rows = self.kept[name] = Positions.of(self.index, window, self.unit, self.weights)
         return rows
 
     def count_all(

@@ -1,12 +1,16 @@
-"""Weights of sequences as integers, so that weighted counts add exactly."""
+"""Weights of sequences: as users give them, and as replicates draw them."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.settings import is_whole
 from summarkov.typing import IntArray
 
 #: Weights that are not whole become multiples of 2^-20.
@@ -50,3 +54,82 @@ def refuse_overflow(total: float, scale: int) -> None:
             f"the events weigh {total / scale:g} together, more than can be counted exactly; scale the "
             "weights down"
         )
+
+
+class Draws(Protocol):
+    """Weights of units, replicate by replicate.
+
+    They follow from the number of the replicate and the number of units alone, so wherever a part of the data
+    is, its weights can be worked out there.
+    """
+
+    @property
+    def n(self) -> int:
+        """The number of replicates."""
+
+    def weights(self, replicate: int, n_units: int) -> IntArray:
+        """A whole weight for every unit."""
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """As many units as there are, drawn with replacement; a stream of random numbers a replicate.
+
+    >>> Bootstrap(n=2, seed=0).weights(1, n_units=5)
+    array([0, 1, 2, 0, 2])
+    """
+
+    n: int = 100
+    seed: int = 0
+
+    def weights(self, replicate: int, n_units: int) -> IntArray:
+        """How often each unit was drawn."""
+        drawn = np.random.default_rng([self.seed, replicate]).integers(n_units, size=n_units)
+        return np.bincount(drawn, minlength=n_units)
+
+
+@dataclass(frozen=True)
+class Units:
+    """What is drawn: the number of the unit that every event belongs to, and how many there are."""
+
+    of: IntArray
+    n: int
+    kind: str  # "sequences" or "blocks"
+
+
+def units_of(events: EventSequences, blocks: Any = None) -> Units:
+    """Cut events into units to draw from.
+
+    ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
+    a number, for blocks of so many events in a row; or names: one a sequence, for groups of sequences, or one
+    an event, such as the document that it is from.
+
+    >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]]), 2).of
+    array([0, 0, 1, 2])
+    """
+    lengths = events.lengths
+    sequence = np.repeat(np.arange(len(events)), lengths)
+    if blocks is None:
+        if (lengths > 0).sum() != 1:
+            return Units(sequence, len(events), "sequences")
+        blocks = math.ceil(events.n_events ** (1 / 3))
+    if is_whole(blocks):
+        if blocks < 1:
+            raise SettingError(f"blocks must have at least one event each, not {blocks}")
+        of_sequence = -(-lengths // blocks)
+        within = np.arange(events.n_events) - np.repeat(events.offsets[:-1], lengths)
+        before = np.repeat(np.cumsum(of_sequence) - of_sequence, lengths)
+        return Units(before + within // blocks, int(of_sequence.sum()), "blocks")
+    if isinstance(blocks, str) or not hasattr(blocks, "__len__"):
+        raise SettingError(f"blocks must be a number of events, or a list of names, not {blocks!r}")
+    names = [str(name) for name in blocks]
+    index = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    numbers = np.array([index[name] for name in names], dtype=np.int64)
+    if len(names) == len(events):
+        return Units(np.repeat(numbers, lengths), len(index), "blocks")
+    if len(names) == events.n_events:
+        return Units(numbers, len(index), "blocks")
+    raise SettingError(
+        f"blocks must name one block a sequence ({len(events)}) or one an event ({events.n_events}), "
+        f"not {len(names)}"
+    )

@@ -12,8 +12,7 @@ import numpy as np
 
 from summarkov.engines.counts import Counts, total
 from summarkov.engines.local import AT_ONCE, SHARD_EVENTS, TABLE_BYTES
-from summarkov.engines.past import joint_memory
-from summarkov.engines.pieces import carried
+from summarkov.engines.past import carried, joint_memory
 from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Request
 from summarkov.engines.shard import Shard

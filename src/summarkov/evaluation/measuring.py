@@ -11,7 +11,7 @@ from summarkov.baselines import BlockPredictor, Predictor
 from summarkov.baselines.contenders import Data
 from summarkov.engines import EventSource, most_memory
 from summarkov.engines.messages import travels
-from summarkov.engines.pieces import carried
+from summarkov.engines.past import carried
 from summarkov.engines.views import in_order
 from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
 from summarkov.errors import SettingError

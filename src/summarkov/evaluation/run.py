@@ -17,8 +17,8 @@ from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
-from summarkov.events.labels import Label, vocabulary_of
 from summarkov.events.prepare import split_numbers
+from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.io import read_events
 from summarkov.models import SummaryModel
 from summarkov.settings import check_whole, seed_of, write_progress

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
-from summarkov.events.labels import is_label, label_text
+from summarkov.events.vocabulary import is_label, label_text
 from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, IntArray
 

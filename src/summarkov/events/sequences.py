@@ -11,7 +11,6 @@ import numpy.typing as npt
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.arrays import UNKNOWN, check_arrays, frozen
 from summarkov.events.describe import Description, describe
-from summarkov.events.labels import check_unknown, iterate, label_text, vocabulary_of
 from summarkov.events.prepare import (
     END,
     RARE,
@@ -23,6 +22,7 @@ from summarkov.events.prepare import (
     with_end,
     without_repeats,
 )
+from summarkov.events.vocabulary import check_unknown, iterate, label_text, vocabulary_of
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of

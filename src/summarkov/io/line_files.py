@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.labels import label_text
+from summarkov.events.vocabulary import label_text
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines

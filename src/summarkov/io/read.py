@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.labels import iterate, vocabulary_of
+from summarkov.events.vocabulary import iterate, vocabulary_of
 from summarkov.io.columns import Columns
 from summarkov.io.files import format_of
 from summarkov.io.sessions import Gap

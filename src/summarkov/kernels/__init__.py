@@ -8,8 +8,7 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import history_tests, numpy_kernels, presence, shuffling
-from summarkov.kernels.batch import merge_alike, window_pairs
+from summarkov.kernels import history_tests, numpy_kernels, shuffles
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
 from summarkov.kernels.index import UNLIMITED, Index
 from summarkov.kernels.numpy_kernels import (
@@ -23,8 +22,7 @@ from summarkov.kernels.numpy_kernels import (
     merge_keys,
     tabulate,
 )
-from summarkov.kernels.presence import PresenceAsked
-from summarkov.kernels.shuffling import Seeds, sequence_seeds
+from summarkov.kernels.shuffles import PresenceAsked, Seeds, sequence_seeds
 
 __all__ = [
     "BINARY",
@@ -50,13 +48,11 @@ __all__ = [
     "count_states",
     "count_tests",
     "distinct",
-    "merge_alike",
     "merge_keys",
     "sequence_seeds",
     "shuffled",
     "tabulate",
     "tree_leaves",
-    "window_pairs",
     "window_states",
 ]
 
@@ -84,8 +80,8 @@ _tests = history_tests if _chosen is numpy_kernels else _chosen
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 add_rows = _chosen.add_rows
-count_presence = (presence if _chosen is numpy_kernels else _chosen).count_presence
-shuffled = (shuffling if _chosen is numpy_kernels else _chosen).shuffled
+count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
+shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled
 
 
 def backend() -> str:

@@ -1,4 +1,4 @@
-from summarkov.kernels.shuffling import Seeds
+from summarkov.kernels.shuffles import Seeds
 from summarkov.typing import CodeArray, IntArray
 
 class Index:

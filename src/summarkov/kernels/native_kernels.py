@@ -13,8 +13,7 @@ from summarkov.kernels import _native
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.numpy_kernels import Window
-from summarkov.kernels.presence import PresenceAsked
-from summarkov.kernels.shuffling import Seeds
+from summarkov.kernels.shuffles import PresenceAsked, Seeds
 from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
@@ -112,7 +111,7 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
 def count_presence(
     index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
 ) -> list[tuple[CodeArray, IntArray]]:
-    """See :func:`summarkov.kernels.presence.count_presence`."""
+    """See :func:`summarkov.kernels.shuffles.count_presence`."""
     return _native.presence(
         index.codes,
         index.offsets,
@@ -128,7 +127,7 @@ def count_presence(
 def shuffled(
     codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
 ) -> CodeArray:
-    """See :func:`summarkov.kernels.shuffling.shuffled`."""
+    """See :func:`summarkov.kernels.shuffles.shuffled`."""
     made: CodeArray = _native.shuffled(codes, offsets, seeds, begun, kept, within)
     return made
 

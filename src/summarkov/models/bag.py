@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from summarkov.confidence import Strata
 from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, as_source, joint_memory
-from summarkov.engines.followed import Asked, count_followed
-from summarkov.engines.resampling import Bootstrap
-from summarkov.engines.weights import fixed_point
+from summarkov.engines.surveys import Asked, count_followed
+from summarkov.engines.weights import Bootstrap, fixed_point
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.contrasts import Totals

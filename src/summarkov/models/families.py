@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
-from summarkov.events.labels import label_text
+from summarkov.events.vocabulary import label_text
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import candidate_codes, codes_of, label_list
 from summarkov.scores import Scorer

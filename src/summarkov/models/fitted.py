@@ -12,7 +12,7 @@ import numpy as np
 from summarkov.confidence import exact_intervals
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
-from summarkov.engines.followed import Followed
+from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import refuse_overflow
 from summarkov.explain import Contrast, Influence, contrasts_in_table, influence_of
 from summarkov.kernels import Index

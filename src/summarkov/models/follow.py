@@ -7,7 +7,7 @@ import numpy as np
 from summarkov.engines import Past
 from summarkov.errors import UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
-from summarkov.events.labels import check_unknown, label_text
+from summarkov.events.vocabulary import check_unknown, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.typing import FloatArray

@@ -14,7 +14,7 @@ from summarkov.confidence import Confidence
 from summarkov.engines import EventSource, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.labels import Label, label_text
+from summarkov.events.vocabulary import Label, label_text
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events

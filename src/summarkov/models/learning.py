@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from summarkov.engines import CountSource, Replicates, StateCounts
-from summarkov.engines.followed import Asked, count_followed
+from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import Target
-from summarkov.engines.followed import Followed
+from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag

@@ -17,7 +17,7 @@ from summarkov.engines.views import recoded
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Part, in_memory
 from summarkov.errors import DataError, SettingError
-from summarkov.events.labels import check_unknown
+from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.io import read_events
 from summarkov.models.predictions import Unknown, block_probabilities

@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
-from summarkov.engines.followed import Followed
 from summarkov.engines.source import refuse_weights
+from summarkov.engines.surveys import Followed
 from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
-from summarkov.events.labels import Label, iterate, label_text
+from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.io import read_events

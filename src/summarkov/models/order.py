@@ -20,8 +20,8 @@ from summarkov.confidence import (
     order_word,
 )
 from summarkov.engines import CountSource, StateCounts
-from summarkov.engines.followed import Asked
 from summarkov.engines.shuffled import Shuffles, count_shuffled, longest_reach
+from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
 from summarkov.explain import Influence, contrast
 from summarkov.models.bootstrap import check_resampling

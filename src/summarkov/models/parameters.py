@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 from summarkov.engines import Target
 from summarkov.errors import SettingError, UnknownLabelError, nearest, optional_library
-from summarkov.events.labels import is_label, label_text
+from summarkov.events.vocabulary import is_label, label_text
 from summarkov.frames import Sheet
 
 

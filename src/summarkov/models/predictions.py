@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource
-from summarkov.engines.pieces import carried
+from summarkov.engines.past import carried
 from summarkov.engines.work import Part, in_memory
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
-from summarkov.events.labels import check_unknown
+from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.typing import CodeArray, FloatArray

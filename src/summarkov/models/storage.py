@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.errors import SettingError
-from summarkov.events.labels import label_text, vocabulary_of
+from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.models.bag import Bag
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines.starts import StartsWork, count_starts
+from summarkov.engines.surveys import StartsWork, count_starts
 from summarkov.engines.work import in_memory
 from summarkov.events.describe import special_starts
 

@@ -13,8 +13,8 @@ import summarkov as sm
 from strategies import assert_same, examples
 from summarkov.baselines import ModelContender
 from summarkov.engines import LocalSource, StatesRequest, Target
-from summarkov.engines.resampling import Bootstrap
 from summarkov.engines.views import RecodedSource, SelectedSource
+from summarkov.engines.weights import Bootstrap
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation import run

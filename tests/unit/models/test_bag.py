@@ -9,7 +9,7 @@ import pytest
 import oracle_effects as effects
 import summarkov as sm
 from summarkov.baselines import BagContender, TreeContender
-from summarkov.engines.resampling import Bootstrap
+from summarkov.engines.weights import Bootstrap
 from summarkov.errors import NotFittedError, SettingError, StoreError
 
 SEQUENCES = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"], ["A", "D", "D"]] * 8

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines.spark.order_text import FromText, TextKinds
-from summarkov.engines.spark.rows import Sorted
 from summarkov.engines.spark.session import mapped
+from summarkov.engines.spark.sorted_rows import FromText, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.io.columns import Columns, choose_columns
 from summarkov.io.encoding import encode, missing

@@ -13,14 +13,13 @@ import numpy as np
 from summarkov.engines.event_source import WORKER_MEMORY, EventSource
 from summarkov.engines.messages import unpack_error
 from summarkov.engines.resampled import Places
-from summarkov.engines.spark.answers import ANSWERS, Adding, OnPartition, added
-from summarkov.engines.spark.chunks import CHUNKS, ToChunks, numbers
 from summarkov.engines.spark.frames import Frame
-from summarkov.engines.spark.rows import MapSorted
 from summarkov.engines.spark.session import check_frame, explained, mapped, parallelism
+from summarkov.engines.spark.sorted_rows import MapSorted
+from summarkov.engines.spark.workers import ANSWERS, CHUNKS, Adding, OnPartition, ToChunks, added, numbers
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
-from summarkov.events.labels import vocabulary_of
+from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.columns import Columns
 from summarkov.settings import check_whole
 from summarkov.typing import IntArray

@@ -1,4 +1,4 @@
-"""On the workers: sorted rows, read as stretches of codes, and turned into other rows."""
+"""On the workers: rows that are sorted, or brought into a form that can be, read as codes."""
 
 from __future__ import annotations
 
@@ -119,3 +119,45 @@ def _named_blocks(stretch: Stretch, ends: IntArray, most: int) -> Iterator[Block
         first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
         block = Block.of(codes, ends[first:last] - start)
         yield replace(block, names=names[first : last + block.goes_on])
+
+
+@dataclass(frozen=True)
+class TextKinds:
+    """Finds out what the text of an order column can be read as, batch by batch."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A row a batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
+        import pyarrow as pa
+
+        from summarkov.io.ordering import fitting, order_text, text_kinds, unreadable_row
+
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            text = order_text(pa.chunked_array([batch.column("order")]))
+            kinds = text_kinds()
+            bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
+            example = text[unreadable_row(text) or 0].as_py()
+            yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
+
+
+@dataclass(frozen=True)
+class FromText:
+    """Turns the text of an order column into numbers to sort by."""
+
+    kind: int  # number in text_kinds()
+    order: str
+    source: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same rows with numbers."""
+        import pyarrow as pa
+
+        from summarkov.io.ordering import order_text, sort_keys, text_kinds
+
+        for batch in batches:
+            text = order_text(pa.chunked_array([batch.column("order")]))
+            column = text_kinds()[self.kind].read(text)
+            keys = pa.array(sort_keys(column, self.order, self.source))
+            at = batch.schema.get_field_index("order")
+            yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

@@ -1,4 +1,4 @@
-"""In how many sequences an influencer occurred, and in how many its target followed."""
+"""Passes that count sequences: which begin with a label, and in which a target followed an influencer."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from summarkov import kernels
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import SHARD_EVENTS, LocalSource
-from summarkov.engines.pieces import carried, even_cuts, pieces
+from summarkov.engines.past import carried, even_cuts, pieces
 from summarkov.engines.source import CountSource
-from summarkov.engines.work import EVENT_BYTES, Part
+from summarkov.engines.work import EVENT_BYTES, Part, in_memory
+from summarkov.events import EventSequences
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -129,6 +130,37 @@ class FollowedWork:
             one = goes_on and len(index.offsets) == 2  # all of it is of the sequence that went on
             totals, counted = totals + counts, ends[:, :, 1] | (counted if one else 0)
         return totals
+
+    def total(self, answers: Sequence[IntArray]) -> IntArray:
+        """Add up several parts."""
+        return np.asarray(np.sum(answers, axis=0))
+
+
+def count_starts(events: EventSequences | EventSource) -> IntArray:
+    """How many sequences begin with each label, in one pass.
+
+    >>> count_starts(EventSequences.from_lists([["A", "B"], ["B"], [], ["A"]])).tolist()
+    [2, 1]
+    """
+    work = StartsWork()
+    return events.run(work) if isinstance(events, EventSource) else work.run(in_memory(events))
+
+
+@dataclass(frozen=True)
+class StartsWork:
+    """Counts the first events of sequences."""
+
+    def run(self, part: Part) -> IntArray:
+        """Block by block; the continuation of a sequence has no first event."""
+        counts = np.zeros(len(part.labels) + 1, np.int64)
+        continues = False
+        for block in part.blocks(1 << 4):
+            begins = block.offsets[:-1][np.diff(block.offsets) > 0]
+            if continues and len(begins):
+                begins = begins[begins > 0]
+            np.add.at(counts, block.codes[begins], 1)
+            continues = block.goes_on
+        return counts[:-1]
 
     def total(self, answers: Sequence[IntArray]) -> IntArray:
         """Add up several parts."""

@@ -1,20 +1,33 @@
-"""Positions as rows of what they see, counted under many weights at once."""
+"""Positions as rows of what they see, counted under many weights at once.
+
+Positions that see the same and hold the same label count alike under any weights, so they are merged first;
+then every cell of a count is a sum of rows of weights (``add_rows``).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import ORDINAL_FIRST, ORDINAL_LAST, Window, _refine
+from summarkov.kernels.numpy_kernels import (
+    COUNT,
+    ORDINAL_FIRST,
+    ORDINAL_LAST,
+    Window,
+    _levels,
+    _pairs,
+    _refine,
+)
 from summarkov.typing import CodeArray, IntArray
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows, each a label that occurred and the labels in the window then, and their weights.
+class Positions:
+    """Positions as rows, each a label that occurred and the labels in the window then, and their weights.
 
     Weights are ``weights[unit, b]``: many, for each unit. A position belongs to a unit, such as its sequence.
     Positions that are alike are one row that is its own unit, unless there are few such.
@@ -30,10 +43,10 @@ class Rows:
     starts: IntArray  # where the pairs of each label begin
 
     @classmethod
-    def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Rows:
+    def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Positions:
         """Make rows from positions, the unit of each, and the weights of the units."""
-        position, code, level = kernels.window_pairs(index, window)
-        number, chosen = kernels.merge_alike(index, position, code, level)
+        position, code, level = window_pairs(index, window)
+        number, chosen = merge_alike(index, position, code, level)
         own = index.codes
         if 2 * len(chosen) <= len(own):
             weights = kernels.add_rows(number, unit, weights, len(chosen))
@@ -102,3 +115,74 @@ class Rows:
         for other in influencers:
             place += (other > 0) & (other < level)
         return place
+
+
+#: More pairs of a position and a label in its window than this are refused with a MemoryError.
+MOST_PAIRS = 2**26
+
+
+def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, CodeArray]:
+    """Every label in the window of every position: positions, codes and levels, in order of position.
+
+    The level is 1 (binary), the capped count, or the place (1 = oldest) among all labels in the window
+    (ordinal).
+    """
+    seen = index.occurrences
+    which = np.flatnonzero(seen.code >= 0)
+    nobody = np.empty((0, len(index.codes)), np.int64)
+    parts, n = [], 0
+    for event, position in _pairs(seen, which, window):
+        n += len(event)
+        if n > MOST_PAIRS:
+            raise MemoryError
+        level = np.ones(len(event), np.int64)
+        if window.kind == COUNT:
+            level = _levels(seen, event, position, nobody, window)
+        parts.append((position, seen.position[event], seen.code[event], level))
+    position, stand, code, level = (np.concatenate([part[i] for part in parts]) for i in range(4))
+    if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
+        order = np.lexsort((stand, position))
+        position, code = position[order], code[order]
+        level = 1 + np.arange(n) - np.searchsorted(position, position)
+    else:
+        order = np.lexsort((code, position))
+        position, code, level = position[order], code[order], level[order]
+    return position, code, level.astype(np.int32)
+
+
+def merge_alike(
+    index: Index, position: IntArray, code: CodeArray, level: CodeArray
+) -> tuple[IntArray, IntArray]:
+    """Number the positions that hold the same label and see the same labels at the same levels alike.
+
+    Takes what ``window_pairs`` returns. Returns the number of every position, and for each number one of its
+    positions. Equal sums of hashes are only a hint, and each is checked, so the merging is exact.
+    """
+    n = len(index.codes)
+    starts = np.searchsorted(position, np.arange(n + 1))
+    pairs = (code.astype(np.uint64) << np.uint64(32)) | level.astype(np.uint64)
+    sums = np.append(np.uint64(0), np.cumsum(_hash(pairs), dtype=np.uint64))
+    own = index.codes.astype(np.int64)
+    hashed = sums[starts[1:]] - sums[starts[:-1]] + _hash((own - (1 << 62)).astype(np.uint64))
+    order = np.argsort(hashed, kind="stable")
+    a, b = order[:-1], order[1:]
+    length = np.diff(starts)
+    same = (hashed[a] == hashed[b]) & (own[a] == own[b]) & (length[a] == length[b])
+    hinted = np.flatnonzero(same)
+    sizes = length[a[hinted]]
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    one = np.repeat(starts[a[hinted]], sizes) + within
+    two = np.repeat(starts[b[hinted]], sizes) + within
+    differs = (code[one] != code[two]) | (level[one] != level[two])
+    same[np.repeat(hinted, sizes)[differs]] = False
+    first = np.append(True, ~same)[:n]
+    number = np.empty(n, np.int64)
+    number[order] = np.cumsum(first) - 1
+    return number, order[first]
+
+
+def _hash(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Mix the bits (the finaliser of SplitMix64)."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
