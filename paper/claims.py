@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ from tests import oracle_effects as effects
 import summarkov as sm
 from summarkov.confidence import exact_intervals
 from summarkov.explain import Influence
+from summarkov.simulate import Dynamics
 from summarkov.simulate.example import loan_process
 from summarkov.typing import FloatArray
 
@@ -96,6 +99,63 @@ def _given_edge(rate: float, ratio: float, n_sequences: int, length: int, seed: 
     return next(edge for edge in model.fit(events).influences_ if edge.influencer == "Z")
 
 
+def coverage_of_selected(graphs: int = 150) -> str:
+    """Plain and corrected ratios of edges that a search has selected: how often they hold the truth."""
+    rows = []
+    for ratio, n_sequences, times in (
+        *((1.3, 80, 4 * graphs), (1.3, 400, graphs)),
+        *((2.0, 25, 2 * graphs), (2.0, 100, graphs)),
+        *((4.0, 8, 2 * graphs), (4.0, 30, graphs)),
+    ):
+        dynamics = _three_edges(ratio)
+        found = [
+            edge
+            for seed in range(times)
+            for edge in sm.InfluenceGraph(sm.BSuMM(lookback=5), targets=["B", "D", "F"])
+            .fit(dynamics.simulate(n_sequences, 30, seed))
+            .edges_
+            if edge.influencer + edge.target in ("AB", "CD", "EF")
+        ]
+        rows.append([f"{ratio:g}", str(n_sequences), f"{len(found) / 3 / times:.0%}", *_told(found, ratio)])
+    found = []
+    for seed in range(graphs // 10):
+        rng = np.random.default_rng([seed, 100])
+        noise = sm.EventSequences(rng.integers(50, size=10_000), np.arange(251) * 40, _numbered(50))
+        found += sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(noise).edges_
+    rows.append(["1, among 50 labels", "250", "", *_told(found, 1.0)])
+    heads = ("true ratio", "sequences", "found", "median", "coverage", "corrected median", "its coverage")
+    return "\n".join("| " + " | ".join(row) + " |" for row in (heads, ["---", *["--:"] * 6], *rows))
+
+
+def _three_edges(ratio: float) -> Dynamics:
+    """A on B, C on D and E on F, within 5 events; 4% each, and G takes the rest."""
+    rate, edges = 0.04, (("A", "B"), ("C", "D"), ("E", "F"))
+    rules = {influencer: rate for influencer, _ in edges}
+    rules |= {x: ((z,), {(0,): rate, (1,): rate * ratio}) for z, x in edges}
+    states = itertools.product((0, 1), repeat=3)
+    rest = {state: 1 - rate * sum(1 + ratio**present for present in state) for state in states}
+    return Dynamics({**rules, "G": (("A", "C", "E"), rest)}, lookback=5)
+
+
+def _numbered(n: int) -> list[str]:
+    return [f"L{label:02}" for label in range(n)]
+
+
+def _told(edges: Sequence[Influence], ratio: float) -> list[str]:
+    """Median and coverage, plain and corrected; of noise the median of how far from 1."""
+    side = [1 if ratio != 1 or edge.ratio > 1 else -1 for edge in edges]
+    cells = []
+    for numbers in (("ratio", "low", "high"), ("corrected_ratio", "corrected_low", "corrected_high")):
+        each = [[getattr(edge, name) for name in numbers] for edge in edges]
+        with np.errstate(divide="ignore"):
+            middle = np.median(
+                [middle**by if middle else math.inf for (middle, *_), by in zip(each, side, strict=True)]
+            )
+        held = np.mean([low <= ratio <= high for _, low, high in each])
+        cells += [f"{middle:.2f}", f"{held:.2f}"]
+    return cells
+
+
 def coverage_of_states() -> str:
     """The least coverage of the interval of a state's probability, exactly, for n p from 0.5 on."""
     rows = []
@@ -136,10 +196,19 @@ sequences, in plain Python.
 
 The edge Z to X is given, beside another influencer W; 60 sequences of 20 events, 400 data sets for each cell. The share of
 intervals that hold the true ratio, and in brackets the share of data sets in which the edge gets a wrong direction (or, for a ratio
-of 1, any). 95% are promised. Where hits are few the interval is exact and holds more. Edges that a search has *selected* are
-another matter: see [Confidence](guide/confidence.md).
+of 1, any). 95% are promised. Where hits are few the interval is exact and holds more.
 
 {ratios}
+
+## The interval of an edge that was selected
+
+Nothing is given here: a graph is learned, and only the edges that are found are looked at. Three edges of the true ratio, sequences
+of 30 events, each label 4% of them, look-back 5, default settings; and noise, in which nothing influences anything (its median is
+how far from 1, in either direction). *Found* is the share of true edges that are. The median and the coverage are those of `ratio`, `low`
+and `high`, then of `corrected_ratio`, `corrected_low` and `corrected_high`, which allow for selection
+([Confidence](guide/confidence.md#edges-that-were-hardly-found)).
+
+{selected}
 
 ## The interval of a state
 
@@ -151,4 +220,9 @@ Worked out exactly, over all probabilities with n p from 0.5 up. At least 95% ar
 
 def page() -> str:
     """The whole page."""
-    return PAGE.format(directions=directions(), ratios=coverage_of_ratios(), states=coverage_of_states())
+    return PAGE.format(
+        directions=directions(),
+        ratios=coverage_of_ratios(),
+        selected=coverage_of_selected(),
+        states=coverage_of_states(),
+    )

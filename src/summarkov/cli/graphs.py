@@ -53,6 +53,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
     _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
     print_reading(console, shown, models)
+    _print_narrow(console, [edge for edge in shown if edge.is_narrow])
     if graph.order_ is not None:
         _print_order(console, shown, graph.order_)
     if graph.confidence_ is not None:
@@ -191,6 +192,22 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
             f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
             "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
             "is nearer to 1. Influence here is statistical: no proof of cause."
+        )
+    )
+
+
+def _print_narrow(console: Console, edges: Sequence[Influence]) -> None:
+    """Name edges that may look stronger than they are, with ratios that allow for that."""
+    from summarkov.explain.sentences import corrected
+
+    if not edges:
+        return
+    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges[:5]]
+    more = f"; and {len(edges) - 5} more" if len(edges) > 5 else ""
+    console.print(
+        Text(
+            "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
+            f"Allowing for that: {signs(console, '; '.join(told))}{more}."
         )
     )
 

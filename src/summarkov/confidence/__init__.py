@@ -27,6 +27,7 @@ from summarkov.confidence.results import (
     EdgeConfidence,
     benjamini_yekutieli,
 )
+from summarkov.confidence.selected import given_selected
 
 __all__ = [
     "ORDERS",
@@ -46,6 +47,7 @@ __all__ = [
     "benjamini_yekutieli",
     "directions",
     "exact_intervals",
+    "given_selected",
     "order_word",
     "rate_ratio",
     "seen",

@@ -32,7 +32,9 @@ class EdgeConfidence(Comparable):
     gives the target (for an edge that is not ``in_graph``, and this one; where look-backs are learned, at the
     one that most replicates found). ``low`` and ``high`` are its interval: that from counts, or a wider one
     if the ratios of the replicates spread more than counts let one expect, because sequences differ.
-    ``effect`` has the same meaning as everywhere: what the whole interval says.
+    ``effect`` has the same meaning as everywhere: what the whole interval says. ``corrected_ratio``,
+    ``corrected_low`` and ``corrected_high`` allow for that the edge was selected, as those of
+    :class:`summarkov.explain.Influence`; None for an edge that is not ``in_graph``.
 
     Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
     """
@@ -45,6 +47,9 @@ class EdgeConfidence(Comparable):
     low: float
     high: float
     frequency: float
+    corrected_ratio: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
 
 
 @dataclass(frozen=True, repr=False)

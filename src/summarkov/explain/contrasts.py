@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.confidence import Strata, directions, rate_ratio
+from summarkov.confidence import Strata, directions, given_selected, rate_ratio
 from summarkov.engines import StateCounts
 from summarkov.explain.influence import Influence, effect_of
 from summarkov.summaries import TreeSummary
@@ -102,15 +102,18 @@ def influence_of(
     found: Contrast,
     others: Sequence[str],
     sequences: tuple[float, float] | None,
+    margin: float | None = None,
 ) -> Influence:
     """What a contrast says. ``others`` names the columns of its keys, if they stand for influencers.
 
-    ``sequences`` are those with the influencer, and those in which the target followed it.
+    ``sequences`` are those with the influencer, and those in which the target followed it. ``margin`` is that
+    by which the influencer was selected, see :func:`summarkov.confidence.given_selected`.
     """
     estimate = rate_ratio(found.strata)
     more, less = directions(found.strata)
     is_mixed = bool(more.any() and less.any())
     n_with, n_followed = sequences if sequences is not None else (None, None)
+    corrected = (None, None, None) if margin is None else given_selected(found.strata, margin)
     return Influence(
         influencer,
         target,
@@ -122,6 +125,9 @@ def influence_of(
         sequences=n_followed,
         sequences_with=n_with,
         depends=_depends(found.keys[more], found.keys[less], others) if is_mixed else "",
+        corrected_ratio=corrected[0],
+        corrected_low=corrected[1],
+        corrected_high=corrected[2],
     )
 
 

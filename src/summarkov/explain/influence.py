@@ -36,6 +36,11 @@ class Influence(Comparable):
     more likely beside some configurations of the others and less likely beside some, both beyond chance; then
     ``depends`` says on which other influencer that depends, if on a single one. Else it is "unclear".
 
+    Of many edges those are selected that look strong, so one that was selected by a narrow margin looks
+    stronger than it is. ``corrected_ratio``, ``corrected_low`` and ``corrected_high`` allow for that
+    (:func:`summarkov.confidence.given_selected`); they are None where it is not known by which margin.
+    ``is_narrow`` says that the interval then holds 1, though the one from counts alone does not.
+
     ``frequency`` is the share of graphs from resampled data that have the edge, None if it was not asked for.
 
     ``order`` is what the order test says, None if it was not asked for (:meth:`InfluenceGraph.order_test`):
@@ -62,6 +67,9 @@ class Influence(Comparable):
     interval: str = "counts"
     frequency: float | None = None
     depends: str = ""
+    corrected_ratio: float | None = None
+    corrected_low: float | None = None
+    corrected_high: float | None = None
     order: str | None = None
     order_ratio: float | None = None
     order_low: float | None = None
@@ -75,6 +83,7 @@ class Influence(Comparable):
         "rate_without",
         "evidence",
         "is_thin",
+        "is_narrow",
         "is_self",
         "is_reversed",
         "is_turned",
@@ -120,6 +129,14 @@ class Influence(Comparable):
         expected = self.n_with * self.rate_without if self.n_without else 0.0
         behind = self.sequences if self.effect == "amplifies" else self.sequences_with
         return max(self.hits_with, expected) < FEW_HITS or (behind is not None and behind < FEW_SEQUENCES)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether its direction is no longer sure once it is allowed for that it was selected."""
+        if self.corrected_low is None or self.corrected_high is None:
+            return False
+        is_sure = self.effect in ("amplifies", "inhibits")
+        return is_sure and effect_of(self.corrected_low, self.corrected_high) != self.effect
 
     @property
     def faint(self) -> str:

@@ -65,7 +65,23 @@ def verdict(edge: Influence) -> str:
         words += ", other influencers equal"
     if edge.is_reversed:
         words += "; the two rates alone point the other way"
+    if edge.is_narrow:
+        words += f"; {corrected(edge)} allowing for its narrow selection"
     return words + _about_order(edge)
+
+
+def corrected(edge: Influence) -> str:
+    """The ratio and interval that allow for selection; nothing where they are not known.
+
+    >>> numbers = 1.8, 1.3, 2.4, 30, 100, 20, 200
+    >>> narrow = {"corrected_ratio": 1.2, "corrected_low": 0.95, "corrected_high": 2.4}
+    >>> corrected(Influence("A", "B", "amplifies", *numbers, **narrow))
+    '×1.2 (0.95 to 2.4)'
+    """
+    if edge.corrected_ratio is None or edge.corrected_low is None or edge.corrected_high is None:
+        return ""
+    interval = factor_interval(edge.corrected_low, edge.corrected_high)
+    return f"{factor(edge.corrected_ratio)} ({interval})"
 
 
 def _about_order(edge: Influence) -> str:

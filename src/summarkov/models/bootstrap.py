@@ -16,6 +16,7 @@ from summarkov.confidence import (
     EdgeConfidence,
     Strata,
     directions,
+    given_selected,
     rate_ratio,
     widened,
     widening,
@@ -187,10 +188,16 @@ def _edge(
     data = Strata(*(numbers[-1] for numbers in vars(strata[0]).values()))
     drawn = np.concatenate([part.ratio()[:-1] for part in strata])
     found = rate_ratio(data, float(level))
-    low, high = (float(limit) for limit in widened(found, widening(rate_ratio(data), drawn)))
+    wider = widening(rate_ratio(data), drawn)
+    low, high = (float(limit) for limit in widened(found, wider))
     more, less = directions(data)
     effect = effect_of(low, high, is_mixed=bool(more.any() and less.any()))
-    return EdgeConfidence(*names, in_graph, effect, float(found.ratio), low, high, frequency)
+    sure = EdgeConfidence(*names, in_graph, effect, float(found.ratio), low, high, frequency)
+    if not in_graph or fitted.margins is None:
+        return sure
+    margin = fitted.margins[fitted.influencers.index(z)]
+    ratio, least, most = given_selected(data, margin, float(level), float(wider))
+    return replace(sure, corrected_ratio=ratio, corrected_low=least, corrected_high=most)
 
 
 def edge_confidence(
@@ -200,7 +207,17 @@ def edge_confidence(
     if known is None:
         return EdgeConfidence(influencer, target, False, "unclear", math.nan, 0.0, math.inf, frequency)
     return EdgeConfidence(
-        influencer, target, True, known.effect, known.ratio, known.low, known.high, frequency
+        influencer,
+        target,
+        True,
+        known.effect,
+        known.ratio,
+        known.low,
+        known.high,
+        frequency,
+        known.corrected_ratio,
+        known.corrected_low,
+        known.corrected_high,
     )
 
 
@@ -292,4 +309,11 @@ def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
         high=sure.high,
         interval=edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled",
         frequency=sure.frequency,
+        **_corrected(sure),
     )
+
+
+def _corrected(sure: EdgeConfidence) -> dict[str, Any]:
+    """What allows for selection, where the resampled data say it."""
+    names = ("corrected_ratio", "corrected_low", "corrected_high")
+    return {} if sure.corrected_low is None else {name: getattr(sure, name) for name in names}

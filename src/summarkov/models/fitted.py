@@ -41,6 +41,7 @@ class Fitted:
     certificate: Certificate | None  # of an exact search, as long as nothing is added
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
+    margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
 
     @property
     def n_events(self) -> float:
@@ -92,6 +93,7 @@ class Fitted:
                 found,
                 [*names[:column], *names[column + 1 :]] if self.summary.by_level else (),
                 None if self.followed is None else self.followed.of(column, outcome),
+                None if self.margins is None else self.margins[column],
             )
             for column, outcome, found in self.contrasts()
         )

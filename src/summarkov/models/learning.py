@@ -47,7 +47,8 @@ def learn(
     ]
     found = _search(models, source, problems, None, on_done)
     label_counts = source.label_counts
-    for model, target, (result,) in zip(models, targets, found, strict=True):
+    for model, target, problem, (result,) in zip(models, targets, problems, found, strict=True):
+        learned = replace(problem, summary=result.summary)
         model._fitted = model.fitted_type(
             summary=result.summary,
             labels=tuple(source.labels),
@@ -63,6 +64,7 @@ def learn(
             steps=result.steps,
             certificate=result.certificate,
             settings=model.get_params(deep=False),
+            margins=learned.margins(result.influencers, result.table, result.score),
         )
     _count_sequences(models, source)
 

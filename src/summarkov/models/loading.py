@@ -194,6 +194,7 @@ def _read_target(
         steps=_read_trace(node["trace"], problem),
         certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
+        margins=problem.margins(influencers, table, problem.score(table, influencers)),
     )
     _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)

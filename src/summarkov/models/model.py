@@ -293,7 +293,8 @@ class SummaryModel(Predictor):
         new = self.fitted.plus(table, source, followed)
         as_fitted = self.copy(**new.settings)
         problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
-        self._fitted = replace(new, score=problem.score(new.table, new.influencers))
+        score = problem.score(new.table, new.influencers)
+        self._fitted = replace(new, score=score, margins=problem.margins(new.influencers, new.table, score))
 
     def _source(
         self, data: Any, unknown: str = "error", sample_weight: Any = None, n_jobs: int | None = None

@@ -11,8 +11,11 @@ from summarkov.models.bag import Bag
 from summarkov.models.stored_ratios import plain_numbers, read_ratio, size
 from summarkov.store import Node
 
-#: What the order test says.
-_ONLY_OF_GRAPHS = ("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition")
+#: What the order test says, and what allows for selection: a bag has not one margin but many.
+_ONLY_OF_GRAPHS = (
+    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition"),
+    *("corrected_ratio", "corrected_low", "corrected_high"),
+)
 _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 
 

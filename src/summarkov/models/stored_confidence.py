@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.confidence import Confidence, EdgeConfidence
-from summarkov.explain import effect_of
+from summarkov.explain import Influence, effect_of
 from summarkov.models.bootstrap import edge_confidence
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.stored_ratios import plain_numbers, read_ratio
@@ -58,4 +58,16 @@ def _edge(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
         if not np.isclose(ratio, known.ratio, rtol=1e-9, equal_nan=True) and math.isfinite(known.ratio):
             node["ratio"].wrong(f"{known.ratio:.6g}, which is what the counts say")
         ratio = known.ratio
-    return EdgeConfidence(z, x, known is not None, effect, ratio, low, high, frequency)
+    return EdgeConfidence(
+        z, x, known is not None, effect, ratio, low, high, frequency, *_corrected(node, known)
+    )
+
+
+def _corrected(node: Node, known: Influence | None) -> tuple[float, float, float] | tuple[None, None, None]:
+    """The ratio that allows for selection, where the edge was selected by a margin that is known."""
+    if "corrected_low" not in node:  # younger than the format
+        return None, None, None
+    is_given = node["corrected_low"].value is not None
+    if is_given != (known is not None and known.corrected_low is not None):
+        node["corrected_low"].wrong("a number just for edges of the graph, if its models tell margins")
+    return read_ratio(node, "corrected_") if is_given else (None, None, None)

@@ -16,16 +16,16 @@ def plain_numbers(record: object) -> dict[str, Any]:
     }
 
 
-def read_ratio(node: Node) -> tuple[float, float, float]:
-    """A ratio and its limits ``low`` and ``high``.
+def read_ratio(node: Node, which: str = "") -> tuple[float, float, float]:
+    """A ratio and its limits ``low`` and ``high``, whose names may begin with a word.
 
     Nothing is known of a ratio without limits; one that has a lower limit only is infinite.
     """
-    low, high = size(node["low"], 0.0), size(node["high"], math.inf)
+    low, high = size(node[f"{which}low"], 0.0), size(node[f"{which}high"], math.inf)
     if not low <= high:
-        node["low"].wrong("a number up to 'high'")
+        node[f"{which}low"].wrong(f"a number up to '{which}high'")
     unknown = math.inf if low > 0 and high == math.inf else math.nan
-    return size(node["ratio"], unknown), low, high
+    return size(node[f"{which}ratio"], unknown), low, high
 
 
 def size(node: Node, missing: float) -> float:

@@ -151,6 +151,22 @@ class Problem:
             self.n_events if n_events is None else n_events,
         )
 
+    def margins(
+        self, influencers: tuple[int, ...], table: StateCounts, score: float
+    ) -> tuple[float, ...] | None:
+        """By how much the score exceeds that without each influencer; infinite for required ones.
+
+        None where a table does not tell what would be without one.
+        """
+        if not self.summary.by_level:
+            return None
+        found = []
+        for column, z in enumerate(influencers):
+            rest = tuple(u for u in influencers if u != z)
+            left = table.regroup(self.summary.without(table.keys, column))
+            found.append(float("inf") if z in self.required else score - self.score(left, rest))
+        return tuple(found)
+
     def n_joined(self, influencers: tuple[int, ...], candidates: Sequence[int]) -> list[float]:
         """|S(U)| once each candidate joins; one number if it is the same for all."""
         each = candidates if self.reachable_only else candidates[:1]
