@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -130,7 +131,7 @@ def coverage_of_selected(graphs: int = 150) -> str:
 def _three_edges(ratio: float) -> Dynamics:
     """A on B, C on D and E on F, within 5 events; 4% each, and G takes the rest."""
     rate, edges = 0.04, (("A", "B"), ("C", "D"), ("E", "F"))
-    rules = {influencer: rate for influencer, _ in edges}
+    rules: dict[str, Any] = {influencer: rate for influencer, _ in edges}
     rules |= {x: ((z,), {(0,): rate, (1,): rate * ratio}) for z, x in edges}
     states = itertools.product((0, 1), repeat=3)
     rest = {state: 1 - rate * sum(1 + ratio**present for present in state) for state in states}

@@ -34,7 +34,7 @@ def given_selected(
 
     An edge whose margin is wide keeps its ratio and interval, and no interval becomes narrower. One that
     nothing else than chance may have brought in gets a ratio near 1. ``factor`` is how many times as wide the
-    interval is because sequences differ, see :func:`widening`. A ratio of 0 or infinity counts as if half a
+    interval is because sequences differ (``widening``). A ratio of 0 or infinity counts as if half a
     hit were added on either side; its interval stays open on that side.
 
     >>> strata = Strata.of([40], [400], [250], [5000])
