@@ -88,8 +88,9 @@ TABLES ?= 10000
 differential: $(VENV)/.test
 	nice -n 10 $(BIN)/python -m fuzz.differential --tables $(TABLES)
 
-# Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them.
-mutants: $(VENV)/.test
+# Small changes of the code that counts, scores and searches: does a test notice? ARGS="--of 20" tries some of them,
+# ARGS=--native those of the kernels in C++.
+mutants: $(VENV)/.sanitize
 	nice -n 10 $(BIN)/python tools/mutants.py $(ARGS)
 
 # The native kernels, watched for accesses out of bounds and for undefined behaviour. Needs GCC.

@@ -10,11 +10,14 @@ import argparse
 import hashlib
 import json
 import os
+import random
 import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+
+import pyarrow as pa
 
 import summarkov as sm
 from fuzz.tables import Outcome, outcome, random_table, ways
@@ -27,19 +30,21 @@ SETTINGS = (
 )
 
 
-def check(seed: int, folder: Path) -> tuple[Outcome, int]:
+def check(rng: random.Random, folder: Path) -> tuple[Outcome, int]:
     """Read one table in every way; what all of them find, and how many they are."""
-    found = {way: outcome(read) for way, read in ways(random_table(seed), folder)}
+    table = random_table(rng)
+    found = {way: outcome(read) for way, read in ways(table, folder)}
     first = next(iter(found.values()))
     for way, other in found.items():
         if other != first:
-            raise AssertionError(f"table {seed}: {way} finds {other}, and {first} is found in memory")
+            told = f"{way} finds {other}, and {first} is found in memory"
+            raise AssertionError(f"{told}, of {table.to_pydict()} with {table.schema}")
     return first, len(found)
 
 
-def learned(seed: int) -> str:
+def learned(table: pa.Table) -> str:
     """What a graph learns from a table, as text."""
-    events = sm.read_events(random_table(seed))
+    events = sm.read_events(table)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
     return json.dumps([[str(edge.influencer), str(edge.target), edge.ratio] for edge in graph.edges_])
 
@@ -75,12 +80,12 @@ def inside(tables: range) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for seed in tables:
-            found, n = check(seed, folder)
+            found, n = check(random.Random(seed), folder)
             counted["readings"] += n
             counted["refused" if found is None else "read"] += 1
             told = repr(found)
             if found is not None and sum(len(labels) for _, labels in found[0]) > 1:
-                told += learned(seed)
+                told += learned(random_table(random.Random(seed)))
                 counted["learned"] += 1
             digest.update(told.encode("utf-8", "surrogatepass"))
     return {**counted, "digest": digest.hexdigest()}

@@ -1,12 +1,13 @@
-"""Bytes as the number of a random table, which is read in every way; what comes out is the same."""
+"""Bytes as a table, every choice of its cells a byte or more of them, which is read in every way."""
 
 import tempfile
 from pathlib import Path
 
 from fuzz.differential import check as compare
+from fuzz.tables import FromBytes
 
 
 def check(data: bytes) -> None:
     """Equal, or equally refused."""
     with tempfile.TemporaryDirectory() as folder:
-        compare(int.from_bytes(data[:8], "little"), Path(folder))
+        compare(FromBytes(data), Path(folder))

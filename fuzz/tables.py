@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -53,14 +54,38 @@ LABELS = (
 )
 
 
-def random_table(seed: int) -> pa.Table:
+#: What texts that nobody thought of are made of.
+CHARACTERS = "0123456789" * 3 + "-:.+ eETZ/_,;'\"\t\\#xNa٣é€\N{ZERO WIDTH SPACE}\N{NO-BREAK SPACE}"
+
+
+class FromBytes(random.Random):
+    """Draws that bytes tell, so that who chooses the bytes chooses the table; zeros come after them."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(0)
+        self._data, self._at = data, 0
+
+    def getrandbits(self, k: int, /) -> int:
+        """A number of ``k`` bits: the lowest of the next bytes."""
+        n = (k + 7) // 8
+        found = int.from_bytes(self._data[self._at : self._at + n], "little")
+        self._at += n
+        return found & ((1 << k) - 1)
+
+    def random(self) -> float:
+        """A number from 0 on and below 1: the next byte."""
+        return self.getrandbits(8) / 256
+
+
+def random_table(rng: random.Random) -> pa.Table:
     """A table of cases, events and mostly times; grouped and sorted, or not; hostile now and then."""
-    rng = random.Random(seed)
     n = rng.choice((0, 1, 2, 5, 20, 60))
     cases = [rng.choice(("x", "y", "z", "7", "x y", "", "é")) for _ in range(n)]
     if rng.random() < 0.4:
         cases.sort()
     labels = rng.sample(LABELS, rng.randint(1, 6))
+    if rng.random() < 0.1:
+        labels[0] = _odd_text(rng)
     columns = {"case": pa.array(cases, pa.string())}
     columns["event"] = pa.array([rng.choice(labels) for _ in range(n)], pa.string())
     if rng.random() < 0.9:
@@ -77,8 +102,8 @@ def _times(rng: random.Random, n: int) -> pa.Array:
     if rng.random() < 0.6:
         line = rng.choice(TEXTS)
         cells = [rng.choice(line) for _ in range(n)]
-        if n and rng.random() < 0.2:
-            cells[rng.randrange(n)] = rng.choice((*HOSTILE, *rng.choice(TEXTS)))
+        for _ in range(rng.choice((0, 0, 0, 1, 2)) if n else 0):
+            cells[rng.randrange(n)] = _odd_text(rng)
         if rng.random() < 0.3:
             cells.sort()
         return pa.array(cells, rng.choice((pa.string(), pa.large_string(), pa.string_view())))
@@ -97,6 +122,12 @@ def _times(rng: random.Random, n: int) -> pa.Array:
         return pa.array([v + 2**53 if rng.random() < 0.2 else v for v in numbers], kind)
     width = {8: pa.int8(), 32: pa.int32()}.get(kind.bit_width, pa.int64())
     return pa.array(numbers, width).cast(kind)
+
+
+def _odd_text(rng: random.Random) -> str:
+    if rng.random() < 0.5:
+        return rng.choice((*HOSTILE, *rng.choice(TEXTS)))
+    return "".join(rng.choice(CHARACTERS) for _ in range(rng.randint(1, 12)))
 
 
 #: Labels of every case in the order of first rows, and ties; or None if the table is refused.
@@ -152,6 +183,8 @@ def ways(table: pa.Table, folder: Path) -> Iterator[tuple[str, Callable[[], Outc
     yield "Parquet", lambda: in_memory(whole)
     for memory in (1 << 14, 1 << 26):
         yield f"Parquet streamed in {memory}", lambda memory=memory: streamed(whole, memory, folder)
+    parts = _in_parts(table, folder / "parts.parquet", parquet.write_table)
+    yield "Parquet in parts, streamed", lambda: streamed(parts, 1 << 14, folder)
     chunked = pa.Table.from_batches(table.to_batches(max_chunksize=3), table.schema)
     yield "in chunks", lambda: in_memory(chunked)
     yield "dictionaries", lambda: in_memory(_encoded(table))
@@ -175,6 +208,17 @@ def ways(table: pa.Table, folder: Path) -> Iterator[tuple[str, Callable[[], Outc
             yield "CSV", lambda: in_memory(text)
             for memory in (1 << 14, 1 << 26):
                 yield f"CSV streamed in {memory}", lambda memory=memory: streamed(text, memory, folder)
+            files = _in_parts(plain, folder / "parts.csv", csv.write_csv)
+            yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder)
+
+
+def _in_parts(table: pa.Table, folder: Path, write: Callable[[pa.Table, Path], None]) -> Path:
+    """A folder with the rows of a table in files that are read in their order."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for number, start in enumerate(range(0, max(len(table), 1), 17)):
+        write(table.slice(start, 17), folder / f"{number}{folder.suffix}")
+    return folder
 
 
 def _encoded(table: pa.Table) -> pa.Table:

@@ -5,10 +5,11 @@ put in the place of the module's own in a process forked from one that has colle
 already, and it is killed if one of them fails, or if they take twice as long as usual. First they run
 with a tenth of their examples, and what survives that with all of them.
 
-    python tools/mutants.py [--of N] [MODULE ...]
+    python tools/mutants.py [--native] [--of N] [MODULE ...]
 
-tries N mutants of each module, drawn with a fixed seed (default: all), and prints the survivors. ``make
-mutants``; what survives, and why, is in docs/robustness.md.
+tries N mutants of each module, drawn with a fixed seed (default: all), and prints the survivors; with
+``--native`` those of the kernels in C++ (native_mutants.py). ``make mutants``; what survives, and why, is in
+docs/robustness.md.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -51,6 +53,9 @@ SCORES = ["tests/unit/scores/test_scores.py", "tests/properties/test_scores.py",
 COUNTS = ["tests/every_engine/test_counts.py", "tests/every_engine/test_cuts.py"]
 REPLICATES = ["tests/every_engine/test_replicates.py", "tests/every_engine/test_weights.py"]
 SEARCHES = ["tests/properties/test_searches.py", "tests/properties/test_bootstrap.py"]
+
+#: What a mutant may take: some ask for all there is.
+MOST_MEMORY = 6 << 30
 
 #: The modules, and the tests that are about each, the quickest first.
 TESTS: dict[str, list[str]] = {
@@ -193,26 +198,25 @@ def _replace(old: Any, new: Any) -> None:
 
 
 class Trial:
-    """Runs the tests that pytest has collected once without, and once with each mutant."""
+    """Runs the tests that pytest has collected once without any mutant, and once after each change."""
 
-    def __init__(self, module: str, sources: list[str]) -> None:
-        self.name, self.sources = module, sources
+    def __init__(self, changes: Sequence[Callable[[], None]]) -> None:
+        self.changes = changes
         self.survivors: list[int] | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """In place of pytest's own loop."""
-        module = importlib.import_module("summarkov." + self.name.removesuffix(".py").replace("/", "."))
-        usual = self._took(session, None, None)
+        usual = self._took(session, lambda: None)
         if usual is not None:
             self.survivors = []
-            for number, source in enumerate(self.sources):
-                if self._took(session, module, source, 2 * usual + 2) is not None:
+            for number, change in enumerate(self.changes):
+                if self._took(session, change, 2 * usual + 2) is not None:
                     self.survivors.append(number)
         return True
 
     def _took(
-        self, session: pytest.Session, module: ModuleType | None, source: str | None, limit: float = 3600.0
+        self, session: pytest.Session, change: Callable[[], None], limit: float = 3600.0
     ) -> float | None:
         """Seconds of processor time that the tests take; None if one fails, or if they take too long."""
         child = os.fork()
@@ -220,8 +224,8 @@ class Trial:
             with contextlib.suppress(BaseException):
                 resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit)))
                 signal.alarm(20 * int(limit))  # for one that waits for ever
-                if module is not None and source is not None:
-                    put_in_place(module, source)
+                resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+                change()
                 for item, following in itertools.zip_longest(session.items, session.items[1:]):
                     item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                     if session.testsfailed:
@@ -233,8 +237,10 @@ class Trial:
         return used.ru_utime + used.ru_stime if os.waitstatus_to_exitcode(status) == 0 else None
 
 
-def survivors(module: str, sources: list[str], examples: float) -> list[int] | None:
-    """The mutants that no test kills, or None if tests fail without any."""
+def survivors(
+    changes: Sequence[Callable[[], None]], tests: list[str], left_out: str, examples: float
+) -> list[int] | None:
+    """The mutants that no test kills, or None if tests fail without any; a change is made in a fork."""
     with tempfile.TemporaryDirectory() as folder:
         child = os.fork()
         if child == 0:
@@ -243,10 +249,10 @@ def survivors(module: str, sources: list[str], examples: float) -> list[int] | N
                 os.dup2(nowhere.fileno(), 2)
                 os.environ["SUMMARKOV_EXPLORE"] = str(examples)
                 options = ["-x", "-q", "--assert=plain", "-o", "addopts=--import-mode=importlib"]
-                options += ["-p", "no:cacheprovider", "-k", "not [native", f"--basetemp={folder}/tests"]
+                options += ["-p", "no:cacheprovider", "-k", f"not {left_out}", f"--basetemp={folder}/tests"]
                 options += ["--hypothesis-profile=mutants"]
-                trial = Trial(module, sources)
-                pytest.main([*options, *TESTS[module]], plugins=[trial])
+                trial = Trial(changes)
+                pytest.main([*options, *tests], plugins=[trial])
                 Path(folder, "survivors").write_text(json.dumps(trial.survivors))
             os._exit(0)
         os.waitpid(child, 0)
@@ -254,28 +260,56 @@ def survivors(module: str, sources: list[str], examples: float) -> list[int] | N
         return found
 
 
+Mutant = tuple[int, str, Callable[[], None]]
+
+
+def left_of(every: Sequence[Mutant], of: int | None, tests: list[str], left_out: str, name: str) -> list[int]:
+    """Try mutants, all or so many drawn, and print the survivors; how many were tried, and are left."""
+    chosen = every if of is None else random.Random(1).sample(every, min(of, len(every)))
+    left = list(chosen)
+    for examples in (0.1, 1.0):
+        changes = [change for _, _, change in left]
+        numbers = survivors(changes, tests, left_out, examples) if left else []
+        if numbers is None:
+            sys.exit(f"{name}: its tests fail without any mutant")
+        left = [left[number] for number in numbers]
+    share = f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(every)} in all)"
+    print(f"{name}: {share}", *(f"  {line}: {what}" for line, what, _ in left), sep="\n", flush=True)
+    return [len(chosen), len(left)]
+
+
+def python_mutants(module: str) -> list[Mutant]:
+    """All mutants of a module."""
+    name = "summarkov." + module.removesuffix(".py").replace("/", ".")
+
+    def change(source: str) -> None:
+        put_in_place(importlib.import_module(name), source)
+
+    found = sorted(mutants((ROOT / "src" / "summarkov" / module).read_text()))
+    return [(line, what, partial(change, source)) for line, what, source in found]
+
+
 def main() -> None:
     """Try mutants module by module."""
     parser = argparse.ArgumentParser(prog="python tools/mutants.py")
-    parser.add_argument("modules", nargs="*", default=list(TESTS), metavar="MODULE")
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="default all")
     parser.add_argument("--of", type=int, default=None, help="mutants of each module, drawn; default all")
+    parser.add_argument("--native", action="store_true", help="of the native kernels")
     given = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT), str(ROOT / "tests")]
-    os.environ["SUMMARKOV_KERNELS"] = "numpy"  # which are mutated
-    tried = survived = 0
-    for module in given.modules:
-        every = sorted(mutants((ROOT / "src" / "summarkov" / module).read_text()))
-        chosen = every if given.of is None else random.Random(1).sample(every, min(given.of, len(every)))
-        left = chosen
-        for examples in (0.1, 1.0):
-            numbers = survivors(module, [source for _, _, source in left], examples) if left else []
-            if numbers is None:
-                sys.exit(f"{module}: its tests fail without any mutant")
-            left = [left[number] for number in numbers]
-        tried, survived = tried + len(chosen), survived + len(left)
-        share = f"{len(chosen) - len(left)} of {len(chosen)} killed ({len(every)} in all)"
-        print(f"{module}: {share}", *(f"  {line}: {what}" for line, what, _ in left), sep="\n", flush=True)
+    os.environ["SUMMARKOV_KERNELS"] = "native" if given.native else "numpy"  # which are mutated
+    results = []
+    if given.native:
+        import native_mutants
+
+        found = native_mutants.build(given.modules)
+        for name, every in found.items():
+            results.append(left_of(every, given.of, native_mutants.TESTS, "[numpy", name))
+    else:
+        for name in given.modules or TESTS:
+            results.append(left_of(python_mutants(name), given.of, TESTS[name], "[native", name))
+    tried, survived = (sum(numbers) for numbers in zip(*results, strict=True))
     print(f"together: {tried - survived} of {tried} killed, {(tried - survived) / tried:.1%}")
 
 

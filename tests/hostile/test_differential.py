@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shlex
 import subprocess
 import sys
@@ -12,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fuzz import CORPUS, check_of, kept, tables
 from fuzz.__main__ import BYTES, bounded
 from fuzz.differential import SETTINGS, check
-from fuzz.tables import in_memory, streamed
+from fuzz.tables import FromBytes, in_memory, random_table, streamed
 
 import summarkov as sm
 from summarkov.engines.stream import open_stream
@@ -27,9 +29,32 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.needs("duckdb", "pandas", "polars")
 @pytest.mark.parametrize("first", range(0, 40, 20))
 def test_random_tables(tmp_path, first):
-    found = [check(seed, tmp_path)[0] for seed in range(first, first + 20)]
+    found = [check(random.Random(seed), tmp_path)[0] for seed in range(first, first + 20)]
     assert sum(each is not None for each in found) >= 5
     assert sum(each is None for each in found) >= 1
+
+
+def test_bytes_choose_the_table():
+    found = [random_table(FromBytes(path.read_bytes())) for path in kept("differential")]
+    assert len({str(table.schema) for table in found}) == len(found) == 8
+    data = kept("differential")[0].read_bytes()
+    assert random_table(FromBytes(data)) == random_table(FromBytes(data + b"beyond"))
+    assert random_table(FromBytes(b"")).num_rows == 0
+    changed = {
+        str(random_table(FromBytes(bytes([*data[:i], data[i] ^ 1, *data[i + 1 :]])))) for i in range(40)
+    }
+    assert len(changed) > 10  # so that who looks for other tables finds some by changing single bytes
+
+
+@pytest.mark.needs("duckdb", "pandas", "polars")
+def test_the_door_notices_a_reader_that_differs(monkeypatch):
+    data = (CORPUS / "differential" / "bool").read_bytes()
+    assert check_of("differential")(data) is None
+    monkeypatch.setattr(tables, "streamed", lambda *way: ([("nobody", ("a",))], 0))
+    with pytest.raises(
+        AssertionError, match=r"Parquet streamed in 16384 finds .*'nobody'.*is found in memory"
+    ):
+        check_of("differential")(data)
 
 
 @pytest.mark.needs("duckdb", "pandas", "polars")
