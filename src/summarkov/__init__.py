@@ -10,10 +10,10 @@ Public names load when first used, so that ``import summarkov`` is instant.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing, which takes most of the time until the command is ready for Ctrl-C
 if TYPE_CHECKING:
+    from typing import Any
+
     from summarkov.engines import EventSource
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
@@ -117,6 +117,8 @@ _ROOMS = ("errors", "plot", "text")
 
 
 def __getattr__(name: str) -> Any:
+    import importlib
+
     if name in _ROOMS:
         return importlib.import_module(f"summarkov.{name}")
     if name not in _WHERE:

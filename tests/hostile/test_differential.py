@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from fuzz import CORPUS, check_of, kept, tables
+from fuzz import __main__ as fuzzing
 from fuzz.__main__ import BYTES, bounded
 from fuzz.differential import SETTINGS, check
 from fuzz.tables import FromBytes, in_memory, random_table, streamed
@@ -162,3 +163,10 @@ def test_the_fuzzers_notice_what_takes_too_much():
     assert "bytes more" in run.stderr
     assert bounded(lambda data: None)(b"x" * 4096) is None
     assert BYTES >= 1 << 27
+
+
+def test_the_fuzzers_notice_what_takes_too_long(monkeypatch):
+    monkeypatch.setattr(fuzzing, "SECONDS", 0.0)
+    monkeypatch.setattr(fuzzing, "SECONDS_PER_STEP", 1e-9)
+    with pytest.raises(AssertionError, match=r"took 0\.\d s"):
+        bounded(lambda data: sum(range(10**5 * len(data))) and None)(b"xy")

@@ -207,8 +207,15 @@ def test_formulas_by_command(here):
 # ---------------------------------------------------------------------- signals, pages, builds
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.learn"])
+FIRST = ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.learn"]
+BEFORE_THE_FIRST = ["summarkov.cli.signals", "contextlib", "threading"]
+
+
+@pytest.mark.parametrize(
+    ("number", "module"),
+    [(number, module) for number in (signal.SIGINT, signal.SIGTERM) for module in FIRST]
+    + [(signal.SIGINT, module) for module in BEFORE_THE_FIRST],
+)
 def test_an_interruption_of_the_first_imports(here, number, module):
     code = f"""
 import builtins, signal, sys
@@ -225,6 +232,13 @@ main()
 """
     ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
     assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "", "Error: interrupted\n")
+
+
+def test_nothing_else_is_imported_before_the_command_is_ready_for_ctrl_c():
+    code = "import sys\nbefore = {*sys.modules, '__future__'}\nimport summarkov.cli.start\n"
+    code += "print(*sorted({*sys.modules} - before))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.stdout.split() == ["summarkov", "summarkov.cli", "summarkov.cli.start"]
 
 
 def test_a_page_of_too_many_labels():

@@ -1,23 +1,28 @@
-"""The first thing that the command does: be ready for Ctrl-C before all else is imported."""
+"""The first thing that the command does: be ready for Ctrl-C before all else is imported.
+
+Before that come only Python's own start, the script that installers write, and the few lines that make this
+module: an interruption there is Python's to tell.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from summarkov.cli.signals import interrupting
-
 
 def main() -> None:
     """Run the command line; before the commands themselves take over, an interruption is told here."""
-    with interrupting() as signals:
-        try:
+    signals: list[int] = []
+    try:
+        from summarkov.cli.signals import interrupting
+
+        with interrupting() as signals:
             from summarkov.cli.main import app
 
             app()
-        except SystemExit:
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if not signals and not isinstance(error, KeyboardInterrupt):
             raise
-        except BaseException:
-            if not signals:
-                raise
-            sys.stderr.write("Error: interrupted\n")
-            sys.exit(128 + signals[0])
+        sys.stderr.write("Error: interrupted\n")
+        sys.exit(128 + (signals[0] if signals else 2))
