@@ -15,7 +15,6 @@ import summarkov as sm
 from fuzz import CORPUS
 from summarkov.errors import StoreError, SummarkovError
 from summarkov.models import Bag, InfluenceGraph
-from summarkov.models.storage import to_document
 
 warnings.simplefilter("error")  # a number that is not one must not pass quietly
 
@@ -62,7 +61,7 @@ def load_and_use(data: bytes) -> None:
     else:
         assert (p >= 0).all()
         assert abs(p.sum(axis=1) - 1).max() < 1e-9
-    json.dumps(to_document(model), allow_nan=False)
+    json.dumps(model.to_document(), allow_nan=False)
     for each in model.models_.values() if isinstance(model, InfluenceGraph) else [model]:
         if not isinstance(each, Bag):
             assert all(row.words is not None for row in each.table_)

@@ -96,7 +96,7 @@ def confidence(
             graph.save(output)
     if json:
         from summarkov.cli.documents import confidence_document
-        from summarkov.models.stored_order import order_document
+        from summarkov.models.stored_results import order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
         print_json({"saved": None if output is None else str(output), **confidence_document(graph), **tested})

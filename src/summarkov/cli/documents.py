@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.stored_order import order_document
+    from summarkov.models.stored_results import order_document
 
     first = next(iter(graph.models_.values()))
     return {

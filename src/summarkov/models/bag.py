@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +25,8 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictions import Residual
 from summarkov.models.predictor import Predictor
+from summarkov.models.saving import document_of
+from summarkov.models.stored_results import influence_documents
 from summarkov.settings import check_whole, seed_of
 from summarkov.typing import FloatArray, IntArray
 
@@ -170,11 +171,16 @@ class Bag(Predictor):
     def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
         return self.models_[0]._outcomes_at(index)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the bag as JSON, all or nothing."""
-        from summarkov.models.storage import save
-
-        save(self, path)
+    def to_document(self) -> dict[str, Any]:
+        """The fitted bag as plain values: what ``save`` writes."""
+        counted = hasattr(self, "_influences")
+        return {
+            **document_of("Bag"),
+            "settings": {"n_models": len(self.models_), "seed": seed_of(self.seed, self.random_state)},
+            "usage": self.usage_,
+            **({"influences": influence_documents(self.influences_)} if counted else {}),
+            "models": [model.to_document() for model in self.models_],
+        }
 
 
 def bag_influences(models: Sequence[Fitted], source: CountSource) -> tuple[Influence, ...]:

@@ -30,6 +30,8 @@ from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor
+from summarkov.models.saving import models_document
+from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
 from summarkov.typing import FloatArray, IntArray
@@ -248,11 +250,13 @@ class InfluenceGraph(Halved, OrderTested, Predictor):
             self._next.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the graph as JSON, all or nothing."""
-        from summarkov.models.storage import save
-
-        save(self, path)
+    def to_document(self) -> dict[str, Any]:
+        """The fitted graph as plain values: what ``save`` writes."""
+        return {
+            **models_document("InfluenceGraph", list(self.models_.values())),
+            **({} if self.confidence_ is None else {"confidence": confidence_document(self.confidence_)}),
+            **({} if self.order_ is None else {"order": order_document(self.order_)}),
+        }
 
     def to_html(
         self,

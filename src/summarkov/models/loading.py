@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Target
+from summarkov.engines import StateCounts, Target
 from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
-from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
-from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.models.storage import NUMBERS, VERSION
-from summarkov.models.stored_bags import read_influences
-from summarkov.models.stored_certificates import check_certificate, read_certificate
-from summarkov.models.stored_confidence import read_confidence
-from summarkov.models.stored_order import read_order
-from summarkov.models.stored_states import read_lookbacks, read_table
-from summarkov.models.stored_trees import check_splits, read_tree
-from summarkov.models.tree import TreeSuMM
-from summarkov.search import LookbackProblem, Problem, Step
-from summarkov.search.contexts import ContextProblem
-from summarkov.search.lookbacks import LookbackStep
-from summarkov.search.tree import TreeProblem
+from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
+from summarkov.models.stored_results import read_confidence, read_influences, read_order
+from summarkov.search import Certificate, Problem
+from summarkov.search.exact import n_allowed
 from summarkov.store import Node, check_seal, read_document
-from summarkov.summaries import Summary, WindowSummary, registered_summary
+from summarkov.summaries import Summary, registered_summary
 from summarkov.typing import IntArray
 
-_KINDS: dict[str, type[SummaryModel]] = {
-    c.__name__: c
-    for c in (BSuMM, OSuMM, CSuMM, SuMM, MarkovChain, VariableOrderChain, ContextTreeWeighting, TreeSuMM)
-}
 #: Settings that are younger than the format; a file without them was written when they had no other value.
 _YOUNGER = ("max_sets",)
+#: More sets than any vocabulary that fits in a file has.
+_MOST_SETS = 2**100_000
 
 
 def load(path: str | PathLike[str]) -> SummaryModel | InfluenceGraph | Bag:
@@ -61,16 +49,16 @@ def _read_bag(document: Node) -> Bag:
     one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
     if not one_of_a_kind or any(isinstance(m, InfluenceGraph) for m in models):
         document["models"].wrong("models of one kind, of the same target and vocabulary")
-    settings = document["settings"]
-    if settings["n_models"].count() != len(models):
-        settings["n_models"].wrong(f"{len(models)}, the number of models")
-    bag = Bag(models[0].copy(), len(models), settings["seed"].count())
+    bag = Bag(models[0].copy(), len(models), document["settings"]["seed"].count())
     bag._models = tuple(models)
-    if document["usage"].value != bag.usage_:
-        document["usage"].wrong("the shares of the models that the labels influence")
     if "influences" in document:  # younger than the format
         bag._influences = read_influences(document["influences"], bag)
+    refuse_differences(document, _without(bag.to_document(), "version", "models"))
     return bag
+
+
+def _without(document: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
 
 
 def _check_format(document: Node) -> None:
@@ -87,8 +75,9 @@ def _check_format(document: Node) -> None:
 def _read(document: Node) -> Any:
     """A model or a graph."""
     _check_format(document)
-    kind = document["kind"].one_of((*_KINDS, "InfluenceGraph"))
-    family = _KINDS[document["model"].one_of(tuple(_KINDS))]
+    families = dict(sorted(SummaryModel.families.items()))
+    kind = document["kind"].one_of((*families, "InfluenceGraph"))
+    family = families[document["model"].one_of(tuple(families))]
     try:
         template = family(**_read_settings(document["settings"], family))
         summary = template.make_summary()
@@ -96,10 +85,20 @@ def _read(document: Node) -> Any:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
     data = _read_data(document["data"])
     models = [_read_target(node, template, summary, data, document) for node in document["targets"].list()]
+    found: SummaryModel | InfluenceGraph
     if kind != "InfluenceGraph":
         if len(models) != 1 or kind != document["model"].value:
             raise StoreError(f"{document['targets'].where}: a {kind} has one target of its own kind")
-        return models[0]
+        found = models[0]
+    else:
+        found = _read_graph(document, template, models)
+    # settings are taken as they are, and the first version had another measure of confidence
+    other = ("confidence",) if document["version"].value < VERSION else ()
+    refuse_differences(document, _without(found.to_document(), "version", "settings", *other))
+    return found
+
+
+def _read_graph(document: Node, template: SummaryModel, models: list[SummaryModel]) -> InfluenceGraph:
     if not models or any(len(model.target_) != 1 for model in models):
         raise StoreError(f"{document['targets'].where}: a graph has targets of one label each")
     names = [model.target_[0] for model in models]
@@ -171,13 +170,11 @@ def _read_target(
     names = tuple(labels[code] for code in target.codes)
     model = template.copy(target=names[0] if len(names) == 1 else names)
     problem = _check_settings(model, summary, target, data, document)
-    if isinstance(problem, LookbackProblem):
-        problem = replace(problem, summary=read_lookbacks(node, problem, influencers))
-    if isinstance(problem, TreeProblem):
-        problem = read_tree(node["tree"], problem)
-    rows = node["states"].list()
+    problem = problem.read_learned(node, influencers)
     beside = [labels[z] for z in influencers]
-    table = read_table(node["states"], problem.summary, beside, data.index, target.n_outcomes)
+    table = _read_table(node["states"], problem.summary, beside, data, target)
+    if (told := problem.influencers_of(table)) is not None:
+        refuse_differences(node["influencers"], [labels[z] for z in told])
     score = node["score"]
     fitted = model.fitted_type(
         summary=problem.summary,
@@ -191,19 +188,30 @@ def _read_target(
         alpha=template.alpha,
         prior=template.prior,
         score=-np.inf if score.value is None else score.number(),
-        steps=_read_trace(node["trace"], problem),
-        certificate=read_certificate(node["certificate"], labels) if "certificate" in node else None,
+        steps=problem.read_steps(node["trace"], table),
+        certificate=_read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
         margins=problem.margins(influencers, table, problem.score(table, influencers)),
+        followed=_read_sequences(node["sequences"], beside, names) if "sequences" in node else None,
     )
-    _check_sums(node, rows, fitted)
     _check_result(node, fitted, problem)
-    if isinstance(problem, TreeProblem):
-        check_splits(node["trace"], problem, table)
-    if "sequences" in node:  # younger than the format
-        fitted = replace(fitted, followed=_read_sequences(node["sequences"], beside, names))
     model._fitted = fitted
     return model
+
+
+def _read_table(
+    node: Node, summary: Summary, influencers: list[str], data: _Data, target: Target
+) -> StateCounts:
+    """The states and their counts, which must add up to those of the labels."""
+    rows = node.list()
+    counts = np.array(
+        [[n.count() for n in row["counts"].list(target.n_outcomes)] for row in rows], dtype=np.int64
+    ).reshape(len(rows), target.n_outcomes)
+    table = StateCounts(*summary.read_table(node, influencers, data.index, counts))
+    of_target, expected = table.counts.sum(axis=0), data.label_counts[list(target.codes)]
+    if (of_target[: len(expected)] != expected).any() or of_target.sum() != data.label_counts.sum():
+        raise StoreError(f"{node.where}: the counts do not add up to those of the labels in 'data'")
+    return table
 
 
 def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...]) -> Followed:
@@ -227,30 +235,12 @@ def _sequences(node: Node, most: float = math.inf) -> float:
     return n
 
 
-def _read_trace(node: Node, problem: Problem) -> tuple[Step, ...]:
-    if isinstance(problem, TreeProblem):
-        return ()  # the tree tells them, and is checked against them
-    return tuple(_read_step(step, problem) for step in node.list())
-
-
-def _read_step(node: Node, problem: Problem) -> Step:
-    open_ = isinstance(problem, LookbackProblem)
-    action = node["action"].one_of(("add", "remove", "change") if open_ else ("add", "remove"))
-    values = node["label"].one_of(tuple(problem.labels)), node["score"].number(), node["gain"].number()
-    if not isinstance(problem, LookbackProblem):
-        return Step(action, *values)
-    if node["lookback"].value not in problem.lookbacks:
-        node["lookback"].wrong(f"one of {', '.join(map(str, problem.lookbacks))}")
-    return LookbackStep(action, *values, lookback=node["lookback"].value)
-
-
 def _check_settings(
     model: SummaryModel, summary: Summary, target: Target, data: _Data, document: Node
 ) -> Problem:
     """The search that the model was found by; settings with which none could start are refused."""
     try:
-        if isinstance(summary, WindowSummary):
-            summary.window(data.labels)
+        summary.window(data.labels)  # refuses labels that are not there
         n_events = data.label_counts.sum() / data.scale
         problem = model.make_problem(data.labels, target, summary, n_events, data.scale)
         model.make_search(problem)
@@ -270,18 +260,6 @@ def _codes(node: Node, index: dict[str, int]) -> tuple[int, ...]:
     return tuple(codes)
 
 
-def _check_sums(node: Node, rows: list[Node], fitted: Fitted) -> None:
-    """What can be worked out from the counts must agree with them."""
-    of_target = fitted.table.counts.sum(axis=0)
-    expected = fitted.label_counts[list(fitted.target.codes)]
-    if (of_target[: len(expected)] != expected).any() or of_target.sum() != fitted.label_counts.sum():
-        raise StoreError(f"{node['states'].where}: the counts do not add up to those of the labels in 'data'")
-    for row, theta in zip(rows, fitted.theta, strict=False):
-        given = [p.number() for p in row["probabilities"].list(len(theta))]
-        if not np.allclose(given, theta, rtol=1e-9, atol=1e-12):
-            row["probabilities"].wrong(f"{[round(float(p), 6) for p in theta]}, which is what the counts say")
-
-
 def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
     """The influencers must be some that the search may find, and have the score that it gave them."""
     found = set(fitted.influencers)
@@ -289,14 +267,31 @@ def _check_result(node: Node, fitted: Fitted, problem: Problem) -> None:
         node["influencers"].wrong("the required influencers, and none but candidates")
     if len(found) - len(problem.required) > problem.room:
         node["influencers"].wrong(f"at most {problem.max_influencers} influencers")
-    if isinstance(problem, ContextProblem) and fitted.influencers != problem.influencers_of(fitted.table):
-        node["influencers"].wrong("the labels of the contexts")
-    if isinstance(problem, TreeProblem) and fitted.influencers != problem.tree.influencers:
-        node["influencers"].wrong("the labels that the tree tests")
-    if not math.isclose(node["log_likelihood"].number(), fitted.log_likelihood, rel_tol=1e-9):
-        node["log_likelihood"].wrong(f"{fitted.log_likelihood:.6f}, which is what the counts say")
     if fitted.certificate is not None:
-        check_certificate(node["certificate"], fitted, problem)
+        _check_certificate(node["certificate"], fitted.certificate, fitted.score, n_allowed(problem))
     score = problem.score(fitted.table, fitted.influencers)
     if math.isfinite(score) and not math.isclose(fitted.score, score, rel_tol=1e-9):
-        node["score"].wrong(f"{score:.6f}, which is what the counts say")
+        node["score"].wrong(f"{score:.6f}, which is what the rest of the file says")
+
+
+def _read_certificate(node: Node, labels: tuple[str, ...]) -> Certificate:
+    """The certificate of an exact search."""
+    return Certificate(
+        examined=node["examined"].count(_MOST_SETS),
+        pruned=node["pruned"].count(_MOST_SETS),
+        open=node["open"].count(_MOST_SETS),
+        bound=node["bound"].number(),
+        gap=node["gap"].number(),
+        greedy=tuple(label.one_of(labels) for label in node["greedy"].list()),
+        greedy_gap=node["greedy_gap"].number(),
+    )
+
+
+def _check_certificate(node: Node, found: Certificate, score: float, n_sets: int) -> None:
+    """What a certificate says must agree with itself and with the model."""
+    if found.examined + found.pruned + found.open != n_sets:
+        node.wrong(f"examined, pruned and open sets that add up to {n_sets}")
+    if found.gap < 0 or found.greedy_gap < 0 or (found.is_optimal and found.gap > 0):
+        node.wrong("gaps from 0 on, and none once nothing is open")
+    if not math.isclose(found.bound, score + found.gap, rel_tol=1e-9, abs_tol=1e-9):
+        node["bound"].wrong("the score and the gap together")

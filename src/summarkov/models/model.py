@@ -31,6 +31,7 @@ from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor
+from summarkov.models.saving import models_document
 from summarkov.models.table import StateTable
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
@@ -57,6 +58,16 @@ class SummaryModel(Predictor):
     # ------------------------------------------------------------------ what a family decides
 
     _learned: ClassVar[str] = "_fitted"
+
+    #: Every family by the name of its class, as files have it.
+    families: ClassVar[dict[str, type[SummaryModel]]] = {}
+    #: The name of the family on the command line, if it has one there.
+    command_name: ClassVar[str | None] = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not any(getattr(getattr(cls, name), "__isabstractmethod__", False) for name in dir(cls)):
+            cls.families[cls.__name__] = cls
 
     #: Whether labels are chosen as influencers, so that edges can be looked for again in other data.
     has_edges: ClassVar[bool] = False
@@ -259,11 +270,9 @@ class SummaryModel(Predictor):
             progress=progress,
         )
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model as JSON, all or nothing."""
-        from summarkov.models.storage import save
-
-        save(self, path)
+    def to_document(self) -> dict[str, Any]:
+        """The fitted model as plain values: what ``save`` writes."""
+        return models_document(type(self).__name__, [self])
 
     def to_html(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions, Residual, Unknown
 from summarkov.simulate.draw import after_histories
+from summarkov.store import write_sealed
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -52,6 +54,14 @@ class Predictor(Parameters):
 
     def _check_predicts(self) -> None:
         """Refuse to predict where that is not possible."""
+
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """What was learned, as plain values: what ``save`` writes."""
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it."""
+        write_sealed(path, self.to_document(), indent=1)
 
     # ------------------------------------------------------------------ how well it predicts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from summarkov.engines.counts import Counts
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 #: The influencers (codes) and their look-backs.
 Place = dict[int, int | None]
@@ -75,6 +78,25 @@ class LookbackProblem(Problem):
         """The summary of the influencers found, which looks for no others."""
         own = {self.labels[z]: place[z] for z in sorted(place)}
         return replace(self.window, lookback=own, only=True)
+
+    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+        """With the look-backs that were learned."""
+        names = [self.labels[z] for z in influencers]
+        given = node["lookbacks"]
+        if not isinstance(given.value, dict) or sorted(given.value) != names:
+            given.wrong(f"a look-back for each of {', '.join(names) or 'no influencers'}")
+        place = {z: self._read_lookback(given[name]) for z, name in zip(influencers, names, strict=True)}
+        return replace(self, summary=self.learned(place))
+
+    def _read_lookback(self, node: Node) -> int | None:
+        if isinstance(node.value, bool | float) or node.value not in self.lookbacks:
+            node.wrong(f"one of {', '.join(map(str, self.lookbacks))}")
+        found: int | None = node.value
+        return found
+
+    def read_step(self, node: Node, actions: tuple[str, ...]) -> LookbackStep:
+        step = super().read_step(node, (*actions, "change"))
+        return LookbackStep(**vars(step), lookback=self._read_lookback(node["lookback"]))
 
     # ---------------------------------------------------------------- what the search asks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from summarkov.frames import Records
 from summarkov.scores import Scorer
 from summarkov.summaries import Summary, WindowSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 #: A search yields lists of requests, is sent their counts, and returns its result.
 Search = Generator[list[Request], list[Counts], "SearchResult"]
@@ -171,6 +174,25 @@ class Problem:
         """|S(U)| once each candidate joins; one number if it is the same for all."""
         each = candidates if self.reachable_only else candidates[:1]
         return [self.n_states((*influencers, z)) for z in each]
+
+    # ---------------------------------------------------------------- in files
+
+    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+        """The same problem with what was learned of its summary, from the entry of a target in a file."""
+        return self
+
+    def read_steps(self, node: Node, table: StateCounts) -> tuple[Step, ...]:
+        """The moves of the search, from a file."""
+        return tuple(self.read_step(step, ("add", "remove")) for step in node.list())
+
+    def read_step(self, node: Node, actions: tuple[str, ...]) -> Step:
+        """One of them."""
+        label = node["label"].one_of(tuple(self.labels))
+        return Step(node["action"].one_of(actions), label, node["score"].number(), node["gain"].number())
+
+    def influencers_of(self, table: StateCounts) -> tuple[int, ...] | None:
+        """The influencers that a table of states tells; None where it does not."""
+        return None
 
     # ---------------------------------------------------------------- what strategies ask
 

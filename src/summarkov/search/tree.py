@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from summarkov.scores import Tree, half_log, log_evidence, pseudo_counts, shrunk
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
 from summarkov.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 #: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
 #: seldom do the splits below make up for it.
@@ -68,6 +72,18 @@ class TreeProblem(Problem):
         parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
         return likelihood - parameters - (len(leaves) - 1) * self.penalty
+
+    def read_learned(self, node: Node, influencers: tuple[int, ...]) -> Self:
+        """With the tree that was learned."""
+        codes = {self.labels[code]: code for code in self.optional}
+        return replace(self, summary=self.tree.read_learned(node, codes, self.max_depth))
+
+    def read_steps(self, node: Node, table: StateCounts) -> tuple[Step, ...]:
+        return ()  # the tree tells them
+
+    def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
+        """The labels that the tree tests."""
+        return self.tree.influencers
 
     def steps(self, table: StateCounts) -> tuple[Step, ...]:
         """The splits, depth first: what each adds to the score of the tree without it."""

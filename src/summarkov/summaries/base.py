@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from summarkov import kernels
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 
 class Summary(ABC):
@@ -52,6 +58,10 @@ class Summary(ABC):
         label's first ``first`` occurrences and its last one before those (None: nothing further back).
         """
 
+    def window(self, labels: Sequence[str]) -> kernels.Window | None:
+        """The window as the kernels take it, where states are levels of labels (``by_level``)."""
+        return None
+
     def where(self, label: str) -> str:
         """Where an influencer is looked for, in words to follow it, if each is in a place of its own."""
         return ""
@@ -68,3 +78,62 @@ class Summary(ABC):
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         """Keys of the same states once the influencer in ``column`` is left out (``by_level`` only)."""
         raise TypeError(f"{type(self).__name__} cannot leave out an influencer")  # pragma: no cover
+
+    # ------------------------------------------------------------------ for people
+
+    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
+        """A state by the labels that are there alone, each as ``name`` writes it; None: only in words."""
+        return None
+
+    # ------------------------------------------------------------------ on the page
+
+    #: Whether the page has the keys of states, and can tell from them what a history of one's own leads to;
+    #: else it has states in words.
+    keys_on_page: ClassVar[bool] = False
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        """How the page can tell the state of a history, as plain values; ``kind`` "own" where it cannot.
+
+        ``written`` are all labels as the page writes them in words.
+        """
+        return {"kind": "own"}
+
+    # ------------------------------------------------------------------ in files
+
+    def learned_document(self, labels: Sequence[str]) -> dict[str, Any]:
+        """What of the summary itself was learned, as plain values by name; nothing where it was given."""
+        return {}
+
+    def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """A state as a plain value, for a file that people may read."""
+        return list(key)
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
+        """The key of a state in a file; ``codes`` has the code of every label."""
+        return tuple(item.count(2**31 - 1) for item in node.list(self.key_width(len(influencers))))
+
+    def key_width(self, n_influencers: int) -> int:
+        """How many entries a key has."""
+        return n_influencers
+
+    def read_table(
+        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+    ) -> tuple[KeyArray, IntArray]:
+        """The keys and counts of all states in a file, which stand in the order of their keys, each once.
+
+        ``counts`` are those in the file, one row per state: what its estimate rests on.
+        """
+        rows = node.list()
+        keys = [self.read_key(row["state"], influencers, codes) for row in rows]
+        for row, (a, b) in zip(rows[1:], itertools.pairwise(map(self.key_order, keys)), strict=True):
+            if not a < b:
+                row.wrong("states in canonical order, each once")
+        return self.key_array(keys, len(influencers)), counts
+
+    def key_order(self, key: tuple[Any, ...]) -> Any:
+        """What keys are sorted by."""
+        return key
+
+    def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
+        """Some keys as an array."""
+        return np.array(keys, dtype=np.int32).reshape(len(keys), self.key_width(n_influencers))

@@ -19,6 +19,7 @@ class BinarySummary(WindowSummary):
     """
 
     kind: ClassVar[int] = kernels.BINARY
+    page_kind: ClassVar[str] = "binary"
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int(2**n_influencers)

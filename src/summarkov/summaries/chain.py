@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from summarkov import kernels
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,8 @@ class ChainSummary(Summary):
     """
 
     order: int = 1
+
+    keys_on_page: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("order", self.order, 0, 1000)
@@ -46,3 +53,27 @@ class ChainSummary(Summary):
 
     def memory(self) -> tuple[int, int | None]:
         return self.order, None
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        return {"kind": "chain", "order": int(self.order)}
+
+    def key_width(self, n_influencers: int) -> int:
+        return self.order
+
+    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The last labels, the most recent first; null before the start."""
+        return [labels[code - 1] if code else None for code in key]
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        key = tuple(code + 1 for code in codes_or_start(node, node.list(self.order), codes))
+        if any(nearer == 0 < farther for nearer, farther in itertools.pairwise(key)):
+            node.wrong("nulls only where the sequence had not begun")
+        return key
+
+
+def codes_or_start(node: Node, items: Sequence[Node], codes: Mapping[str, int]) -> list[int]:
+    """The labels of a context in a file as codes, the most recent first; -1 for null, before the start."""
+    context = [item.value for item in items]
+    if any(label is not None and not (isinstance(label, str) and label in codes) for label in context):
+        node.wrong("labels of 'data', or null before the start")
+    return [-1 if label is None else codes[label] for label in context]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from summarkov import kernels
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
+from summarkov.summaries.chain import codes_or_start
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 #: What stands in a key: nothing further is asked, the sequence had not begun, or a label (its code + 2).
 END, START, LABEL = 0, 1, 2
@@ -30,6 +35,8 @@ class ContextSummary(Summary):
     """
 
     max_order: int = 4
+
+    keys_on_page: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("max_order", self.max_order, 0, 1000)
@@ -56,6 +63,51 @@ class ContextSummary(Summary):
 
     def memory(self) -> tuple[int, int | None]:
         return int(self.max_order), None
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        return {"kind": "contexts", "order": int(self.max_order)}
+
+    def key_width(self, n_influencers: int) -> int:
+        return int(self.max_order)
+
+    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The labels of the context, the most recent first; null for the start."""
+        return [labels[symbol - LABEL] if symbol >= LABEL else None for symbol in key if symbol != END]
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        found = codes_or_start(node, node.list(), codes)
+        key = tuple(START if code < 0 else code + LABEL for code in found)
+        if len(key) > self.max_order:
+            node.wrong(f"at most {self.max_order} labels")
+        if START in key[:-1]:
+            node.wrong("nothing after a null, which is where the sequence had not begun")
+        return (*key, *[END] * (self.max_order - len(key)))
+
+    def read_table(
+        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+    ) -> tuple[KeyArray, IntArray]:
+        """The contexts, each with all shorter ones that it ends with, and the counts of each alone.
+
+        A file has the counts of all histories that end with a context.
+        """
+        keys, _ = super().read_table(node, influencers, codes, counts)
+        rows = node.list()
+        if not rows or keys[0].any():
+            node.wrong("the empty context first")
+        there = {tuple(key) for key in keys.tolist()}
+        for row, key in zip(rows[1:], keys[1:].tolist(), strict=True):
+            last = sum(symbol != END for symbol in key) - 1
+            if (*key[:last], END, *key[last + 1 :]) not in there:
+                row["state"].wrong("a context of which the next shorter one is there too")
+        for i in np.flatnonzero((counts == 0).all(axis=1))[:1]:
+            rows[i]["counts"].wrong("counts of a context that was seen")
+        own, precise = counts.copy(), counts.astype(float)
+        for left in (own, precise):
+            np.subtract.at(left, parents(keys)[1:], counts[1:])
+        wrapped = precise < -(2.0**62)  # more than an integer holds
+        for i in np.flatnonzero(((own < 0) | wrapped).any(axis=1))[:1]:
+            rows[i]["counts"].wrong("at least what the longer contexts that end with it have together")
+        return keys, own
 
 
 def with_shorter(keys: KeyArray) -> tuple[KeyArray, IntArray]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from summarkov import kernels
 from summarkov.settings import check_whole
@@ -24,6 +24,7 @@ class CountSummary(WindowSummary):
     cap: int = 2  # type: ignore[misc]  # a constant in the other summaries, a setting here
 
     kind: ClassVar[int] = kernels.COUNT
+    page_kind: ClassVar[str] = "count"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,3 +46,6 @@ class CountSummary(WindowSummary):
             f"{self.named(z)} x{level}{'+' if level == self.cap else ''}" if level else f"no {self.named(z)}"
             for z, level in zip(influencers, key, strict=True)
         )
+
+    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
+        return " + ".join(f"{name(z)} x{n}{'+' if n == self.cap else ''}" for z, n in state)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from summarkov import kernels
 from summarkov.errors import SettingError
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 
 class HistorySummary(Protocol):
@@ -87,6 +91,15 @@ class CustomSummary(Summary):
         """The name it is registered under, or None."""
         return getattr(self.function, "summary_name", None)
 
+    def stored_name(self) -> str:
+        """The name by which a file knows it."""
+        if self.name is None:
+            raise SettingError(
+                "a model with your own summary can be stored once that is registered: "
+                "put @summarkov.register_summary('a name') above the class"
+            )
+        return self.name
+
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int(self.function.n_states(n_influencers))
 
@@ -126,3 +139,44 @@ class CustomSummary(Summary):
     def memory(self) -> tuple[int, int | None]:
         reach = getattr(self.function, "lookback", None)
         return (2**62 if reach is None else int(reach)), None
+
+    def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        return plain(key[0])
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[Any, ...]:
+        return (_read_state(node),)
+
+    def key_width(self, n_influencers: int) -> int:
+        return 1
+
+    def key_order(self, key: tuple[Any, ...]) -> Any:
+        return repr(key[0])
+
+    def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
+        found = np.empty((len(keys), 1), dtype=object)
+        found[:, 0] = [key[0] for key in keys]
+        return found
+
+
+def plain(state: Hashable) -> Any:
+    """A state of a user's own summary as JSON has it."""
+    if isinstance(state, np.generic):
+        return plain(state.item())
+    if isinstance(state, float) and not math.isfinite(state):
+        raise SettingError(f"a state of {state} cannot be stored; use texts, finite numbers and tuples")
+    if state is None or isinstance(state, str | int | float | bool):
+        return state
+    if isinstance(state, tuple):
+        return [plain(part) for part in state]
+    raise SettingError(
+        f"a state of type {type(state).__name__} cannot be stored; use texts, numbers and tuples"
+    )
+
+
+def _read_state(node: Node) -> Hashable:
+    if isinstance(node.value, dict):
+        node.wrong("a text, a number, or a list of them")
+    if isinstance(node.value, list):
+        return tuple(_read_state(part) for part in node.list())
+    value: Hashable = node.value
+    return value

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from summarkov.errors import SettingError
 from summarkov.settings import is_whole
 from summarkov.summaries.window import FARTHEST
 from summarkov.typing import CodeArray, IntArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Occurs:
         """The test as JSON has it."""
         return {"test": "occurs", "label": labels[self.label], "times": self.times, "within": self.within}
 
+    def page_form(self) -> list[Any]:
+        """The test as the page has it."""
+        return ["occurs", self.label, self.within, self.times]
+
 
 @dataclass(frozen=True)
 class MoreRecent:
@@ -84,6 +91,10 @@ class MoreRecent:
     def document(self, labels: Sequence[str]) -> dict[str, Any]:
         """The test as JSON has it."""
         return {"test": "more recent", "label": labels[self.label], "than": labels[self.than]}
+
+    def page_form(self) -> list[Any]:
+        """The test as the page has it."""
+        return ["more recent", self.label, self.than]
 
 
 @dataclass(frozen=True)
@@ -117,6 +128,10 @@ class Start:
     def document(self, labels: Sequence[str]) -> dict[str, Any]:
         """The test as JSON has it."""
         return {"test": "start", "events": self.events}
+
+    def page_form(self) -> list[Any]:
+        """The test as the page has it."""
+        return ["start", self.events]
 
 
 HistoryTest = Occurs | MoreRecent | Start
@@ -202,6 +217,25 @@ class HistoryTests:
         if isinstance(test, MoreRecent):
             return self.pairs and test.label != test.than
         return test.within in self.windows(test.times) and (test.times == 1 or test.times in self.counts)
+
+    def read(self, node: Node, codes: Mapping[str, int]) -> HistoryTest:
+        """A test in a file, which must be one of these; ``codes`` are those of the labels to test."""
+
+        def label(name: str) -> int:
+            return codes[node[name].one_of(tuple(codes))]
+
+        kind = node["test"].one_of(("occurs", "more recent", "start"))
+        test: HistoryTest
+        if kind == "start":
+            test = Start(node["events"].count())
+        elif kind == "more recent":
+            test = MoreRecent(label("label"), label("than"))
+        else:
+            within = None if node["within"].value is None else node["within"].count()
+            test = Occurs(label("label"), within, node["times"].count())
+        if not self.holds(test):
+            node.wrong("a test that the settings allow")
+        return test
 
     def recency(self, candidates: Sequence[int]) -> kernels.Recency:
         """What to have counted. The last bin is the rest of the past, whether or not a test asks for it."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, perm
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,10 @@ class OrdinalSummary(WindowSummary):
     @property
     def kind(self) -> int:  # type: ignore[override]  # depends on the mask
         return kernels.ORDINAL_LAST if self.mask == "last" else kernels.ORDINAL_FIRST
+
+    @property
+    def page_kind(self) -> str:  # type: ignore[override]  # depends on the mask
+        return self.mask
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(factorial(n_influencers) // factorial(i) for i in range(n_influencers + 1))
@@ -100,3 +105,6 @@ class OrdinalSummary(WindowSummary):
         if not influencers:
             return "any history"
         return " then ".join(self.state(key, influencers, labels)) or "none of them"
+
+    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
+        return " then ".join(name(z) for z in state)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from summarkov import kernels
 from summarkov.summaries.base import Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 #: A test on the way to a leaf, and its answer.
 Condition = tuple[HistoryTest, bool]
@@ -109,6 +113,69 @@ class TreeSummary(Summary):
 
     def memory(self) -> tuple[int, int | None]:
         return self.tests.memory()
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        """The nodes, depth first and the yes branch first, with their tests.
+
+        ``no`` is the row of each node's no branch, that of its yes branch being the next one; -1 for a leaf.
+        """
+        return {
+            "kind": "tree",
+            "delay": 0,
+            "tests": [None if test is None else test.page_form() for test in self.nodes],
+            "asks": [None if test is None else test.words(True, written) for test in self.nodes],
+            "no": self.branches[:, 1].tolist(),
+        }
+
+    def learned_document(self, labels: Sequence[str]) -> dict[str, Any]:
+        """Nested tests; a leaf has its number, which is that of its state, and its rule."""
+        documents: list[dict[str, Any]] = []
+        number = 0
+        for row, test in enumerate(self.nodes):
+            if test is None:
+                documents.append({"leaf": number, "rule": list(self.rule(row, labels))})
+                number += 1
+            else:
+                documents.append(test.document(labels))
+        for row, (yes, no) in enumerate(self.branches.tolist()):
+            if yes >= 0:
+                documents[row] |= {"yes": documents[yes], "no": documents[no]}
+        return {"tree": documents[0]}
+
+    def read_learned(self, node: Node, codes: Mapping[str, int], max_depth: int) -> TreeSummary:
+        """The tree in a file, every test of which must be one of ``tests`` and about labels of ``codes``."""
+        nodes: list[HistoryTest | None] = []
+        waiting = [(node["tree"], 0)]
+        while waiting:
+            here, depth = waiting.pop()
+            if "leaf" in here:
+                nodes.append(None)
+                continue
+            if depth >= max_depth:
+                here.wrong(f"a leaf, for max_depth is {max_depth}")
+            nodes.append(self.tests.read(here, codes))
+            waiting += [(here["no"], depth + 1), (here["yes"], depth + 1)]
+        return replace(self, nodes=tuple(nodes))
+
+    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The number of the leaf."""
+        return key[0]
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        return (node.count(len(self.leaves) - 1),)
+
+    def key_width(self, n_influencers: int) -> int:
+        return 1
+
+    def read_table(
+        self, node: Node, influencers: Sequence[str], codes: Mapping[str, int], counts: IntArray
+    ) -> tuple[KeyArray, IntArray]:
+        """Every leaf is there, and was seen."""
+        found = super().read_table(node, influencers, codes, counts)
+        rows = node.list(len(self.leaves))
+        for i in np.flatnonzero((counts == 0).all(axis=1))[:1]:
+            rows[i]["counts"].wrong("counts of a leaf that was seen")
+        return found
 
 
 def conditions_in_words(path: Sequence[Condition], labels: Sequence[str]) -> tuple[str, ...]:

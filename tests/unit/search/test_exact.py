@@ -13,7 +13,6 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.engines import LocalSource, StatesRequest, Target
 from summarkov.errors import StoreError, TooLargeError
-from summarkov.models.storage import to_document
 from summarkov.scores import Scorer
 from summarkov.search import Problem
 from summarkov.search.exact import Branches
@@ -229,7 +228,7 @@ def test_more_sets_than_there_are_atoms(tmp_path):
 
 def test_files_from_before_exact_search(tmp_path):
     model = sm.BSuMM("X", lookback=2).fit(exclusive_or())
-    document = to_document(model)
+    document = model.to_document()
     del document["settings"]["max_sets"]
     (tmp_path / "m.json").write_text(json.dumps(document))
     assert sm.load(tmp_path / "m.json").influencers_ == model.influencers_
@@ -250,7 +249,7 @@ def test_files_from_before_exact_search(tmp_path):
     ids=str,
 )
 def test_damaged_certificates(tmp_path, fitted, changes, words):
-    document = to_document(fitted)
+    document = fitted.to_document()
     document["targets"][0]["certificate"] |= changes
     (tmp_path / "m.json").write_text(json.dumps(document))
     with pytest.raises(StoreError) as caught:

@@ -40,9 +40,7 @@ DOCUMENTS = {}
 def document(name):
     """The file of a model, parsed, to be damaged."""
     if name not in DOCUMENTS:
-        from summarkov.models.storage import to_document
-
-        DOCUMENTS[name] = json.loads(json.dumps(to_document(MODELS[name].fit(EVENTS))))
+        DOCUMENTS[name] = json.loads(json.dumps(MODELS[name].fit(EVENTS).to_document()))
     return copy.deepcopy(DOCUMENTS[name])
 
 
@@ -124,7 +122,7 @@ EDITS = [
     ("binary", put("version", "1"), '.version: expected a whole number from 0 on, found "1"'),
     ("binary", put("version", True), ".version: expected a whole number from 0 on, found true"),
     ("binary", put("version", 1.0), ".version: expected a whole number from 0 on, found 1.0"),
-    ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, OSuMM, CSuMM, SuMM, MarkovChain"),
+    ("binary", put("kind", "ForestSuMM"), ".kind: expected one of BSuMM, CSuMM, ContextTreeWeighting"),
     ("binary", put("kind", "OSuMM"), ".targets: a OSuMM has one target of its own kind"),
     ("binary", put("model", "object"), ".model: expected one of BSuMM"),
     ("binary", put("model", None), ".model: expected one of BSuMM"),
@@ -188,7 +186,7 @@ EDITS = [
     ("binary", put("data", "scale", 0), ".data.scale: expected 1 or 1048576, found 0"),
     ("binary", put("data", "scale", 2), ".data.scale: expected 1 or 1048576, found 2"),
     ("binary", put("data", "scale", True), f".data.scale: {COUNT}true"),
-    ("binary", put("data", "scale", 1 << 20), ".targets[0].states[0].probabilities: expected ["),
+    ("binary", put("data", "scale", 1 << 20), ".targets[0].score: expected "),
     ("binary", put(*S, 0, "counts", 0, 10**6), ".targets[0].states: the counts do not add up to those"),
     ("binary", put("data", "labels", "A", 99), ".targets[0].states: the counts do not add up to those"),
     ("binary", put("data", "labels", "D", 1), ".targets[0].states: the counts do not add up to those"),
@@ -203,8 +201,8 @@ EDITS = [
     ("set", put(*T, "target", ["B"]), ".states[0].counts: expected a list of 2, found ["),
     ("chain", put(*S, 0, "state", [None]), ".states[0].state: expected a list of 2, found [null]"),
     # what follows from the counts
-    ("binary", put(*S, 1, "probabilities", 0, 0.5), ".targets[0].states[1].probabilities: expected ["),
-    ("binary", put(*S, 1, "probabilities", 0, 2), "which is what the counts say, found [2, "),
+    ("binary", put(*S, 1, "probabilities", 0, 0.5), ".states[1].probabilities[0]: expected 0.252475, "),
+    ("binary", put(*S, 1, "probabilities", 0, 2), "which is what the rest of the file says, found 2"),
     ("binary", put(*S, 1, "probabilities", 0, None), ".probabilities[0]: expected a number, found null"),
     ("binary", put(*S, 1, "probabilities", 0, True), ".probabilities[0]: expected a number, found true"),
     ("binary", put(*S, 1, "probabilities", 0, 10**400), ".probabilities[0]: expected a number, found 1000"),
@@ -212,8 +210,8 @@ EDITS = [
     ("binary", put(*T, "log_likelihood", None), ".targets[0].log_likelihood: expected a number, found null"),
     ("binary", put(*T, "score", -1.0), ".targets[0].score: expected -"),
     ("binary", put(*T, "score", None), ".targets[0].score: expected -"),
-    ("binary", put("settings", "alpha", 0.2), ".targets[0].states[0].probabilities: expected ["),
-    ("binary", put("settings", "prior", "base-rate"), ".targets[0].states[0].probabilities: expected ["),
+    ("binary", put("settings", "alpha", 0.2), ".targets[0].score: expected "),
+    ("binary", put("settings", "prior", "base-rate"), ".targets[0].score: expected "),
     ("binary", put("settings", "gamma", 2.0), ".targets[0].score: expected -"),
     ("binary", put("settings", "criterion", "aic"), ".targets[0].score: expected -"),
     # order and repeats

@@ -1,0 +1,124 @@
+"""Models as plain JSON that a colleague can read in ten years."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from summarkov.events.vocabulary import label_text, vocabulary_of
+from summarkov.store import Node
+from summarkov.summaries import CustomSummary
+
+if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
+    from summarkov.models.model import SummaryModel
+
+#: Of the format.
+VERSION = 2
+#: Settings that are lists of numbers; other lists are sets of labels.
+NUMBERS = ("lookback", "lookbacks", "counts", "starts")
+_NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
+#: Entries that are younger than the format: a file may be without them.
+_YOUNGER = ("sequences", "max_sets", "corrected_ratio", "corrected_low", "corrected_high")
+
+
+def document_of(kind: str) -> dict[str, Any]:
+    """What every file begins with."""
+    return {"format": "summarkov", "version": VERSION, "kind": kind}
+
+
+def models_document(kind: str, models: Sequence[SummaryModel]) -> dict[str, Any]:
+    """Fitted models that share their settings and data, as plain values."""
+    first = models[0].fitted
+    return {
+        **document_of(kind),
+        "model": type(models[0]).__name__,
+        "settings": _settings(first),
+        "data": {
+            "sequences": first.n_sequences,
+            "scale": first.scale,
+            "labels": dict(zip(first.labels, first.label_counts.tolist(), strict=True)),
+        },
+        "targets": [_target_document(model) for model in models],
+    }
+
+
+def _settings(fitted: Fitted) -> dict[str, Any]:
+    """The settings that the model was fitted with, whatever was set since."""
+    settings = {k: v for k, v in fitted.settings.items() if k not in _NOT_STORED}
+    for name, value in settings.items():
+        if name == "summary":
+            assert isinstance(fitted.summary, CustomSummary)
+            settings[name] = fitted.summary.stored_name()
+        elif isinstance(value, Mapping):
+            settings[name] = dict(sorted((label_text(label), _plain(k)) for label, k in value.items()))
+        elif isinstance(value, np.number):
+            settings[name] = value.item()
+        elif value is not None and not isinstance(value, str | int | float | bool):
+            settings[name] = [_plain(number) for number in value] if name in NUMBERS else vocabulary_of(value)
+    return settings
+
+
+def _plain(number: Any) -> Any:
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def _target_document(model: SummaryModel) -> dict[str, Any]:
+    fitted = model.fitted
+    summary, names, labels = fitted.summary, fitted.influencer_labels, fitted.labels
+    return {
+        "target": list(model.target_),
+        "influencers": list(names),
+        **summary.learned_document(labels),
+        "score": fitted.score if np.isfinite(fitted.score) else None,
+        "log_likelihood": fitted.log_likelihood,
+        **({} if fitted.followed is None else {"sequences": _sequences(model)}),
+        "states": [
+            {"state": summary.state_document(key, names, labels), "counts": n, "probabilities": p}
+            for key, n, p in zip(
+                fitted.table.keys.tolist(),
+                fitted.observed.tolist(),
+                fitted.theta[:-1].tolist(),
+                strict=True,
+            )
+        ],
+        "trace": [dict(vars(step)) for step in model.trace_],
+        **({} if fitted.certificate is None else {"certificate": dict(vars(fitted.certificate))}),
+    }
+
+
+def _sequences(model: SummaryModel) -> dict[str, Any]:
+    """In how many sequences each influencer occurred, and in how many each label of the target followed."""
+    followed = model.fitted.followed
+    assert followed is not None
+    return {
+        z: {"present": float(present), "followed": dict(zip(model.target_, each.tolist(), strict=True))}
+        for z, present, each in zip(
+            model.fitted.influencer_labels, followed.present, followed.followed, strict=False
+        )
+    }
+
+
+def refuse_differences(node: Node, expected: Any) -> None:
+    """Refuse a file that says something else than what was read from it would be written as.
+
+    Most of what a file says follows from its counts and settings. So it is worked out from these, and what
+    the file says is only compared with it.
+    """
+    if isinstance(expected, Mapping):
+        for name, value in expected.items():
+            if name in node or name not in _YOUNGER:
+                refuse_differences(node[name], value)
+    elif isinstance(expected, list | tuple):
+        for item, value in zip(node.list(len(expected)), expected, strict=True):
+            refuse_differences(item, value)
+    elif isinstance(expected, float):
+        if not math.isclose(node.number(), expected, rel_tol=1e-9, abs_tol=1e-12):
+            node.wrong(f"{expected:.6g}, which is what the rest of the file says")
+    elif node.value != expected or isinstance(node.value, bool) != isinstance(expected, bool):
+        found = json.dumps(expected, ensure_ascii=False)
+        node.wrong(f"{found}, which is what the rest of the file says")

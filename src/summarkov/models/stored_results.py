@@ -1,0 +1,243 @@
+"""What was found out about a graph or bag beyond its counts, in its file: confidence, order, influences.
+
+JSON has no infinity, so that what is infinite or not known is null.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from summarkov.confidence import (
+    Confidence,
+    EdgeConfidence,
+    EdgeOrder,
+    OrderTest,
+    Remainder,
+    benjamini_hochberg,
+    order_word,
+)
+from summarkov.explain import Influence, effect_of, ranked
+from summarkov.models.bootstrap import edge_confidence
+from summarkov.store import Node
+
+if TYPE_CHECKING:
+    from summarkov.models.bag import Bag
+    from summarkov.models.graph import InfluenceGraph
+
+#: What the order test says, and what allows for selection: a bag has not one margin but many.
+_ONLY_OF_GRAPHS = (
+    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition"),
+    *("corrected_ratio", "corrected_low", "corrected_high"),
+)
+_COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
+
+
+def plain_numbers(record: object) -> dict[str, Any]:
+    """The fields of a record; numbers that are infinite or not known are null."""
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in vars(record).items()
+    }
+
+
+def confidence_document(confidence: Confidence) -> dict[str, Any]:
+    """How sure the edges of a graph are, as plain values."""
+    return {**vars(confidence), "edges": [plain_numbers(edge) for edge in confidence.edges]}
+
+
+def order_document(found: OrderTest) -> dict[str, Any]:
+    """An order test as plain values."""
+    edges = []
+    for edge in found.edges:
+        remainder = None if edge.remainder is None else plain_numbers(edge.remainder)
+        edges.append({**plain_numbers(edge), "remainder": remainder})
+    return {**vars(found), "edges": edges}
+
+
+def influence_documents(influences: Iterable[Influence]) -> list[dict[str, Any]]:
+    """The influences of a bag as plain values: they were counted on data that its models have not."""
+    return [
+        {name: value for name, value in plain_numbers(edge).items() if name not in _ONLY_OF_GRAPHS}
+        for edge in influences
+    ]
+
+
+# ---------------------------------------------------------------------- read back
+
+
+def read_confidence(node: Node, graph: InfluenceGraph) -> Confidence:
+    """Read it back; it must be about the edges of the graph."""
+    n, level = _at_least_one(node["n"]), node["level"].number()
+    if not 0 < level < 1:
+        node["level"].wrong("a number between 0 and 1")
+    edges = tuple(_read_edge_confidence(item, graph, n) for item in node["edges"].list())
+    names = [(edge.influencer, edge.target) for edge in edges]
+    of_graph = {(z, x) for x, found in graph.influencers_.items() for z in found}
+    if len(set(names)) < len(names) or not of_graph <= set(names):
+        node["edges"].wrong("every edge of the graph, and each once")
+    units = node["units"].one_of(("sequences", "blocks"))
+    return Confidence(n, node["seed"].count(), level, units, node["n_units"].count(), edges)
+
+
+def _read_edge_confidence(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
+    z, x = node["influencer"].one_of(graph.labels_), node["target"].one_of(tuple(graph.models_))
+    frequency = node["frequency"].number()
+    if not 0 <= frequency <= 1 or abs(frequency * n - round(frequency * n)) > 1e-6:
+        node["frequency"].wrong(f"a share of {n}")
+    known = next((i for i in graph.models_[x].fitted.influences if i.influencer == z), None)
+    if "ratio" not in node:  # of the first version, which had another measure: counts tell the ratio
+        return edge_confidence(z, x, known, frequency)
+    ratio, low, high = _read_ratio(node)
+    effect = _read_effect(node, low, high)
+    if known is not None:
+        if (effect == "mixed") != (known.effect == "mixed"):
+            node["effect"].wrong("'mixed' just where the counts say so")
+        ratio = known.ratio
+    return EdgeConfidence(
+        z, x, known is not None, effect, ratio, low, high, frequency, *_read_corrected(node, known)
+    )
+
+
+def _read_corrected(
+    node: Node, known: Influence | None
+) -> tuple[float, float, float] | tuple[None, None, None]:
+    """The ratio that allows for selection, where the edge was selected by a margin that is known."""
+    if "corrected_low" not in node:  # younger than the format
+        return None, None, None
+    is_given = node["corrected_low"].value is not None
+    if is_given != (known is not None and known.corrected_low is not None):
+        node["corrected_low"].wrong("a number just for edges of the graph, if its models tell margins")
+    return _read_ratio(node, "corrected_") if is_given else (None, None, None)
+
+
+def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
+    """Read an order test back; it must be about the edges of the graph."""
+    n, n_pairs = _at_least_one(node["n"]), node["n_pairs"].count()
+    within = None if node["within"].value is None else node["within"].count()
+    items = node["edges"].list()
+    names = [
+        (item["influencer"].one_of(graph.labels_), item["target"].one_of(tuple(graph.models_)))
+        for item in items
+    ]
+    if sorted(names) != sorted((z, x) for x, found in graph.influencers_.items() for z in found):
+        node["edges"].wrong("every edge of the graph, and each once")
+    if n_pairs < len(items):
+        node["n_pairs"].wrong("at least as many pairs as there are edges")
+    adjusted = benjamini_hochberg([_read_share(item["p_value"]) for item in items], n_pairs)
+    remainders = _read_remainders([item["remainder"] for item in items], graph, n_pairs)
+    shown = {(e.influencer, x): e.ratio for x, m in graph.models_.items() for e in m.fitted.influences}
+    edges = []
+    for item, name, q, remainder in zip(items, names, adjusted, remainders, strict=True):
+        ratio, low, high = _read_ratio(item)
+        edges.append(
+            EdgeOrder(
+                *name,
+                order_word(shown.get(name, math.nan), low, high, q),
+                ratio,
+                low,
+                high,
+                item["p_value"].number(),
+                q,
+                _read_size(item["observed"], math.nan),
+                _read_size(item["shuffled"], math.nan),
+                remainder,
+            )
+        )
+    return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges))
+
+
+def _read_remainders(nodes: list[Node], graph: InfluenceGraph, n_pairs: int) -> list[Remainder | None]:
+    there = [node for node in nodes if node.value is not None]
+    adjusted = iter(benjamini_hochberg([_read_share(node["p_value"]) for node in there], n_pairs))
+    return [
+        None
+        if node.value is None
+        else Remainder(
+            tuple(item.one_of(graph.labels_) for item in node["amplified"].list()),
+            *_read_ratio(node),
+            node["p_value"].number(),
+            next(adjusted),
+        )
+        for node in nodes
+    ]
+
+
+def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
+    """Read the influences of a bag back: at most one for each influencer and label of the target."""
+    edges = [_read_influence(item, bag) for item in node.list()]
+    if len({(edge.influencer, edge.target) for edge in edges}) < len(edges):
+        node.wrong("each influence once")
+    return tuple(ranked(edges))
+
+
+def _read_influence(node: Node, bag: Bag) -> Influence:
+    ratio, low, high = _read_ratio(node)
+    hits_with, n_with, hits_without, n_without = (_read_size(node[name], 0.0) for name in _COUNTS)
+    for hits, n, at in ((hits_with, n_with, 0), (hits_without, n_without, 2)):
+        if hits > n:
+            node[_COUNTS[at]].wrong(f"at most {n:g}, as '{_COUNTS[at + 1]}' has it")
+    sequences, sequences_with = (
+        None if node[name].value is None else _read_size(node[name], 0.0)
+        for name in ("sequences", "sequences_with")
+    )
+    influencer = node["influencer"].one_of(tuple(bag.usage_))
+    return Influence(
+        influencer,
+        node["target"].one_of(bag.target_),
+        _read_effect(node, low, high),
+        ratio,
+        low,
+        high,
+        hits_with,
+        n_with,
+        hits_without,
+        n_without,
+        sequences=sequences,
+        sequences_with=sequences_with,
+        frequency=bag.usage_[influencer],
+    )
+
+
+# ---------------------------------------------------------------------- numbers
+
+
+def _read_effect(node: Node, low: float, high: float) -> str:
+    """What an interval says, unless a file says that configurations differ."""
+    return effect_of(low, high, is_mixed=node["effect"].text() == "mixed")
+
+
+def _read_ratio(node: Node, which: str = "") -> tuple[float, float, float]:
+    """A ratio and its limits ``low`` and ``high``, whose names may begin with a word.
+
+    Nothing is known of a ratio without limits; one that has a lower limit only is infinite.
+    """
+    low, high = _read_size(node[f"{which}low"], 0.0), _read_size(node[f"{which}high"], math.inf)
+    if not low <= high:
+        node[f"{which}low"].wrong(f"a number up to '{which}high'")
+    unknown = math.inf if low > 0 and high == math.inf else math.nan
+    return _read_size(node[f"{which}ratio"], unknown), low, high
+
+
+def _read_size(node: Node, missing: float) -> float:
+    """A number from 0 on; ``missing`` where it is null."""
+    if node.value is None:
+        return missing
+    value = node.number()
+    if value < 0:
+        node.wrong("a number from 0 on")
+    return value
+
+
+def _read_share(node: Node) -> float:
+    value = node.number()
+    if not 0 <= value <= 1:
+        node.wrong("a number from 0 to 1")
+    return value
+
+
+def _at_least_one(node: Node) -> int:
+    if (n := node.count()) < 1:
+        node.wrong("a whole number from 1 on")
+    return n
