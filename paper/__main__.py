@@ -12,11 +12,10 @@ from rich.text import Text
 from paper import calibration as study
 from paper import claims as checks
 from paper import reproduction, text_evidence
-from summarkov.cli.console import output, print_json, print_line, progress
-from summarkov.cli.failures import Commands
-from summarkov.cli.options import Jobs, Json
-from summarkov.cli.results import check_result_file, going_on, save_result
-from summarkov.cli.text import new_table
+from summarkov.cli.errors import Commands
+from summarkov.cli.files import check_result_file, going_on, save_result
+from summarkov.cli.options.shared import Jobs, Json
+from summarkov.cli.printing.console import new_table, output, print_json, print_line, progress
 from summarkov.wording import visible
 
 app = typer.Typer(

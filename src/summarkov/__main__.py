@@ -1,5 +1,32 @@
-"""``python -m summarkov``."""
+"""The command ``summarkov``. First of all it gets ready for Ctrl-C, before anything else is imported.
 
-from summarkov.cli.start import main
+Before that come only Python's own start, the script that installers write, and the few lines that make this
+module: an interruption there is Python's to tell.
+"""
 
-main()
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; before the commands themselves take over, an interruption is told here."""
+    signals: list[int] = []
+    try:
+        from summarkov.cli.signals import interrupting
+
+        with interrupting() as signals:
+            from summarkov.cli.main import app
+
+            app()
+    except SystemExit:
+        raise
+    except BaseException as error:
+        if not signals and not isinstance(error, KeyboardInterrupt):
+            raise
+        sys.stderr.write("Error: interrupted\n")
+        sys.exit(128 + (signals[0] if signals else 2))
+
+
+if __name__ == "__main__":
+    main()

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
 import summarkov as sm
-from summarkov.cli.reading import PLAIN
-from summarkov.cli.streams import Opening
+from summarkov.cli.options.opening import Opening
+from summarkov.cli.options.reading import PLAIN
 from summarkov.errors import DataError, TooLargeError
 from summarkov.io.encoding import Vocabulary
 

@@ -16,7 +16,7 @@ from fuzz import CORPUS
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.failures import Commands
+from summarkov.cli.errors import Commands
 from summarkov.cli.main import app
 from summarkov.errors import StoreError
 from summarkov.evaluation.checkpoint import Checkpoint
@@ -470,7 +470,7 @@ def test_an_interruption_that_ends_as_another_error(signals, number):
 def test_an_interruption_while_classes_are_made(tmp_path):
     """Which Python does with ``exec``; a process that met Ctrl-C there it ends by the signal."""
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # & may ignore it
-    code += "from summarkov.cli import describe, start\n"
+    code += "from summarkov import __main__ as start\nfrom summarkov.cli.commands import describe\n"
     code += "text = 'import signal; signal.raise_signal(signal.SIGINT)'\n"
     code += "describe.print_description = lambda *_: exec(text)\n"
     code += "start.main()"

@@ -140,7 +140,7 @@ def test_files_that_may_not_grow(here, ending):
     code = (
         "import resource, signal, sys\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"{'import matplotlib.pyplot' * is_drawn}\nresource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
-        "from summarkov.cli.start import main\nmain()"
+        "from summarkov.__main__ import main\nmain()"
     )
     command = [sys.executable, "-c", code, "export", "graph.json", "-o", f"g.{ending}"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -207,7 +207,7 @@ def test_formulas_by_command(here):
 # ---------------------------------------------------------------------- signals, pages, builds
 
 
-FIRST = ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.learn"]
+FIRST = ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.commands.learn"]
 BEFORE_THE_FIRST = ["summarkov.cli.signals", "contextlib", "threading"]
 
 
@@ -227,7 +227,7 @@ def watched(name, *rest):
     return plain(name, *rest)
 done = []
 builtins.__import__ = watched
-from summarkov.cli.start import main
+from summarkov.__main__ import main
 main()
 """
     ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)
@@ -235,10 +235,10 @@ main()
 
 
 def test_nothing_else_is_imported_before_the_command_is_ready_for_ctrl_c():
-    code = "import sys\nbefore = {*sys.modules, '__future__'}\nimport summarkov.cli.start\n"
+    code = "import sys\nbefore = {*sys.modules, '__future__'}\nimport summarkov.__main__\n"
     code += "print(*sorted({*sys.modules} - before))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ended.stdout.split() == ["summarkov", "summarkov.cli", "summarkov.cli.start"]
+    assert ended.stdout.split() == ["summarkov", "summarkov.__main__"]
 
 
 def test_a_page_of_too_many_labels():
@@ -283,7 +283,7 @@ def test_the_native_module_is_hardened():
 
 def test_an_interruption_while_the_commands_are_made(here):
     code = (
-        "import signal, typer.main\nfrom summarkov.cli.start import main\n"
+        "import signal, typer.main\nfrom summarkov.__main__ import main\n"
         "typer.main.get_command = lambda *_: signal.raise_signal(signal.SIGINT)\nmain()"
     )
     ended = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True)

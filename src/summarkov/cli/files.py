@@ -1,16 +1,21 @@
-"""Files that the commands read and write."""
+"""Files that the commands read and write: models, tables, results; checked before any long work."""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from summarkov.cli.console import working
+from summarkov.cli.errors import report
+from summarkov.cli.printing.console import working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+
+if TYPE_CHECKING:
+    from summarkov.io.write import Rows
 
 
 def load_model(path: Path, *, bags: bool = False) -> Any:
@@ -95,3 +100,80 @@ def known_labels() -> Iterator[None]:
         told = str(problem)
         told += " " if told.endswith("?") else "; "
         raise DataError(f"{told}--unknown ignore lets such labels pass") from None
+
+
+class Result(Protocol):
+    """What can be saved."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+
+    def to_markdown(self) -> str:
+        """As Markdown."""
+
+
+def check_result_file(path: Path | None, *inputs: Path) -> None:
+    """Refuse, before the work, a file that the result cannot be saved as."""
+    if path is not None and path.suffix.lower() not in (".json", ".md"):
+        raise SettingError(f"cannot tell the format of {path}; let its name end in .json or .md")
+    check_output(path, *inputs)
+
+
+def save_result(path: Path, result: Result) -> None:
+    """Write JSON or Markdown, as the name tells."""
+    from summarkov.io.temporary import write_atomically
+
+    if path.suffix.lower() == ".md":
+        text = result.to_markdown()
+    else:
+        text = json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n"
+    with saving(path):
+        write_atomically(path, text)
+
+
+@contextmanager
+def going_on(path: Path | None) -> Iterator[Path | None]:
+    """The file to keep finished pieces in; an interrupted user is told how to go on from there."""
+    partial = None if path is None else path.with_name(path.name + ".partial")
+    try:
+        yield partial
+    except KeyboardInterrupt:
+        if partial is None:
+            report("nothing is kept; with -o FILE an interrupted run can go on later", name="Note")
+        elif partial.exists():
+            report(f"what is done is kept in {partial}; run the same command again to go on", name="Note")
+        else:
+            report("nothing was done yet", name="Note")
+        raise
+
+
+_SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+
+
+def table_format(path: Path) -> str:
+    """The format that the end of a file's name tells."""
+    if path.suffix.lower() not in _SUFFIXES:
+        raise SettingError(f"cannot tell the format of {path}; let its name end in .csv, .jsonl or .parquet")
+    return _SUFFIXES[path.suffix.lower()]
+
+
+def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> None:
+    """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
+    from summarkov.io.temporary import replacing
+    from summarkov.io.write import write_table
+
+    with replacing(path) as temporary:
+        if table_format(path) == "jsonl":
+            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+                for part in parts:
+                    file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
+        else:
+            with open(temporary, "wb") as file:
+                write_table(parts, file, table_format(path), safe_csv=safe_csv)
+
+
+def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:
+    """A dict a row."""
+    columns = [values if isinstance(values, list) else values.tolist() for values in part.values()]
+    for values in zip(*columns, strict=True):
+        yield dict(zip(part, values, strict=True))

@@ -7,25 +7,23 @@ from typing import Annotated
 import typer
 
 from summarkov import __version__
-from summarkov.cli.compare import compare
-from summarkov.cli.concepts import concepts
-from summarkov.cli.confidence import confidence
-from summarkov.cli.convert import convert
-from summarkov.cli.demo import demo
-from summarkov.cli.describe import describe
-from summarkov.cli.evaluate import evaluate
-from summarkov.cli.explain import explain
-from summarkov.cli.export import export
-from summarkov.cli.failures import Commands
-from summarkov.cli.groups import groups
-from summarkov.cli.learn import learn
-from summarkov.cli.passages import passages
-from summarkov.cli.predict import predict
-from summarkov.cli.report import report
-from summarkov.cli.sensitivity import sensitivity
-from summarkov.cli.show import show
-from summarkov.cli.simulate import simulate
-from summarkov.cli.topics import topics
+from summarkov.cli.commands.compare import compare
+from summarkov.cli.commands.confidence import confidence
+from summarkov.cli.commands.convert import convert
+from summarkov.cli.commands.demo import demo
+from summarkov.cli.commands.describe import describe
+from summarkov.cli.commands.evaluate import evaluate
+from summarkov.cli.commands.export import export
+from summarkov.cli.commands.groups import groups
+from summarkov.cli.commands.learn import learn
+from summarkov.cli.commands.predict import predict
+from summarkov.cli.commands.report import report
+from summarkov.cli.commands.sensitivity import sensitivity
+from summarkov.cli.commands.show import show
+from summarkov.cli.commands.simulate import simulate
+from summarkov.cli.commands.text_labels import concepts, topics
+from summarkov.cli.commands.text_passages import explain, passages
+from summarkov.cli.errors import Commands
 
 app = typer.Typer(
     name="summarkov",

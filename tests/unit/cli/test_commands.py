@@ -156,7 +156,7 @@ def test_many_labels_bring_a_hint(run: Run) -> None:
 
 
 def test_very_many_targets_are_announced(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("summarkov.cli.learn._MANY_TARGETS", 9)
+    monkeypatch.setattr("summarkov.cli.commands.learn._MANY_TARGETS", 9)
     result = CliRunner().invoke(app, ["learn", str(shop / "events.jsonl"), "--json"])
     assert "Learning 10 labels takes long. --target LABEL learns one" in result.stderr
     json.loads(result.stdout)

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli import compare as command
+from summarkov.cli.commands import compare as command
 from summarkov.cli.main import app
 from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop
@@ -123,7 +123,7 @@ def test_the_table_fits_80_columns_and_no_number_is_cut(
 
 
 def test_a_refuted_model_is_called_so(run_command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from summarkov.baselines import contender
+    from summarkov.baselines import contenders as contender
 
     real = contender.ModelsPredictor.at
     monkeypatch.setattr(contender.ModelsPredictor, "at", lambda *a: real(*a) * 0)
@@ -275,7 +275,7 @@ def test_the_result_is_printed_even_if_it_cannot_be_saved(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("summarkov.store.write_atomically", full)
+    monkeypatch.setattr("summarkov.io.temporary.write_atomically", full)
     result = run_command("all.jsonl", *FAST, "-o", "out.json", code=2)
     assert result.stderr == "Error: cannot write out.json: No space left on device\n"
     assert result.stdout.startswith("Tested on ")

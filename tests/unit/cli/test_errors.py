@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.failures import sentence
+from summarkov.cli.errors import sentence
 from summarkov.cli.main import app
 from summarkov.errors import DataError
 
@@ -241,7 +241,7 @@ def test_a_mistake_of_ours_is_a_sentence_too(fail: Fail, monkeypatch: pytest.Mon
     def stumble(*_: object, **__: object) -> None:
         raise KeyError("surprise")
 
-    monkeypatch.setattr("summarkov.cli.describe.print_description", stumble)
+    monkeypatch.setattr("summarkov.cli.commands.describe.print_description", stumble)
     said = fail("describe", "events.jsonl")
     assert "did not expect (KeyError: 'surprise')" in said
     monkeypatch.setenv("SUMMARKOV_TRACEBACK", "1")

@@ -16,10 +16,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.graphs import print_graph
-from summarkov.cli.groups import print_groups
+from summarkov.cli.commands.groups import print_groups
 from summarkov.cli.main import app
-from summarkov.cli.text import shorten
+from summarkov.cli.printing.console import shorten
+from summarkov.cli.printing.graph import print_graph
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible
 

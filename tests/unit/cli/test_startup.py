@@ -12,7 +12,7 @@ import summarkov as sm
 #: Run a command, then tell which of the heavy modules were imported.
 PROBE = """
 import json, sys
-from summarkov.cli.start import main
+from summarkov.__main__ import main
 sys.argv = ["summarkov", *sys.argv[1:]]
 try:
     main()

@@ -22,7 +22,7 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
     from pathlib import Path
 
     import summarkov as sm
-    from summarkov.cli.writing import write_rows
+    from summarkov.cli.files import write_rows
     from summarkov.engines.stream import open_stream
     from summarkov.models.predictions import predict_part
 

@@ -1,0 +1,170 @@
+"""``summarkov compare``: which model predicts best, on anyone's data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from summarkov.cli.files import check_result_file, going_on, save_result
+from summarkov.cli.options.opening import Engine, Memory, Opening
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsPath, Jobs, Json
+from summarkov.cli.printing.console import (
+    label,
+    new_table,
+    output,
+    page_width,
+    print_json,
+    print_line,
+    widest,
+)
+from summarkov.cli.printing.console import progress as progress_bar
+from summarkov.errors import SettingError
+from summarkov.wording import plural
+
+if TYPE_CHECKING:
+    from summarkov.evaluation import Comparison
+
+#: Longer names are cut, so that the table fits 80 columns.
+_LONGEST_NAME = 14
+
+
+@reads_events
+def compare(
+    file: EventsPath,
+    parts: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[DEV TEST]", help="Two more of these, if the data is split already."),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            help="A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm; tree, tree-average, "
+            "tree-bag; chain-0 to chain-4; vom, ctw; lr-presence-K, lr-counts-K, lr-onehot-K with K = 3, 5, "
+            "10; boosting; or all. Default: chain-0, chain-1, chain-2, bsumm, osumm.",
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", "-t", metavar="LABEL", help="Average over these labels only; repeatable."),
+    ] = None,
+    splits: Annotated[
+        int, typer.Option("--splits", metavar="N", help="Split the file at random so many times.")
+    ] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the first split.")] = 0,
+    output_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
+            "when it is started again.",
+        ),
+    ] = None,
+    jobs: Jobs = 1,
+    reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
+    json: Json = False,
+) -> None:
+    """Tune several models on one part of the data and see which predicts another part best."""
+    from summarkov.evaluation import DEFAULT, NAMES
+    from summarkov.evaluation import compare as run
+
+    names = list(NAMES) if model and "all" in model else list(model or DEFAULT)
+    if parts and len(parts) != 2:
+        raise SettingError("give one file to have it split, or three: train, dev and test")
+    check_result_file(output_file, file, *(parts or ()))
+    with (
+        Opening(reading, engine, memory, jobs).open_several([file, *(parts or ())]) as data,
+        going_on(output_file) as checkpoint,
+        progress_bar("Comparing", splits * len(names), "models") as advance,
+    ):
+        result = run(
+            *data,
+            models=names,
+            targets=target,
+            splits=splits,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=lambda done, total, what: advance(done, total),
+            n_jobs=jobs,
+        )
+    if json:
+        print_json(result.to_dict())
+    else:
+        _print_comparison(output(), result)
+    if output_file is not None:
+        save_result(output_file, result)
+        if not json:
+            output().print()
+            print_line(output(), f"Saved {output_file}")
+
+
+def _print_comparison(console: Console, result: Comparison) -> None:
+    n_targets = max(len(tuned.chosen) for tuned in result.results[0])
+    where = "" if len(result.n_test) == 1 else f" in {plural(len(result.n_test), 'split')}"
+    tested = (
+        f"Tested on {plural(sum(result.n_test), 'event')}{where}, {plural(n_targets, 'target')}; best first"
+    )
+    console.print(Text(tested, style="bold"))
+    console.print()
+    width = min(_LONGEST_NAME, max(8, widest([line.name for line in result.lines])))
+    table = _table(width, ["Log-likelihood", "To the best", "95% interval  ", "Log loss"])
+    for line in result.lines:
+        low, high = line.interval
+        interval = f"{_signed(low)} to {_signed(high)}" if math.isfinite(high - low) else ""
+        if line.verdict == "refuted":
+            interval = "ruled out what happened"
+        table.add_row(
+            label(line.name, width, style="bold" if line.verdict in ("best", "no difference") else ""),
+            f"{line.log_likelihood:,.2f}",
+            "" if line.verdict in ("best", "refuted") else _signed(line.difference),
+            "best  " if line.verdict == "best" else f"{interval} {'*' if line.verdict == 'worse' else ' '}",
+            f"{line.log_loss:.4f}",
+        )
+    console.print(table)
+    console.print()
+    accuracy = any(line.top_1 is not None for line in result.lines)
+    headings = ["Brier", "Calibration error", *(["Top 1", "Top 3"] if accuracy else []), "Influencers"]
+    table = _table(width, [*headings, "Seconds"])
+    for line in result.lines:
+        shares = ["" if share is None else f"{share:.1%}" for share in (line.top_1, line.top_3)]
+        table.add_row(
+            label(line.name, width),
+            f"{line.brier:.4f}",
+            f"{result.calibration_error(line.name):.4f}",
+            *(shares if accuracy else []),
+            "" if line.n_influencers is None else f"{line.n_influencers:.1f}",
+            f"{line.seconds:.1f}",
+        )
+    console.print(table)
+    console.print()
+    console.print(
+        "Log-likelihood of the test events, mean over the target labels. * worse than the best: the "
+        "interval, from resampling the test sequences, lies below 0. The others this data cannot tell apart.",
+        width=page_width(console),
+    )
+
+
+def _table(width: int, headings: Sequence[str]) -> Table:
+    table = new_table()
+    table.add_column("Model", no_wrap=True, min_width=width)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+def _signed(difference: float) -> str:
+    return f"{difference:+,.2f}" if abs(difference) < 10_000 else f"{difference:+,.0f}"

@@ -1,0 +1,229 @@
+"""``summarkov confidence``: how sure each edge of a graph is, and whether it is about order."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.options.learning import Within
+from summarkov.cli.options.opening import Engine, Memory, Opening
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile
+from summarkov.cli.printing.console import (
+    errors,
+    label,
+    new_table,
+    page_width,
+    print_json,
+    print_line,
+    progress,
+    widest,
+)
+from summarkov.cli.printing.console import output as results
+from summarkov.cli.printing.graph import print_graph
+from summarkov.errors import SettingError
+from summarkov.wording import factor, factor_interval, plural
+
+if TYPE_CHECKING:
+    from summarkov.confidence import Discoveries
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+
+
+@reads_events
+def confidence(
+    model: ModelFile,
+    file: EventsPath,
+    n: Annotated[int, typer.Option("--graphs", "-n", metavar="N", help="How many graphs to learn.")] = 100,
+    blocks: Blocks = None,
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals of ratios.")] = 0.95,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="Q",
+            help="Instead: test the edges that one half of the sequences proposes on the other half, and "
+            "keep those among which at most this share is false, on average.",
+        ),
+    ] = None,
+    order_test: Annotated[
+        bool,
+        typer.Option(
+            "--order-test/--no-order-test",
+            help="Test too whether each edge is about order, or whether shuffled sequences show it.",
+        ),
+    ] = True,
+    within: Within = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
+    reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
+    jobs: Jobs = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="MODEL", help="Save the graph with its confidence."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say how sure each edge of a graph is: learn it again from resampled events.
+
+    FILE must be what MODEL was learned from. Each of the graphs is learned from
+    as many sequences, drawn with replacement; an edge is sure if most have it.
+    """
+    from summarkov.models import InfluenceGraph
+
+    if rate is not None and output is not None:
+        raise SettingError("--rate keeps nothing with the graph; leave out --output")
+    check_output(output, file)  # into the model itself is fine: nothing in it is lost
+    graph = load_model(model)
+    if not isinstance(graph, InfluenceGraph):
+        raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
+    graph = graph.set_params(n_jobs=jobs)
+    with Opening(reading, engine, memory, jobs).open(file, graph.labels_) as events:
+        if rate is None:
+            if order_test and has_edges(graph):
+                add_order_test(graph, events, within=within, seed=seed)
+            add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
+        else:
+            found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
+    if rate is not None:
+        if json:
+            print_json({**vars(found), "tested": [vars(edge) for edge in found.tested]})
+        else:
+            _print_discoveries(results(), found)
+        return
+    if output is not None:
+        with saving(output):
+            graph.save(output)
+    if json:
+        from summarkov.cli.printing.documents import confidence_document
+        from summarkov.models.stored_results import order_document
+
+        tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
+        print_json({"saved": None if output is None else str(output), **confidence_document(graph), **tested})
+    else:
+        print_graph(results(), graph)
+        if output is not None:
+            results().print()
+            print_line(results(), f"Saved the graph as {output}")
+
+
+def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
+    """Ask for the confidence of a graph, with a bar."""
+    with progress("Resampling", len(graph.models_), "labels") as advance:
+        graph.confidence(events, progress=advance, **settings)
+
+
+def _print_discoveries(console: Console, found: Discoveries) -> None:
+    """Print the edges that were tested, the surest first."""
+    console.print(
+        Text(
+            f"{len(found.kept)} of {plural(len(found.tested), 'edge')} hold at a false-discovery rate of "
+            f"{found.rate:g}",
+            style="bold",
+        )
+    )
+    console.print(
+        Text(
+            f"Proposed by one half of {found.n_units:,} {found.units}, tested on the other; seed "
+            f"{found.seed}",
+            style="dim",
+        )
+    )
+    console.print()
+    room = max(8, (page_width(console) - 55) // 2)
+    edges = sorted(found.tested, key=lambda edge: edge.adjusted)
+    widths = [
+        min(room, widest([getattr(e, side) for e in edges] + [side.title()]))
+        for side in ("influencer", "target")
+    ]
+    table = new_table()
+    table.add_column("Influencer", no_wrap=True, width=widths[0])
+    table.add_column("Target", no_wrap=True, width=widths[1])
+    for heading in ("Factor", "95% interval", "p", "Adjusted", ""):
+        table.add_column(heading, justify="left" if heading in ("Factor", "95% interval") else "right")
+    for edge in edges:
+        table.add_row(
+            label(edge.influencer, widths[0]),
+            label(edge.target, widths[1]),
+            factor(edge.ratio),
+            factor_interval(edge.low, edge.high),
+            _small(edge.p_value),
+            _small(edge.adjusted),
+            Text("kept", style="green") if edge.is_kept else "",
+        )
+    if edges:
+        console.print(table)
+    console.print(
+        Text(
+            "\nAdjusted: the least rate at which the edge is kept (Benjamini and Yekutieli). Half of the "
+            "data finds less than all, so what is not kept need not be wrong.",
+            style="dim",
+        )
+    )
+
+
+def _small(p: float) -> str:
+    """A p-value with two digits."""
+    return "0" if p == 0 else f"{p:.1e}" if p < 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}"
+
+
+#: The test may take so many times as long as learning did, or so many seconds if that is more.
+TIMES, SECONDS = 10, 20.0
+SHUFFLES = 99
+
+
+class _TooSlow(Exception):
+    """The test would take longer than it may."""
+
+
+def add_order_test(
+    graph: InfluenceGraph,
+    events: EventSequences | EventSource,
+    *,
+    within: int | None = None,
+    seed: int = 0,
+    learned_in: float | None = None,
+) -> None:
+    """Test the edges of a graph, unless that takes far longer than it took to learn them.
+
+    ``learned_in`` are the seconds of learning; without them it is done however long it takes.
+    """
+    began = time.monotonic()
+    allowed = None if learned_in is None else max(TIMES * learned_in, SECONDS)
+    with progress("Shuffling", SHUFFLES, "shuffles") as advance:
+
+        def told(done: int, total: int) -> None:
+            advance(done, total)
+            needed = (time.monotonic() - began) / max(done, 1) * total
+            if allowed is not None and done < total and needed > allowed:
+                raise _TooSlow(needed)
+
+        try:
+            graph.order_test(
+                events,
+                n=SHUFFLES,
+                within="auto" if within is None else within,
+                seed=seed,
+                progress=told,
+            )
+        except _TooSlow as slow:
+            minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
+            print_line(
+                errors(),
+                f"No order test: it would take about {minutes}. --order-test does it all the same, "
+                "--no-order-test says nothing.",
+            )
+
+
+def has_edges(graph: InfluenceGraph) -> bool:
+    """Whether there is something to test."""
+    first = next(iter(graph.models_.values()))
+    return first.fitted.summary.by_label and any(graph.influencers_.values())

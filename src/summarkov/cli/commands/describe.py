@@ -1,0 +1,133 @@
+"""``summarkov describe``: what is in a file of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsFile, Json
+from summarkov.cli.printing.console import (
+    bar,
+    is_plain,
+    label,
+    new_table,
+    output,
+    page_width,
+    print_json,
+    shorten,
+    widest,
+)
+from summarkov.wording import number, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.events.describe import Description, Start
+
+
+#: Settings for data with many labels; see the guide to models.
+MANY_LABELS = "--criterion extended-bic"
+
+
+@reads_events
+def describe(
+    file: EventsFile,
+    rows: Annotated[
+        int, typer.Option("--rows", min=0, metavar="N", help="Show at most so many labels; 0 for all.")
+    ] = 20,
+    reading: Reading = PLAIN,
+    json: Json = False,
+) -> None:
+    """Count the sequences, events and labels of a file."""
+    found = reading.read(file).describe()
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_description(output(), found, rows or None)
+
+
+def print_hint(console: Console, n_labels: int, n_events: float) -> None:
+    """Say what helps where there are many labels for so few events."""
+    from summarkov.events.describe import many_labels
+
+    if many_labels(n_labels, n_events):
+        console.print(
+            Text(
+                f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
+                f"influence. For such data: summarkov learn {MANY_LABELS}"
+            )
+        )
+
+
+def print_starts(console: Console, starts: Sequence[Start]) -> None:
+    """Say which labels are special because they come first."""
+    for start in starts[:3]:
+        console.print(
+            Text(
+                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
+                f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
+                "influence. The order test allows for that; factors of its edges do not."
+            )
+        )
+
+
+def print_notes(console: Console, labels: Iterable[str], tied_order: int) -> None:
+    """Say what may not be as it should: events at the same place, labels that look alike."""
+    from summarkov.events.describe import look_alikes
+
+    if tied_order:
+        console.print(
+            f"{plural(tied_order, 'event')} with the same place in the order column as the one before; "
+            "they keep the order of the file."
+        )
+    alike = look_alikes(labels)
+    if alike:
+        shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
+        console.print(
+            Text(
+                f"Hint: {shown}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
+                "characters are written. They are kept apart; --map FILE makes them one."
+            )
+        )
+
+
+def print_description(console: Console, found: Description, most: int | None) -> None:
+    """Print the sizes of a data set and its most frequent labels."""
+    console.print(
+        Text(
+            f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
+            f"{plural(found.n_labels, 'label')}",
+            style="bold",
+        )
+    )
+    console.print(
+        f"Events a sequence: {number(found.shortest)} to {number(found.longest)}, "
+        f"median {found.median_length:,g}"
+    )
+    if found.n_empty:
+        console.print(f"Empty sequences: {number(found.n_empty)}")
+    print_notes(console, found.label_counts, found.tied_order)
+    if not found.label_counts:
+        return
+    print_hint(console, found.n_labels, found.n_events)
+    console.print()
+    by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
+    shown = by_count[:most]
+    width = min(max(12, page_width(console) - 42), widest([x for x, _ in shown]))
+    table = new_table()
+    table.add_column("Label", no_wrap=True, min_width=width)
+    table.add_column("Events", justify="right", no_wrap=True)
+    table.add_column("Share", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, width=16)
+    for text, n in shown:
+        share = n / max(1, found.n_events)
+        graph = bar(n / max(1, shown[0][1]), 16, plain=is_plain(console))
+        table.add_row(label(text, width), number(n), percent(share), graph)
+    console.print(table)
+    if len(by_count) > len(shown):
+        console.print(
+            Text(f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", "dim")
+        )

@@ -1,0 +1,83 @@
+"""``summarkov evaluate``: how well a model predicts events it has not seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.files import known_labels, load_model
+from summarkov.cli.options.opening import Engine, Memory, Opening
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsPath, Json, ModelFile, Unknown
+from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, progress, widest
+from summarkov.wording import plural
+
+if TYPE_CHECKING:
+    from summarkov.models.measures import Evaluation, Figures
+
+
+@reads_events
+def evaluate(
+    model: ModelFile,
+    file: EventsPath,
+    unknown: Unknown = "error",
+    reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
+    json: Json = False,
+) -> None:
+    """Measure how well a model predicts events, best some that it was not learned from."""
+    fitted = load_model(model)
+    with (
+        Opening(reading, engine, memory).open(file, fitted.labels_) as events,
+        known_labels(),
+        progress("Evaluating", len(fitted.labels_), "labels") as advance,
+    ):
+        found = fitted.evaluate(events, unknown=unknown, progress=advance)
+    if json:
+        print_json(
+            {
+                "sequences": found.n_sequences,
+                "events": found.n_events,
+                "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
+                "next_event": None if found.next_event is None else vars(found.next_event),
+            }
+        )
+    else:
+        console = output()
+        told = f"{plural(found.n_sequences, 'sequence')} with {plural(found.n_events, 'event')}"
+        console.print(Text(told, style="bold"))
+        _print_figures(console, found)
+
+
+def _print_figures(console: Console, found: Evaluation) -> None:
+    console.print()
+    names = [" + ".join(x) for x in found.targets]
+    width = min(max(12, page_width(console) - 56), max(widest(names), 10))
+    table = new_table()
+    table.add_column("Target", no_wrap=True, min_width=width)
+    for heading in ("Log-likelihood", "Log loss", "Base rate", "Gain", "Brier"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, each in zip(names, found.targets.values(), strict=True):
+        table.add_row(label(name, width), *_cells(each))
+    if found.next_event is not None:
+        table.add_row("")
+        table.add_row(Text("next event", style="bold"), *_cells(found.next_event))
+    console.print(table)
+    console.print()
+    console.print(
+        "Log loss an event, in nats: smaller is better. Base rate: the log loss of never "
+        "looking at the past; gain: how much of it the model saves."
+    )
+
+
+def _cells(each: Figures) -> list[Any]:
+    return [
+        f"{each.log_likelihood:,.2f}",
+        f"{each.log_loss:.4f}",
+        f"{each.base_rate_log_loss:.4f}",
+        Text(f"{100 * each.gain:.1f}%", style="green" if each.gain > 0 else "red"),
+        f"{each.brier_score:.4f}",
+    ]

@@ -1,0 +1,116 @@
+"""``summarkov export``: a model as a figure, or as a file of another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.files import check_output, load_model, refuse_unless_csv, saving
+from summarkov.cli.options.shared import ModelFile, SafeCsv
+from summarkov.cli.printing.console import output, print_line
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.models import InfluenceGraph
+
+_FIGURES = (".pdf", ".svg", ".png")
+_ONLY_GRAPHS = "--edges, --width and --font-size are for figures of a graph: leave them out here"
+_TABLES = (".csv", ".parquet")
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+
+
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+            "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="The model of this label alone; a figure shows its states.",
+        ),
+    ] = None,
+    edges: Annotated[
+        int | None,
+        typer.Option(
+            "--edges", metavar="N", min=1, help="In a figure of a graph: at most the N surest edges."
+        ),
+    ] = None,
+    width: Annotated[
+        float | None,
+        typer.Option("--width", metavar="INCHES", min=1, help="How wide a figure of a graph is."),
+    ] = None,
+    font_size: Annotated[
+        float | None,
+        typer.Option("--font-size", metavar="POINTS", min=1, help="Of the labels in a figure of a graph."),
+    ] = None,
+    safe_csv: SafeCsv = False,
+) -> None:
+    """Write a model as a figure, a graph file or a table of its edges.
+
+    A figure of a graph shows who influences whom, one of a single target the
+    probability of the label in every state of the past (or a tree's questions).
+    """
+    from summarkov.cli.commands.show import as_graph, choose
+
+    kind = out.suffix.lower()
+    if kind not in (*_FIGURES, *_TABLES, *_TEXTS):
+        known = ", ".join([*_FIGURES, *_TEXTS, *_TABLES])
+        raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
+    if safe_csv:
+        refuse_unless_csv(out)
+    asked = {"most": edges, "size": width, "font_size": font_size}
+    options = {name: value for name, value in asked.items() if value is not None}
+    check_output(out, model)
+    fitted = load_model(model)
+    with saving(out):
+        if kind in _FIGURES:
+            _figure(*choose(fitted, target), fitted, out, options)
+        elif options:
+            raise SettingError(_ONLY_GRAPHS)
+        else:
+            _write(as_graph(fitted, target), kind, out, safe_csv)
+    print_line(output(), f"Saved {out}")
+
+
+def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
+    from summarkov import plot
+    from summarkov.models import TreeSuMM
+
+    if one is None:
+        axes = plot.graph(fitted, **options)
+    elif options:
+        raise SettingError(_ONLY_GRAPHS)
+    else:
+        axes = plot.tree(one, label=label) if isinstance(one, TreeSuMM) else plot.states(one, label=label)
+    plot.save(axes, out)
+
+
+def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
+    from summarkov.io.temporary import replacing, write_atomically
+
+    if kind in _TEXTS:
+        write_atomically(out, getattr(graph, _TEXTS[kind])())
+        return
+    from pyarrow import csv, parquet
+
+    from summarkov.io.write import for_spreadsheets
+
+    table = graph.edges_.to_frame("pyarrow")
+    with replacing(out) as temporary, open(temporary, "wb") as file:
+        if kind == ".csv":
+            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
+        else:
+            parquet.write_table(table, file)

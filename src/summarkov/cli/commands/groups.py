@@ -1,0 +1,216 @@
+"""``summarkov groups``: how two groups of sequences differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.options.learning import make_template
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsFile, Jobs, Json
+from summarkov.cli.printing.console import (
+    new_table,
+    output,
+    page_width,
+    print_json,
+    progress,
+    shorten,
+    widest,
+)
+from summarkov.errors import SettingError
+from summarkov.wording import factor, factor_interval, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.confidence import Difference
+    from summarkov.explain import GroupComparison, Influence
+
+#: A name is shown at least this wide.
+_LEAST = 6
+
+
+@reads_events
+def groups(
+    first: EventsFile,
+    second: Annotated[Path, typer.Argument(metavar="FILE", help="Events of the other group.")],
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="KIND", help="bsumm, osumm or csumm.")
+    ] = "bsumm",
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target", "-t", metavar="LABEL", help="Only what influences this label; repeat for more."
+        ),
+    ] = None,
+    lookback: Annotated[
+        str | None,
+        typer.Option("--lookback", "-k", metavar="K", help="How many events back to look. Default 5."),
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(metavar="A", help="Pseudo-count. Default 0.1.")] = None,
+    gamma: Annotated[
+        float | None,
+        typer.Option(metavar="G", help="Weight of the penalty; larger: fewer influencers. Default 1."),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option("--names", metavar="A,B", help="What the groups are called. Default: the files' names."),
+    ] = None,
+    n: Annotated[
+        int, typer.Option("--resamples", "-n", metavar="N", help="How many resampled groups.")
+    ] = 200,
+    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
+    rows: Annotated[
+        int, typer.Option("--rows", min=0, metavar="N", help="At most this many labels and edges; 0 for all.")
+    ] = 30,
+    reading: Reading = PLAIN,
+    jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Learn the same graph from two files of events, and say how they differ.
+
+    Labels come first: in which share of the sequences each occurs, and its share
+    of all events. Then influences: by how much each changes from one group to the
+    other. A difference is sure if its interval, which allows for all comparisons
+    of its kind, leaves out 1.
+    """
+    given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
+    template = make_template(model, {name: value for name, value in given.items() if value is not None})
+    from summarkov.models import compare_groups
+
+    events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
+    with progress("Comparing", 5, "steps") as advance:
+        found = compare_groups(
+            template,
+            *events,
+            names=_names(names, first, second),
+            targets=target or None,
+            n=n,
+            seed=seed,
+            level=level,
+            n_jobs=jobs,
+            progress=advance,
+        )
+    if json:
+        print_json(_plain(asdict(found)))
+    else:
+        print_groups(output(), found, rows)
+
+
+def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
+    """What the groups are called: as asked for, or as their files are."""
+    if given is None:
+        return (first.stem, second.stem) if first.stem != second.stem else ("first", "second")
+    a, comma, b = given.partition(",")
+    if not comma or not a.strip() or not b.strip() or "," in b:
+        raise SettingError(
+            f"--names takes two names with a comma between them, such as men,women, not {given!r}"
+        )
+    return a.strip(), b.strip()
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold; numbers that are infinite or not known are null."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_groups(console: Console, found: GroupComparison, most: int) -> None:
+    """Print how groups differ; ``most`` limits the rows, 0 does not."""
+    names, sizes = [shorten(name, 20) for name in found.names], found.sizes
+    labels, edges = found.differing_labels(), found.differing()
+    what = [
+        f"{len(some)} of {plural(len(all_), thing)}"
+        for some, all_, thing in ((labels, found.labels, "label"), (edges, found.edges, "influence"))
+    ]
+    sides = [f"{name} ({plural(size, 'sequence')})" for name, size in zip(names, sizes, strict=True)]
+    console.print(Text(f"{what[0]} and {what[1]} differ between {sides[0]} and {sides[1]}", style="bold"))
+    console.print()
+    _print_labels(console, found, names, most)
+    if found.edges:
+        console.print()
+        _print_edges(console, found, names, most)
+    else:
+        console.print("\nNo influence was found, neither in one of the files nor in both together.")
+    console.print(
+        Text(
+            f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
+            "allows for all rows of its table; in bold where that leaves out 1. Reach: share of sequences in "
+            "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
+            "the label's probability, other influencers equal; in brackets if the group's own graph does not "
+            "have it.",
+            style="dim",
+        )
+    )
+
+
+def _print_labels(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+    shown = found.labels[: most or None]
+    by = shorten(f"{names[1]} by {names[0]}", 16)
+    columns: list[tuple[str, Sequence[str | Text]]] = [
+        ("Reach", [f"{percent(one.reach_first)} → {percent(one.reach_second)}" for one in shown]),
+        (by, [_change(one.reach) for one in shown]),
+        ("Share", [f"{percent(one.rate_first)} → {percent(one.rate_second)}" for one in shown]),
+        (by, [_change(one.rate) for one in shown]),
+    ]
+    _print_columns(console, "Label", [[one.label] for one in shown], columns)
+    if len(shown) < len(found.labels):
+        console.print(f"... and {len(found.labels) - len(shown)} more; --rows 0 prints all")
+
+
+def _print_edges(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+    shown = found.edges[: most or None]
+    columns: list[tuple[str, Sequence[str | Text]]] = [
+        (names[0], [_ratio(e.first, e.in_first) for e in shown]),
+        (names[1], [_ratio(e.second, e.in_second) for e in shown]),
+        (shorten(f"{names[1]} by {names[0]}", 16), [_change(e.change) for e in shown]),
+    ]
+    _print_columns(console, "Influence", [[e.influencer, e.target] for e in shown], columns)
+    if len(shown) < len(found.edges):
+        console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
+
+
+def _print_columns(
+    console: Console,
+    title: str,
+    names: Sequence[Sequence[str]],
+    columns: Sequence[tuple[str, Sequence[str | Text]]],
+) -> None:
+    """A table of names, shortened to the room that is left, and of as many columns as there is room for."""
+    widths = [widest([heading, *map(str, cells)]) for heading, cells in columns]
+    parts = max((len(each) for each in names), default=1)
+
+    def room() -> int:
+        return (page_width(console) - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts
+
+    while room() < _LEAST and len(widths) > 1:
+        widths.pop()
+    columns, least = columns[: len(widths)], max(_LEAST, room())
+    table = new_table()
+    table.add_column(title, no_wrap=True)
+    for (heading, _), width in zip(columns, widths, strict=True):
+        table.add_column(heading, no_wrap=True, width=width)
+    for at, each in enumerate(names):
+        told = " → ".join(shorten(name, least) for name in each)
+        table.add_row(Text(told), *(cells[at] for _, cells in columns))
+    console.print(table)
+
+
+def _ratio(edge: Influence, is_there: bool) -> str:
+    told = factor(edge.ratio) or "?"
+    return told if is_there else f"({told})"
+
+
+def _change(found: Difference) -> Text:
+    """The interval of a difference; bold where it leaves out 1."""
+    sure = found.low > 1 or found.high < 1
+    return Text(factor_interval(found.low, found.high), style="bold" if sure else "dim")

@@ -1,0 +1,216 @@
+"""``summarkov learn``: from events to a model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.commands.confidence import add_order_test, has_edges
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.options import learning as setting
+from summarkov.cli.options.learning import make_template
+from summarkov.cli.options.opening import Engine, Memory, Opening
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsPath, Jobs, Json
+from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
+from summarkov.cli.printing.console import output as results
+from summarkov.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+    from summarkov.events.describe import Start
+    from summarkov.models import SummaryModel
+
+#: Print at most so many influences of a graph; ``show`` prints all.
+_MOST_EDGES = 60
+#: From so many targets on, say that they take long: the time grows with the square of their number.
+_MANY_TARGETS = 5_000
+
+
+@reads_events
+def learn(
+    file: EventsPath,
+    target: setting.Target = None,
+    joint: setting.Joint = False,
+    model: setting.Model = "bsumm",
+    lookback: setting.Lookback = None,
+    delay: setting.Delay = None,
+    mask: setting.Mask = None,
+    cap: setting.Cap = None,
+    order: setting.Order = None,
+    max_order: setting.MaxOrder = None,
+    lookbacks: setting.Lookbacks = None,
+    counts: setting.Counts = None,
+    pairs: setting.Pairs = None,
+    starts: setting.Starts = None,
+    max_depth: setting.MaxDepth = None,
+    alpha: setting.Alpha = None,
+    prior: setting.Prior = None,
+    gamma: setting.Gamma = None,
+    average: setting.Average = False,
+    split: setting.Split = None,
+    criterion: setting.Criterion = None,
+    xi: setting.Xi = None,
+    parameters: setting.Parameters = None,
+    search: setting.Search = None,
+    required: setting.Required = None,
+    forbidden: setting.Forbidden = None,
+    candidates: setting.Candidates = None,
+    max_influencers: setting.MaxInfluencers = None,
+    max_sets: setting.MaxSets = None,
+    reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
+    jobs: Jobs = None,
+    order_test: setting.OrderTest = None,
+    within: setting.Within = None,
+    confidence: setting.Confidence = None,
+    blocks: setting.Blocks = None,
+    output: setting.Output = None,
+    json: Json = False,
+) -> None:
+    """Learn from events which labels make which others more or less likely.
+
+    Without --target or with several: a graph of influences. With one --target
+    or with --joint: one model.
+    """
+    settings = {
+        "lookback": lookback,
+        "delay": delay,
+        "mask": mask,
+        "cap": cap,
+        "order": order,
+        "max_order": max_order,
+        "lookbacks": lookbacks,
+        "counts": counts,
+        "pairs": pairs,
+        "starts": starts,
+        "max_depth": max_depth,
+        "alpha": alpha,
+        "prior": prior,
+        "gamma": gamma,
+        "average": average or None,
+        "split": split,
+        "criterion": criterion,
+        "xi": xi,
+        "parameters": parameters,
+        "search": search,
+        "required": required,
+        "forbidden": forbidden,
+        "candidates": candidates,
+        "max_influencers": max_influencers,
+        "max_sets": max_sets,
+    }
+    from summarkov.engines.surveys import count_starts
+    from summarkov.events.describe import special_starts
+
+    template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    is_single = joint or len(set(target or ())) == 1
+    for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
+        if asked and is_single:
+            raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
+    if within is not None and order_test is False:
+        raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
+    if blocks is not None and confidence is None:
+        raise SettingError("--blocks says what --confidence resamples; give that too")
+    check_output(output, file, reading.map)
+    opening = Opening(reading, engine, memory, jobs)
+    with opening.open(file) as events:
+        refuse_nothing_to_learn(events, file)
+        began = time.monotonic()
+        fitted = fit(template, events, target or [], joint, jobs)
+        if order_test is not False and not is_single and has_edges(fitted):
+            learned_in = None if order_test else time.monotonic() - began
+            add_order_test(fitted, events, within=within, learned_in=learned_in)
+        if confidence is not None:
+            from summarkov.cli.commands.confidence import add_confidence
+
+            add_confidence(fitted, events, n=confidence, blocks=blocks)
+        tied_order = events.tied_order
+        special = special_starts(events.labels, count_starts(events), events.label_counts)
+    if output is not None:
+        with saving(output):
+            fitted.save(output)
+    if json:
+        _print_document(fitted, output)
+    else:
+        _print_fitted(fitted, output, tied_order, special)
+
+
+def fit(
+    template: SummaryModel,
+    events: EventSequences | EventSource,
+    targets: list[str],
+    joint: bool,
+    jobs: int | None,
+) -> Any:
+    """Fit one model, or a graph."""
+    from summarkov.models import InfluenceGraph
+
+    if joint or len(set(targets)) == 1:
+        target = tuple(targets or events.labels)
+        model = template.copy(target=target[0] if len(set(target)) == 1 else target, n_jobs=jobs)
+        with working("Learning"):
+            return model.fit(events)
+    graph = InfluenceGraph(template, targets=targets or None, n_jobs=jobs)
+    n_targets = len(set(targets or events.labels))
+    if n_targets > _MANY_TARGETS:
+        told = f"Learning {n_targets:,} labels takes long."
+        print_line(errors(), f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
+    with progress("Learning", n_targets, "labels") as advance:
+        return graph.fit(events, progress=advance)
+
+
+def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequence[Start]) -> None:
+    from summarkov.cli.commands.describe import print_hint, print_notes, print_starts
+    from summarkov.cli.printing.graph import print_graph
+    from summarkov.cli.printing.model import print_model
+    from summarkov.models import InfluenceGraph
+
+    console = results()
+    if isinstance(fitted, InfluenceGraph):
+        print_graph(console, fitted, most=_MOST_EDGES)
+    else:
+        print_model(console, fitted)
+    console.print()
+    print_notes(console, fitted.labels_, tied_order)
+    print_starts(console, starts)
+    first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
+    if getattr(first, "criterion", None) in ("bic", "aic"):
+        print_hint(console, len(fitted.labels_), first.fitted.n_events)
+    if saved is None:
+        console.print("Not saved: add -o model.json to keep the model.")
+    else:
+        print_line(console, f"Saved the model as {saved}")
+
+
+def _print_document(fitted: Any, saved: Path | None) -> None:
+    from summarkov.cli.printing.documents import graph_document, model_document
+    from summarkov.models import InfluenceGraph
+
+    document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
+    print_json({"saved": None if saved is None else str(saved), **document})
+
+
+def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
+    """Refuse events of which none could influence another: most likely a wrong column was taken."""
+    from summarkov.engines import EventSource
+
+    if isinstance(events, EventSource):
+        n_filled = sum(map(len, events.places()))
+    else:
+        n_filled = int((events.lengths > 0).sum())
+    if 0 < events.n_events == n_filled:
+        raise DataError(
+            f"no sequence of {file} is longer than one event, so none comes after another; does --case name "
+            "the column that the events of a sequence share?"
+        )
+    present = [x for x, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
+    if len(present) == 1:
+        raise DataError(
+            f"all events of {file} are '{shorten(present[0], 30)}', so nothing tells one from another; does "
+            "--event name the column of the labels?"
+        )

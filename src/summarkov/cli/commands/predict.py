@@ -1,0 +1,186 @@
+"""``summarkov predict``: probabilities for every event of a file, or after a history typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
+from summarkov.cli.options.opening import Engine, Memory, Opening
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown
+from summarkov.cli.printing.console import (
+    label,
+    new_table,
+    page_width,
+    print_json,
+    print_line,
+    progress,
+    widest,
+)
+from summarkov.cli.printing.console import output as results
+from summarkov.errors import SettingError
+from summarkov.wording import number, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+
+#: Rows to show where they are not saved.
+_PREVIEW = 10
+
+
+@reads_events
+def predict(
+    model: ModelFile,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'; folders too.")
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--after",
+            "-a",
+            metavar="LABEL",
+            help="Instead of a file: what comes next after this label; repeat for a longer history, "
+            "oldest first.",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="With --after: this label alone, why, and what would be different.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
+    ] = None,
+    safe_csv: SafeCsv = False,
+    unknown: Unknown = "error",
+    reading: Reading = PLAIN,
+    engine: Engine = "auto",
+    memory: Memory = "1G",
+    json: Json = False,
+) -> None:
+    """Give every label its probability, before each event of a file or after a history.
+
+    One row per event: sequence, position, event, and a column p(label) for each
+    label of the model, worked out from the events before it. With a graph over
+    all labels every row sums to 1.
+    """
+    from summarkov.cli.files import table_format, write_rows
+
+    if (file is None) == (not after):
+        raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
+    if file is None:
+        if output is not None:
+            raise SettingError("--after prints its result; leave out --output")
+        from summarkov.cli.printing.history import print_after
+
+        print_after(load_model(model), after or [], target, unknown, json)
+        return
+    if safe_csv:
+        refuse_unless_csv(output)
+    if target is not None:
+        raise SettingError("--target goes with --after; for a file leave it out")
+    if output is not None:
+        table_format(output)
+        check_output(output, model, file, reading.map)
+    fitted = load_model(model, bags=True)
+    opening = Opening(reading, engine, memory)
+    if opening.streams(file):
+        if output is None:
+            raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
+        with opening.stream(file, names=True) as opened, saving(output):
+            source = reading.prepare(opened, fitted.labels_)
+            with known_labels():
+                write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
+            _print_saved(fitted, source.n_events, output, json)
+        return
+    events = reading.read(file, fitted.labels_)
+    with known_labels():  # before anything is written
+        events.recode(fitted.labels_, unknown=unknown)
+    if output is not None:
+        with saving(output):
+            write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
+        _print_saved(fitted, events.n_events, output, json)
+    elif json:
+        from summarkov.cli.files import plain_rows
+
+        parts = predictions(fitted, events, unknown)
+        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
+    else:
+        _print_preview(results(), fitted, events, unknown)
+
+
+def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
+    if json:
+        from summarkov.models.predictions import column_names
+
+        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
+        print_json({"saved": str(path), "rows": n_events, "columns": columns})
+    else:
+        print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
+
+
+def _label_of(column: str) -> str:
+    return "(any other)" if column == "p_other" else column[2:-1]
+
+
+def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str) -> Iterator[dict[str, Any]]:
+    """The rows, some of them at a time."""
+    from summarkov.models.predictions import prediction_rows
+
+    done = 0
+    with progress("Predicting", events.n_events, "events") as advance:
+        for columns in prediction_rows(fitted, events, unknown):
+            yield columns
+            done += len(columns["position"])
+            advance(done, events.n_events)
+
+
+def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
+    """The first rows: what happened, how likely it was, and what was most likely."""
+    from summarkov.cli.files import plain_rows
+    from summarkov.events.block import cut_between_sequences
+    from summarkov.models.predictions import column_names
+
+    few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
+    rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
+    names = column_names(fitted.outcomes_)
+    width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
+    table = new_table()
+    table.add_column("Sequence", no_wrap=True)
+    table.add_column("Position", justify="right", no_wrap=True)
+    table.add_column("Event", no_wrap=True)
+    few_columns = len(names) <= 3
+    for name in names if few_columns else ():
+        table.add_column(label(name, width), justify="right", no_wrap=True)
+    if not few_columns:
+        table.add_column("Probability", justify="right", no_wrap=True)
+        table.add_column("Most likely", no_wrap=True)
+        table.add_column("", justify="right", no_wrap=True)
+    for row in rows:
+        cells: list[Any] = [label(row["sequence"], 10), number(row["position"]), label(row["event"], width)]
+        if few_columns:
+            cells += [percent(row[name]) for name in names]
+        else:
+            own = row.get(f"p({row['event']})", row.get("p_other"))
+            best = max(names, key=lambda name: row[name])
+            cells += ["" if own is None else percent(own), label(_label_of(best), width), percent(row[best])]
+        table.add_row(*cells)
+    console.print(table)
+    left = events.n_events - len(rows)
+    if left > 0:
+        console.print(Text(f"... and {plural(left, 'row')} more; -o FILE saves all", style="dim"))
+    if not rows:
+        console.print(Text("There are no events.", style="dim"))

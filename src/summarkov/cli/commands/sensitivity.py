@@ -1,0 +1,165 @@
+"""``summarkov sensitivity``: which influences stay, whatever the settings are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.commands.learn import refuse_nothing_to_learn
+from summarkov.cli.options.learning import make_template
+from summarkov.cli.options.reading import PLAIN, Reading, reads_events
+from summarkov.cli.options.shared import EventsFile, Jobs, Json
+from summarkov.cli.printing.console import (
+    bar,
+    label,
+    new_table,
+    output,
+    page_width,
+    print_json,
+    progress,
+    shorten,
+    widest,
+)
+from summarkov.errors import SettingError
+from summarkov.wording import plural
+
+if TYPE_CHECKING:
+    from summarkov.models import Stability, StabilityRow
+
+#: The kinds of models that have both settings.
+_MODELS = ("bsumm", "osumm", "csumm")
+_LABEL = 30
+_NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
+
+
+@reads_events
+def sensitivity(
+    file: EventsFile,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="LABEL",
+            help="Learn what influences this label; repeat for several. Without it: every label.",
+        ),
+    ] = None,
+    gamma: Annotated[
+        str, typer.Option(metavar="G,G,...", help="Penalties for complexity to try.")
+    ] = "0.1,0.5,1",
+    lookback: Annotated[
+        str,
+        typer.Option("--lookback", "-k", metavar="N,N,...", help="Look-backs to try; none: the whole past."),
+    ] = "1,5,10",
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="KIND", help="bsumm, osumm or csumm.")
+    ] = "bsumm",
+    alpha: Annotated[
+        float | None, typer.Option(metavar="A", help="Pseudo-count of each outcome. Default 0.1.")
+    ] = None,
+    search: Annotated[
+        str | None, typer.Option(metavar="greedy|sweep|exact", help="The search. Default greedy.")
+    ] = None,
+    jobs: Jobs = None,
+    reading: Reading = PLAIN,
+    json: Json = False,
+) -> None:
+    """Learn with every combination of some settings, and see which influences stay."""
+    if model.lower() not in _MODELS:
+        raise SettingError(f"--model must be one of {', '.join(_MODELS)}, not {model!r}")
+    settings = {"alpha": alpha, "search": search}
+    template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
+    lookbacks = _values("--lookback", lookback, _lookback, "whole numbers such as 1,5,10, or none")
+    events = reading.read(file)
+    refuse_nothing_to_learn(events, file)
+    from summarkov.models import InfluenceGraph
+    from summarkov.models import sensitivity as run
+
+    what: Any = InfluenceGraph(template, targets=target, n_jobs=jobs)
+    total = len(set(target or events.labels)) * len(gammas) * len(lookbacks)
+    with progress("Learning", total, "models") as advance:
+        found = run(what, events, gamma=gammas, lookback=lookbacks, progress=advance)
+    if json:
+        print_json(found.to_dict())
+    else:
+        _print(output(), found)
+
+
+def _values(option: str, text: str, read: Callable[[str], Any], expected: str) -> list[Any]:
+    """The values that an option lists."""
+    try:
+        return [read(value.strip()) for value in text.split(",")]
+    except ValueError:
+        raise SettingError(f"{option} must be {expected}, not {text!r}") from None
+
+
+def _lookback(text: str) -> int | None:
+    return None if text.lower() == "none" else int(text)
+
+
+def _print(console: Console, found: Stability) -> None:
+    edges = found.edges
+    tried = " x ".join(
+        f"{_NAMES[name].lower()} {', '.join(_value(value) for value in values)}"
+        for name, values in found.paths.items()
+    )
+    console.print(
+        Text(f"{plural(len(edges), 'influence')} in {plural(len(found.settings), 'setting')}", "bold")
+    )
+    console.print(Text(tried, style="dim"))
+    console.print()
+    plain = console.options.ascii_only
+    targets = list(dict.fromkeys(row.target for row in found.rows))
+    names = [f"  {name}" for name in ("none", *(edge.influencer for edge in edges))]
+    width = min(_LABEL, widest([*names, *map(str, targets)]))
+    table = new_table()
+    table.add_column("Label", no_wrap=True, width=width)
+    table.add_column("Found in", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True, width=10)
+    for name in found.paths:
+        table.add_column(_NAMES[name], no_wrap=True)
+    for target in targets:
+        table.add_row(label(str(target), width, "bold"), *([""] * (2 + len(found.paths))))
+        for edge in edges:
+            if edge.target == target:
+                table.add_row(
+                    Text(f"  {shorten(edge.influencer, width - 2)}"),
+                    f"{round(edge.share * len(found.settings))} of {len(found.settings)}",
+                    bar(edge.share, 10, plain=plain),
+                    *(found.words(edge, name) for name in found.paths),
+                )
+        if not any(edge.target == target for edge in edges):
+            table.add_row(Text("  none", style="dim"), *([""] * (2 + len(found.paths))))
+    console.print(table)
+    if len(targets) == 1:
+        console.print()
+        _print_rows(console, found.rows)
+    stable = sum(edge.share == 1 for edge in edges)
+    console.print()
+    console.print(
+        f"{plural(stable, 'influence')} found in every setting. Look-back and gamma: with which values it is "
+        "found, whatever the other is.",
+        width=page_width(console),
+    )
+
+
+def _print_rows(console: Console, rows: tuple[StabilityRow, ...]) -> None:
+    """Every setting of one target; scores of one gamma can be compared."""
+    table = new_table()
+    for name in rows[0].settings:
+        table.add_column(_NAMES[name], justify="right", no_wrap=True)
+    table.add_column("Score", justify="right", no_wrap=True)
+    table.add_column("Influencers")
+    for row in rows:
+        names = " + ".join(shorten(z, _LABEL) for z in row.influencers) or "none"
+        table.add_row(*(_value(value) for value in row.settings.values()), f"{row.score:,.1f}", Text(names))
+    console.print(table)
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else f"{value:g}"

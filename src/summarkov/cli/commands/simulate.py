@@ -1,0 +1,110 @@
+"""``summarkov simulate``: events from a graph, or from dynamics written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.options.shared import Json
+from summarkov.cli.printing.console import output as results
+from summarkov.cli.printing.console import print_json, print_line, progress
+from summarkov.errors import SettingError
+from summarkov.wording import plural
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+    from summarkov.models import InfluenceGraph
+    from summarkov.simulate import Dynamics
+
+
+def simulate(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="A graph over all labels, or a JSON file of dynamics written down."
+        ),
+    ],
+    sequences: Annotated[
+        int, typer.Option("--sequences", "-n", metavar="K", min=0, help="How many sequences.")
+    ] = 100,
+    length: Annotated[int, typer.Option("--length", metavar="T", min=0, help="How many events each.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Same seed, same events.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Draw new sequences of events."""
+    from summarkov.io.line_files import json_lines
+    from summarkov.io.write import writable_format, write_events
+
+    check_output(output, source)
+    if output is not None:
+        writable_format(str(output))
+    events = draw(read_source(source), sequences, length, seed)
+    if output is not None:
+        with saving(output):
+            write_events(events, output)
+        if json:
+            print_json({"saved": str(output), **_sizes(events), "seed": seed})
+        else:
+            what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
+            print_line(results(), f"Saved {what} as {output}")
+    elif json:
+        lists = zip(events.ids, events.to_lists(), strict=True)
+        print_json({**_sizes(events), "seed": seed, "data": [{"id": i, "events": e} for i, e in lists]})
+    else:
+        for line in json_lines(events):
+            typer.echo(line)
+
+
+def read_source(path: Path) -> Dynamics | InfluenceGraph:
+    """Read dynamics, or a graph."""
+    from summarkov.models import InfluenceGraph, load
+    from summarkov.simulate import Dynamics
+    from summarkov.store import read_document
+
+    document = read_document(path)
+    if isinstance(document.value, dict) and document.value.get("kind") == "dynamics":
+        try:
+            return Dynamics.from_dict(document.value)
+        except ValueError as problem:
+            raise SettingError(f"{path}: {problem}") from None
+    model = load(path)
+    if not isinstance(model, InfluenceGraph) or len(model.models_) != len(model.labels_):
+        raise SettingError(
+            f"{path} is not a graph over all labels, so it cannot tell what comes next; "
+            "learn one, without --target and --joint"
+        )
+    return model
+
+
+def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: int) -> EventSequences:
+    """Draw sequences, with a bar that counts the events of a sequence."""
+    from summarkov.models import InfluenceGraph
+    from summarkov.simulate import draw_sequences
+
+    if isinstance(source, InfluenceGraph):
+        labels, ask = source.labels_, source._next.after
+    else:
+        labels, ask = source.labels, source._next_event
+    with progress("Simulating", length, "events a sequence") as advance:
+
+        def next_event(histories: Any) -> Any:
+            advance(histories.shape[1], length)
+            return ask(histories)
+
+        return draw_sequences(next_event, labels, sequences, length, seed)
+
+
+def _sizes(events: EventSequences) -> dict[str, int]:
+    return {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}

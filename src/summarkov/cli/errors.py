@@ -1,0 +1,146 @@
+"""Whatever goes wrong: one sentence on stderr and exit code 2, never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import sys
+from typing import Any
+
+import typer
+from rich.text import Text
+from typer.core import TyperGroup
+
+from summarkov.cli.printing.console import errors
+from summarkov.cli.signals import interrupting
+from summarkov.errors import SummarkovError
+from summarkov.wording import visible
+
+#: What typer raises for a wrong command line. (Where the class lives depends on typer's version.)
+_UsageError: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+WRONG = 2
+INTERRUPTED = 130
+
+#: Narrower pages than this are not believed.
+_NARROWEST = 20
+#: Longer messages are cut in the middle: a label in them may be of any size.
+_LONGEST = 1000
+
+#: What Python calls a setting, and what the command line calls it.
+_OPTIONS = {
+    "case=": "--case",
+    "event=": "--event",
+    "order=": "--order-column",
+    "order=False": "--in-order",
+    "format=": "--format",
+    "session_gap": "--session-gap",
+    "min_count": "--min-count",
+    "into=": "--map",
+    "label=": "--map",
+    "target=": "--target",
+    "targets=": "--target",
+    "max_influencers": "--max-influencers",
+    "n_jobs": "--jobs",
+    "memory=": "--memory",
+    "id=": "--id",
+    "text=": "--text",
+    "date=": "--date",
+    "n_topics": "--topics",
+    "max_share": "--max-share",
+    "leave_out": "--leave-out",
+}
+_OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
+
+
+class Commands(TyperGroup):
+    """The commands, with every failure turned into a sentence."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command and end the process."""
+        extra["standalone_mode"] = False
+        if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"][:9]) < _NARROWEST:
+            del os.environ["COLUMNS"]  # by which a table would have no room for anything
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed, as by >&-; the next file must not take its place
+                setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: SIM115  # kept
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):  # a label that the terminal has no letters for is no failure
+                stream.reconfigure(errors="replace")
+        with interrupting() as signals:
+            try:
+                code = self._run(signals, *args, **extra)
+            except KeyboardInterrupt:
+                code = INTERRUPTED
+        interrupted = code == INTERRUPTED
+        if code and signals:  # what was done before one came is done
+            interrupted, code = True, 128 + signals[0]
+        if interrupted:
+            report("interrupted")
+        sys.exit(code)
+
+    def _run(self, signals: list[int], *args: Any, **extra: Any) -> int:
+        """Run a command, say what went wrong unless a signal came, and return the exit code."""
+        try:
+            code = super().main(*args, **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever read the output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return WRONG
+        except typer.Abort:
+            return INTERRUPTED
+        except Exception as problem:
+            if os.environ.get("SUMMARKOV_TRACEBACK"):
+                raise
+            if not signals:
+                report(sentence(problem))
+            return WRONG
+        return code if isinstance(code, int) else 0
+
+
+def report(message: str, *, name: str = "Error") -> None:
+    """Say something that is not a result, on stderr."""
+    if len(message) > _LONGEST:
+        message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
+    style = "bold red" if name == "Error" else "bold"
+    console = errors()
+    with contextlib.suppress(OSError):  # where a terminal was closed nobody reads it
+        console.print(
+            Text.assemble((f"{name}: ", style), visible(message)), soft_wrap=not console.is_terminal
+        )
+
+
+def sentence(problem: Exception) -> str:
+    """What went wrong, in one sentence."""
+    if isinstance(problem, SummarkovError):
+        return _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
+    if isinstance(problem, _UsageError):
+        return _usage(problem)
+    if isinstance(problem, UnicodeEncodeError):
+        return (
+            f"a label holds '{visible(problem.object[problem.start : problem.end])}', half of a character, "
+            "which this file cannot hold; mend the data"
+        )
+    if isinstance(problem, OSError):
+        where = f"{problem.filename}: " if problem.filename else ""
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT) and not where:
+            where = "the output cannot be written: "
+        return f"{where}{(problem.strerror or str(problem)).lower()}"
+    if isinstance(problem, MemoryError):
+        return "there is not enough memory for this; give it less data, or ask for less at once"
+    return (
+        f"summarkov stumbled over something it did not expect ({type(problem).__name__}: {problem}); "
+        "set SUMMARKOV_TRACEBACK=1 to see where, and please report it"
+    )
+
+
+def _usage(problem: Any) -> str:
+    """A wrong command line, and where to look up the right one."""
+    message = str(problem.format_message()).strip().rstrip(".").replace(". Did you mean", "; did you mean")
+    message = message[:1].lower() + message[1:]
+    context = getattr(problem, "ctx", None)
+    if context is None:
+        return message
+    return f"{message}{' See' if message.endswith('?') else '; see'} {context.command_path} --help"

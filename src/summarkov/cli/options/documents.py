@@ -1,0 +1,91 @@
+"""What the commands for text share: reading documents, and telling what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.cli.files import check_output, saving
+from summarkov.cli.printing.console import progress, working
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.text import Document, TextEvents
+    from summarkov.text.extract import Labeler
+
+READING = "Reading the documents"
+
+DocumentFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one "
+        "document), or folders of .txt files.",
+    ),
+]
+EventsOut = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Save the events here, as .jsonl.")
+]
+Repeats = Annotated[
+    str,
+    typer.Option(
+        "--repeats",
+        metavar="runs|once|all",
+        help="Keep the first event of every run of the same label, the first of each label in a document, or "
+        "all.",
+    ),
+]
+Single = Annotated[
+    bool, typer.Option("--single", help="One sequence over all documents by date, not one a document.")
+]
+IdColumn = Annotated[
+    str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)
+]
+TextColumn = Annotated[
+    str, typer.Option("--text", metavar="COLUMN", help="A document's text.", rich_help_panel=READING)
+]
+DateColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--date",
+        metavar="COLUMN",
+        help="A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
+        rich_help_panel=READING,
+    ),
+]
+Language = Annotated[
+    str,
+    typer.Option("--language", metavar="CODE", help="For splitting into sentences.", rich_help_panel=READING),
+]
+
+
+def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a name for the events that cannot be written, or would lose the sentences."""
+    check_output(path, *inputs)
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise SettingError(f"the sentences are kept in JSON lines; let the name of {path} end in .jsonl")
+
+
+def read(files: list[Path], id: str, text: str, date: str | None) -> list[Document]:
+    """Read all documents."""
+    from summarkov.text import read_documents
+
+    with working("Reading the documents"):
+        return read_documents(*files, id=id, text=text, date=date)
+
+
+def make_events(documents: list[Document], label: Labeler, **settings: Any) -> TextEvents:
+    """Label the sentences, with a bar that counts them."""
+    from summarkov.text import text_events
+
+    with progress("Labelling", 0, "sentences") as advance:
+        return text_events(documents, label, progress=advance, **settings)
+
+
+def save_events(found: TextEvents, path: Path) -> None:
+    """Write the events with their sentences."""
+    with saving(path):
+        found.save(path)

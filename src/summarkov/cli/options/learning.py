@@ -1,0 +1,330 @@
+"""The options of ``summarkov learn``: what to learn, and the settings of models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from summarkov.errors import SettingError, nearest
+
+if TYPE_CHECKING:
+    from summarkov.models import SummaryModel
+
+WHAT = "What to learn"
+PAST = "What of the past counts"
+SEARCH = "How influencers are chosen"
+SURE = "How sure they are"
+
+Labels = list[str] | None
+
+Target = Annotated[
+    Labels,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="LABEL",
+        help="Learn what influences this label; repeat for several. Without it: every label.",
+        rich_help_panel=WHAT,
+    ),
+]
+Joint = Annotated[
+    bool,
+    typer.Option(
+        "--joint",
+        help="Make the targets (or all labels) one variable, with one set of influencers.",
+        rich_help_panel=WHAT,
+    ),
+]
+Model = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="KIND",
+        help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
+        "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
+        "many of them as they are worth; ctw: all such chains together.",
+        rich_help_panel=WHAT,
+    ),
+]
+Lookback = Annotated[
+    str | None,
+    typer.Option(
+        "--lookback",
+        "-k",
+        metavar="N|none|auto",
+        help="How many events back to look; none: the whole past; auto: learned for each influencer; "
+        "1,4,none: learned out of these. Default 5.",
+        rich_help_panel=PAST,
+    ),
+]
+Delay = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Leave out the N most recent events. Default 0.", rich_help_panel=PAST),
+]
+Mask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="last|first",
+        help="osumm: which occurrence of a label counts. Default last.",
+        rich_help_panel=PAST,
+    ),
+]
+Cap = Annotated[
+    int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
+]
+Order = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
+]
+MaxOrder = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
+]
+Lookbacks = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N,...",
+        help="tree: how far back to look for a label; none, which comes last: the whole past. "
+        "Default 1,2,3,5,10,20,none.",
+        rich_help_panel=PAST,
+    ),
+]
+Counts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N,...",
+        help="tree: ask if a label occurred at least so often; none: do not. Default 2,3.",
+        rich_help_panel=PAST,
+    ),
+]
+Pairs = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|yes|no",
+        help="tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
+        rich_help_panel=PAST,
+    ),
+]
+Starts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N,N,...",
+        help="tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.",
+        rich_help_panel=PAST,
+    ),
+]
+MaxDepth = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="tree: at most N questions to a history. Default 12.", rich_help_panel=PAST
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        metavar="A",
+        help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        metavar="uniform|base-rate",
+        help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
+        "about 5 on. Default uniform; tree: base-rate.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Gamma = Annotated[
+    float | None,
+    typer.Option(
+        metavar="G",
+        help="Penalty for complexity; larger finds fewer influencers. Default 1.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Average = Annotated[
+    bool,
+    typer.Option(
+        "--average",
+        help="tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Split = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P",
+        help="ctw, tree --average: how likely a context or node is split, before anything is seen. "
+        "Default 0.5; tree: as many times less as there are questions.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Criterion = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="bic, aic, extended-bic or marginal. Default bic.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Xi = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
+    ),
+]
+Parameters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="all|reachable",
+        help="Which states the penalty counts. Default all.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Search = Annotated[
+    str | None,
+    typer.Option(
+        metavar="greedy|sweep|exact",
+        help="The search; exact proves that no other influencers score better. Default greedy.",
+        rich_help_panel=SEARCH,
+    ),
+]
+Required = Annotated[
+    Labels,
+    typer.Option(metavar="LABEL", help="An influencer that must be there.", rich_help_panel=SEARCH),
+]
+Forbidden = Annotated[
+    Labels, typer.Option(metavar="LABEL", help="One that may not be there.", rich_help_panel=SEARCH)
+]
+Candidates = Annotated[
+    Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
+]
+MaxInfluencers = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
+]
+MaxSets = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="exact: stop after N sets a label, and say how much better others could be. Default 100000.",
+        rich_help_panel=SEARCH,
+    ),
+]
+OrderTest = Annotated[
+    bool | None,
+    typer.Option(
+        "--order-test/--no-order-test",
+        help="Say of every edge whether it is about the order of events, or whether shuffled sequences show "
+        "it too. Default: for a graph, unless that takes ten times as long as learning.",
+        rich_help_panel=SURE,
+        show_default=False,
+    ),
+]
+Within = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Shuffle events within blocks of N positions. Default: 4 times the longest look-back.",
+        rich_help_panel=SURE,
+    ),
+]
+Confidence = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Learn N more graphs from resampled sequences, and say how many of them have each edge.",
+        rich_help_panel=SURE,
+    ),
+]
+Blocks = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Resample blocks of N events in a row, not sequences. Default for one single sequence.",
+        rich_help_panel=SURE,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
+]
+
+
+#: The kinds of models, by the name on the command line.
+FAMILIES = {
+    "bsumm": "BSuMM",
+    "osumm": "OSuMM",
+    "csumm": "CSuMM",
+    "chain": "MarkovChain",
+    "vom": "VariableOrderChain",
+    "ctw": "ContextTreeWeighting",
+    "tree": "TreeSuMM",
+}
+
+
+def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
+    """A model without a target, with the settings that were given."""
+    if kind.lower() not in FAMILIES:
+        raise SettingError(
+            f"--model must be one of {', '.join(FAMILIES)}, not {kind!r}{nearest(kind, FAMILIES)}"
+        )
+    if "lookback" in settings:
+        settings["lookback"] = _lookback(settings["lookback"])
+    if "lookbacks" in settings:
+        settings["lookbacks"] = _numbers("lookbacks", settings["lookbacks"])
+    for name in ("counts", "starts"):
+        if settings.get(name, "").lower() == "none":
+            settings[name] = ()
+        elif name in settings:
+            settings[name] = _numbers(name, settings[name])
+    if "pairs" in settings:
+        settings["pairs"] = _pairs(settings["pairs"])
+    from summarkov import models
+
+    family = getattr(models, FAMILIES[kind.lower()])
+    known = family().get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind.lower()}")
+    template: SummaryModel = family(**settings)
+    template.make_summary()  # refuses what makes no sense before the events are read
+    return template
+
+
+def _parts(text: str) -> tuple[int | None, ...]:
+    """Whole numbers and "none"."""
+    return tuple(None if part.strip().lower() == "none" else int(part) for part in text.split(","))
+
+
+def _numbers(name: str, text: str) -> tuple[int | None, ...]:
+    try:
+        return _parts(text)
+    except ValueError:
+        raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
+
+
+def _pairs(text: str) -> bool | str:
+    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    if text.lower() not in known:
+        raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
+    return known[text.lower()]
+
+
+def _lookback(text: str) -> Any:
+    """A number, None, "auto", or several numbers to choose from."""
+    if text.lower() in ("none", "auto"):
+        return None if text.lower() == "none" else "auto"
+    try:
+        each = _parts(text)
+    except ValueError:
+        raise SettingError(
+            f"--lookback must be a whole number from 1 on, none, auto, or several such as 1,4,none, "
+            f"not {text!r}"
+        ) from None
+    return each if len(each) > 1 else each[0]

@@ -1,0 +1,212 @@
+"""How commands come by events: the options of reading and preparing, in one place for all of them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from summarkov.cli.printing.console import working
+from summarkov.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from summarkov.engines import EventSource
+    from summarkov.events import EventSequences
+
+#: Events in memory, or a source of them: both are prepared by the same methods.
+Events = TypeVar("Events", "EventSequences", "EventSource")
+
+READING = "Reading the events"
+PREPARING = "Preparing the events"
+
+
+def _option(name: str, metavar: str, help: str, panel: str = READING) -> Any:
+    return typer.Option(f"--{name}", metavar=metavar, help=help, rich_help_panel=panel)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a file of events, and what to make of them. Every field is an option."""
+
+    case: Annotated[str | None, _option("case", "COLUMN", "Column that names the sequence.")] = None
+    event: Annotated[str | None, _option("event", "COLUMN", "Column of the event's label.")] = None
+    order_column: Annotated[
+        str | None,
+        _option(
+            "order-column",
+            "COLUMN",
+            "Column that orders the events of a sequence (time or number); else the order of the rows.",
+        ),
+    ] = None
+    in_order: Annotated[
+        bool,
+        typer.Option(
+            "--in-order",
+            help="The rows are in order, whatever their columns are called.",
+            rich_help_panel=READING,
+        ),
+    ] = False
+    format: Annotated[
+        str | None,
+        _option(
+            "format",
+            "FORMAT",
+            "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.",
+        ),
+    ] = None
+    session_gap: Annotated[
+        str | None,
+        _option(
+            "session-gap",
+            "TIME",
+            "Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit "
+            "of the order column.",
+            PREPARING,
+        ),
+    ] = None
+    map: Annotated[
+        Path | None,
+        _option("map", "FILE", 'Rename labels as this JSON file says: {"old": "new", ...}.', PREPARING),
+    ] = None
+    min_count: Annotated[
+        int | None,
+        _option(
+            "min-count",
+            "N",
+            'Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the '
+            "model does not know.",
+            PREPARING,
+        ),
+    ] = None
+    collapse: Annotated[
+        bool,
+        typer.Option(
+            "--collapse", help="Keep only the first of equal labels in a row.", rich_help_panel=PREPARING
+        ),
+    ] = False
+    end: Annotated[
+        bool,
+        typer.Option(
+            "--end", help='End every sequence with one more event, "(end)".', rich_help_panel=PREPARING
+        ),
+    ] = False
+
+    @property
+    def order(self) -> str | bool | None:
+        """The order column as readers want it."""
+        if self.in_order and self.order_column is not None:
+            raise SettingError("--in-order and --order-column exclude each other")
+        return False if self.in_order else self.order_column
+
+    def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
+        """Read and prepare events; for a model, the labels that it knows tell which are rare."""
+        return self.prepare(self.events(path), known)
+
+    def prepare(self, events: Events, known: Collection[str] | None = None) -> Events:
+        """Prepare events that were read, or those of a source."""
+        from summarkov.events.prepare import RARE
+
+        events = self._mapped(events)
+        if self.min_count is not None:
+            if known is not None and RARE not in known:
+                raise SettingError(
+                    f"the model was learned without --min-count: it knows no label {RARE!r}; leave it out"
+                )
+            events = events.pool_rare(self.min_count) if known is None else _pooled(events, known)
+        return self._finish(events)
+
+    def prepare_several(self, parts: Sequence[Events], *, first: bool) -> list[Events]:
+        """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
+        from summarkov.events.prepare import RARE, refuse_known
+
+        parts = [self._mapped(part) for part in parts]
+        if self.min_count is not None:
+            counts = Counter[str]()
+            for part in parts[:1] if first else parts:
+                counts.update(dict(zip(part.labels, part.label_counts.tolist(), strict=True)))
+            refuse_known(RARE, sorted(counts), "into")
+            kept = {label for label, n in counts.items() if n >= self.min_count}
+            parts = [_pooled(part, kept) for part in parts]
+        return [self._finish(part) for part in parts]
+
+    def events(self, path: Path) -> EventSequences:
+        """Read events as they are, but for sessions."""
+        from summarkov.io import read_events
+
+        columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order}
+        with working(f"Reading {path}"):
+            return read_events(path, **columns, format=self.format, session_gap=self.session_gap)
+
+    def _mapped(self, events: Events) -> Events:
+        return events if self.map is None else events.map_labels(read_map(self.map))
+
+    def _finish(self, events: Events) -> Events:
+        if self.collapse:
+            events = events.collapse_repeats()
+        return events.add_end() if self.end else events
+
+
+#: Nothing special.
+PLAIN = Reading()
+
+
+def reads_events(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of :class:`Reading`; it takes them as one argument, ``reading``."""
+    hints = get_type_hints(Reading, include_extras=True)
+    names = [field.name for field in fields(Reading)]
+    options = [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(PLAIN, name), annotation=hints[name]
+        )
+        for name in names
+    ]
+    own = get_type_hints(command, include_extras=True)
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name == "reading":
+            parameters += options
+        else:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(annotation=own[parameter.name], kind=kind))
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> None:
+        reading = Reading(**{name: given.pop(name, getattr(PLAIN, name)) for name in names})
+        command(**given, reading=reading)
+
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_options
+
+
+def read_map(path: Path) -> dict[str, str]:
+    """Read what labels become."""
+    from summarkov.io.files import text_lines
+    from summarkov.store.document import first_repeated
+
+    text = "\n".join(line for _, line in text_lines(str(path), expected="a map of labels"))
+    expected = 'expected an object of texts, {"old": "new", ...}'
+    try:
+        found = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); {expected}") from None
+    if not text.lstrip().startswith("{") or not all(isinstance(new, str) for _, new in found):
+        raise DataError(f"{path}: {expected}")
+    mapping = dict(found)
+    if len(mapping) < len(found):
+        raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
+    return mapping
+
+
+def _pooled(events: Events, kept: Collection[str]) -> Events:
+    from summarkov.events.prepare import RARE
+
+    kept = frozenset(kept)
+    return events.map_labels(lambda label: label if label in kept else RARE)

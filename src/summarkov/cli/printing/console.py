@@ -1,0 +1,157 @@
+"""Where output goes (results to stdout; progress, notes and errors to stderr), and what fits a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from summarkov.wording import visible
+
+#: ``advance(done, total)``: how far some work has come.
+Advance = Callable[[int, int], None]
+
+
+def output() -> Console:
+    """The console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
+    return Console(markup=False, emoji=False, highlight=False)
+
+
+def errors() -> Console:
+    """The console for everything that is not a result."""
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document, in ASCII so that no label can reach the terminal as it is."""
+    sys.stdout.write(json.dumps(document, indent=1, allow_nan=False, default=str) + "\n")
+
+
+def print_line(console: Console, line: str, style: str = "") -> None:
+    """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
+    console.print(Text(visible(line), style=style), soft_wrap=True)
+
+
+@contextmanager
+def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
+    """Show a bar on stderr while something runs, if that is a terminal."""
+    if not _terminal():
+        yield lambda done, total: None
+        return
+    columns = (
+        SpinnerColumn("line"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn(unit, markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=errors(), transient=True) as shown:
+        task = shown.add_task(visible(what), total=total)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def stages() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a bar on stderr for work that has several stages, if that is a terminal."""
+    if not _terminal():
+        yield lambda what, done, total: None
+        return
+    columns = (
+        SpinnerColumn("line"),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(markup=False),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=errors(), transient=True) as shown:
+        task = shown.add_task("Reading", total=None)
+        yield lambda what, done, total: shown.update(
+            task, description=what.capitalize(), completed=done, total=total
+        )
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Show on stderr that something is going on whose end cannot be told, if that is a terminal."""
+    if not _terminal():
+        yield
+        return
+    columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=errors(), transient=True) as shown:
+        shown.add_task(visible(what), total=None)
+        yield
+
+
+def _terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def shorten(text: str, width: int) -> str:
+    """Clean a label and cut it to so many cells, the last of them an ellipsis.
+
+    >>> shorten("construction activity", 12)
+    'constructio…'
+    """
+    if not text.strip(" "):  # nothing to see, so show where it is
+        text = f'"{text}"'
+    text = visible(text[: 4 * width + 4])
+    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
+
+
+def label(text: str, width: int, style: str = "") -> Text:
+    """A label for a cell of a table."""
+    return Text(shorten(text, width), style=style, no_wrap=True)
+
+
+def new_table(gap: int = 2) -> Table:
+    """A table without lines; cells are as wide as what stands in them."""
+    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+
+
+def page_width(console: Console) -> int:
+    """How wide to print: the terminal, but no wider than the eye can follow."""
+    return min(console.width, 120)
+
+
+def widest(texts: Sequence[str], most: int = 1000) -> int:
+    """The number of cells that the widest of some labels takes, within bounds."""
+    return max((min(cell_len(visible(text[:most])), most) for text in texts), default=0)
+
+
+def bar(share: float, width: int, *, plain: bool = False) -> str:
+    """A bar, in eighths of a cell.
+
+    >>> bar(0.5, 4), bar(0.5, 4, plain=True)
+    ('██', '##')
+    """
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    if plain:
+        return "#" * round(eighths / 8)
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def is_plain(console: Console) -> bool:
+    """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
+    return console.options.ascii_only
+
+
+def signs(console: Console, text: str) -> str:
+    """Text with signs that the terminal has."""
+    return text.replace("→", "->").replace("×", "x") if is_plain(console) else text

@@ -1,0 +1,133 @@
+"""Models and graphs as JSON for programs; what they hold beyond the model file is worked out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from summarkov.cli.printing.influences import label_counts
+from summarkov.cli.printing.settings import settings
+
+if TYPE_CHECKING:
+    from summarkov.explain import Influence
+    from summarkov.models import InfluenceGraph, SummaryModel
+
+
+def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
+    """A graph: its edges and, for every target, what was found."""
+    from summarkov.models.stored_results import order_document
+
+    first = next(iter(graph.models_.values()))
+    return {
+        "kind": "InfluenceGraph",
+        **_origin(first),
+        "edges": edge_documents(graph.edges_),
+        "targets": [
+            {
+                "target": x,
+                "influencers": list(model.influencers_),
+                **_lookbacks(model),
+                "base_rate": model.base_rates_[0],
+                "score": _finite(model.score_),
+                "log_likelihood": model.log_likelihood_,
+                **_certificate(model),
+            }
+            for x, model in graph.models_.items()
+        ],
+        **({"confidence": confidence_document(graph)} if graph.confidence_ else {}),
+        **({"order": order_document(graph.order_)} if graph.order_ else {}),
+    }
+
+
+def confidence_document(graph: InfluenceGraph) -> dict[str, Any]:
+    """How sure the edges of a graph are."""
+    sure = graph.confidence_
+    assert sure is not None
+    return {
+        **{name: value for name, value in vars(sure).items() if name != "edges"},
+        "edges": [
+            {name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()}
+            for edge in sure.edges
+        ],
+    }
+
+
+def model_document(model: SummaryModel) -> dict[str, Any]:
+    """One model, with the table of its states and the trace of its search.
+
+    The outcome that stands for all other labels has the label null.
+    """
+    outcomes = [x if isinstance(x, str) else None for x in model.outcomes_]
+    return {
+        "kind": type(model).__name__,
+        **_origin(model),
+        "target": list(model.target_),
+        "influencers": list(model.influencers_),
+        **_lookbacks(model),
+        "base_rates": list(model.base_rates_),
+        "score": _finite(model.score_),
+        "log_likelihood": model.log_likelihood_,
+        "edges": edge_documents(model.influences_),
+        "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
+        "states": [
+            {
+                "state": row.state,
+                "words": row.words,
+                "n": row.n,
+                "seen": row.seen,
+                "outcomes": [
+                    {"label": x, "n": n, "probability": p, "low": low, "high": high}
+                    for x, n, p, (low, high) in zip(
+                        outcomes, row.counts, row.probabilities, row.intervals, strict=True
+                    )
+                ],
+            }
+            for row in model.table_
+        ],
+        "trace": [dict(vars(step)) for step in model.trace_],
+        **_certificate(model),
+    }
+
+
+def _lookbacks(model: SummaryModel) -> dict[str, Any]:
+    """The look-back of each influencer, where each may have its own; null is the whole past."""
+    found = getattr(model, "lookbacks_", None)
+    return {} if found is None else {"lookbacks": found}
+
+
+def _certificate(model: SummaryModel) -> dict[str, Any]:
+    """What an exact search proved; nothing of other searches."""
+    found = model.trace_.certificate
+    return {} if found is None else {"certificate": {**vars(found), "is_optimal": found.is_optimal}}
+
+
+def _origin(model: SummaryModel) -> dict[str, Any]:
+    fitted = model.fitted
+    return {
+        "model": type(model).__name__,
+        "settings": settings(model),
+        "data": {
+            "sequences": fitted.n_sequences,
+            "events": fitted.n_events,
+            "labels": label_counts(model),
+        },
+    }
+
+
+def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
+    """Edges in the order in which they are printed; what is infinite or not known is null."""
+    return [
+        {
+            **{name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()},
+            "rate_with": _finite(edge.rate_with),
+            "rate_without": _finite(edge.rate_without),
+            "is_thin": edge.is_thin,
+            "is_reversed": edge.is_reversed,
+        }
+        for edge in edges
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,192 @@
+"""A graph, or a bag of models, for people to read: the surest influences first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.printing.console import (
+    bar,
+    label,
+    new_table,
+    page_width,
+    print_json,
+    shorten,
+    signs,
+    widest,
+)
+from summarkov.cli.printing.documents import edge_documents
+from summarkov.cli.printing.influences import (
+    print_certificates,
+    print_influences,
+    print_reading,
+    print_settings,
+)
+from summarkov.wording import factor, number, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.confidence import Confidence, OrderTest
+    from summarkov.explain import Influence
+    from summarkov.models import Bag, InfluenceGraph
+
+
+def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:
+    """Print a graph, the surest influences first; of very many only those, if ``most`` is given."""
+    models = graph.models_
+    first = next(iter(models.values()))
+    edges = graph.edges_
+    shown = edges[:most]
+    by_label = first.fitted.summary.by_label
+    what = f"{plural(len(edges), 'influence')} among " if by_label else ""
+    console.print(
+        Text(
+            f"{what}{plural(len(graph.labels_), 'label')}, learned from "
+            f"{plural(first.fitted.n_sequences, 'sequence')} with {plural(first.fitted.n_events, 'event')}",
+            style="bold",
+        )
+    )
+    print_settings(console, first)
+    if not by_label:
+        console.print()
+        print_contexts(console, graph)
+        return
+    if shown:
+        console.print()
+        print_influences(console, shown, models)
+    if len(shown) < len(edges):
+        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
+    _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
+    print_reading(console, shown, models)
+    _print_narrow(console, [edge for edge in shown if edge.is_narrow])
+    if graph.order_ is not None:
+        _print_order(console, shown, graph.order_)
+    if graph.confidence_ is not None:
+        print_confidence(console, graph.confidence_)
+    print_certificates(console, graph)
+
+
+def _print_narrow(console: Console, edges: Sequence[Influence]) -> None:
+    """Name edges that may look stronger than they are, with ratios that allow for that."""
+    from summarkov.explain.sentences import corrected
+
+    if not edges:
+        return
+    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges[:5]]
+    more = f"; and {len(edges) - 5} more" if len(edges) > 5 else ""
+    console.print(
+        Text(
+            "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
+            f"Allowing for that: {signs(console, '; '.join(told))}{more}."
+        )
+    )
+
+
+def print_contexts(console: Console, graph: InfluenceGraph) -> None:
+    """Print, for models that look at the past as a whole, after what each label is most likely."""
+    width = min(max(12, (page_width(console) - 45) // 2), max(10, widest(list(graph.models_))))
+    table = new_table()
+    table.add_column("Label", no_wrap=True)
+    table.add_column("Usually", justify="right", no_wrap=True)
+    table.add_column("Most likely after", no_wrap=True)
+    table.add_column("Then", justify="right", no_wrap=True)
+    table.add_column("Change", no_wrap=True)
+    table.add_column("Seen", justify="right", no_wrap=True)
+    for x, model in graph.models_.items():
+        best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
+        usual, then = model.base_rates_[0], best.probabilities[0]
+        change = signs(console, factor(then / usual)) if usual > 0 else ""
+        after = label(best.words, page_width(console) - width - 45)
+        table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
+    console.print(table)
+    console.print(Text("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim"))
+
+
+def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest) -> None:
+    """Say what the words of the column mean that occur in it."""
+    from summarkov.explain.sentences import ORDER_WORDS, order_word
+
+    if not edges:
+        return
+    used = {order_word(edge) for edge in edges}
+    words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
+    where = "inside" if found.within is None else f"within {found.within} positions"
+    console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
+
+
+def print_confidence(console: Console, sure: Confidence) -> None:
+    """Say what the shares mean, and which edges most graphs have but this one."""
+    console.print(
+        Text(
+            f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
+            f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
+            "wider than from counts where those graphs spread more.",
+        )
+    )
+    missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
+    if missing:
+        names = [
+            f"'{shorten(edge.influencer, 24)}' to '{shorten(edge.target, 24)}' ({edge.frequency:.0%})"
+            for edge in missing[:5]
+        ]
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        console.print(Text(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim"))
+
+
+def _print_uninfluenced(console: Console, labels: Sequence[str]) -> None:
+    if not labels:
+        return
+    names = ", ".join(shorten(x, 30) for x in labels[:10])
+    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
+    console.print(Text(f"\nInfluenced by none: {names}{more}", style="dim"))
+
+
+def print_bag(console: Console, bag: Bag, json: bool) -> None:
+    """Print the usage of influencers, as text or JSON."""
+    from summarkov.settings import seed_of
+
+    kind = type(bag.models_[0]).__name__
+    if json:
+        print_json(
+            {
+                "kind": "Bag",
+                "model": kind,
+                "target": list(bag.target_),
+                "n_models": len(bag.models_),
+                "seed": seed_of(bag.seed, bag.random_state),
+                "usage": bag.usage_,
+                "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
+                "influencers": [list(model.influencers_) for model in bag.models_],
+            }
+        )
+        return
+    width = page_width(console)
+    console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
+    console.print(Text("Each was learned from a resample of the sequences; they predict by their mean.\n"))
+    if not bag.usage_:
+        console.print("No label influences it in any of them.")
+    elif hasattr(bag, "_influences") and bag.influences_:
+        print_influences(console, bag.influences_, {})
+        console.print(
+            Text(
+                "\nSure: how many of the models have the influencer. The other numbers are counted on the "
+                "data themselves, where these models ask for it, their other influencers equal.",
+                style="dim",
+            )
+        )
+    else:
+        _print_usage(console, bag.usage_, width)
+
+
+def _print_usage(console: Console, usage: Mapping[str, float], width: int) -> None:
+    """How often each label is an influencer, where no more is known."""
+    table = new_table()
+    table.add_column("Influencer", no_wrap=True)
+    table.add_column("In", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    names = min(width - 32, max(10, widest(list(usage))))
+    for z, share in usage.items():
+        table.add_row(label(z, names), percent(share), bar(share, 20))
+    console.print(table)

@@ -1,0 +1,192 @@
+"""What comes next after a history that is typed in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.commands.show import choose
+from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
+from summarkov.cli.printing.model import HARDLY, state_text
+from summarkov.cli.printing.settings import window_words
+from summarkov.wording import factor, interval, number, percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.explain import Explanation
+
+#: Print at most so many counterfactuals, and so many of the labels that may come next.
+_MOST = 12
+_MOST_NEXT = 20
+
+
+def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: str, json: bool) -> None:
+    """Print the probability of every label that the model knows about (or of ``target``), and why."""
+    from summarkov.models import InfluenceGraph
+
+    console = output()
+    one, only = choose(fitted, target)
+    fitted = fitted if one is None else one
+    if isinstance(fitted, InfluenceGraph):
+        rows = next_events(fitted, history, unknown, None if json else _MOST_NEXT)
+        if json:
+            print_json({"after": list(history), "next": rows})
+            return
+        _print_history(console, history)
+        _print_next(console, fitted, rows)
+        return
+    chosen = fitted.target_ if only is None else (only,)
+    why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
+    rows = [plain(each) for each in why]
+    if json:
+        print_json({"after": list(history), "next": rows})
+        return
+    _print_history(console, history)
+    print_one(console, fitted, rows)
+    if len(why) == 1:
+        print_why(console, why[0])
+
+
+def next_events(
+    graph: Any, history: Sequence[str], unknown: str, most: int | None = None
+) -> list[dict[str, Any]]:
+    """The labels of a graph, the most likely first, all or so many of them.
+
+    ``probability`` is normalised where the graph is over all labels; the interval, support and base rate
+    are those of the label's own model.
+    """
+    shares = {x: _probability(model, history, unknown) for x, model in graph.models_.items()}
+    if len(shares) == len(graph.labels_):
+        total = sum(shares.values())
+        shares = {x: p / total for x, p in shares.items()}
+    ordered = sorted(shares, key=lambda x: (-shares[x], x))[:most]
+    found = {x: graph.explain(history, x, unknown=unknown) for x in ordered}
+    return [{**plain(found[x]), "probability": shares[x]} for x in ordered]
+
+
+def _probability(model: Any, history: Sequence[str], unknown: str) -> float:
+    """That of a model's first label after a history, and quicker than with all that explains it."""
+    follower = model.follow(unknown=unknown)
+    for event in history:
+        follower.observe(event)
+    return float(follower.probabilities()[0])
+
+
+def plain(explanation: Any) -> dict[str, Any]:
+    """An explanation as JSON has it."""
+    values = explanation.to_dict()
+    values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
+    return {"label": values.pop("target"), **_bounds(values)}
+
+
+def _bounds(values: dict[str, Any]) -> dict[str, Any]:
+    low, high = values.pop("interval")
+    return {**values, "low": low, "high": high}
+
+
+def _print_history(console: Console, history: Sequence[str]) -> None:
+    words = ", ".join(shorten(x, 30) for x in history[-12:])
+    console.print(Text(f"After: {'..., ' if len(history) > 12 else ''}{words}", style="bold"))
+    console.print()
+
+
+def print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
+    """The labels of one model: they share the state that the history is in."""
+    state, words, support = (rows[0][name] for name in ("state", "words", "support"))
+    where = window_words(model)
+    seen = f"seen {plural(support, 'time')}" if support else "never seen, so this is the prior alone"
+    seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
+    console.print(Text(f"{where[:1].upper()}{where[1:]}: {state_text(model, state, words)} ({seen})"))
+    console.print()
+    width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
+    table = new_table()
+    table.add_column("Next", no_wrap=True)
+    for heading in ("Probability", "95% interval", "Usually"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("Change", no_wrap=True)
+    for row in rows:
+        p, usual = row["probability"], row["base_rate"]
+        bounds = interval(row["low"], row["high"]) if support else "never seen"
+        table.add_row(label(row["label"], width), percent(p), bounds, percent(usual), _change(p, usual))
+    console.print(table)
+
+
+def print_why(console: Console, why: Explanation, *, places: bool = True) -> None:
+    """Where the influencers stand in the history (unless that was told), and what would be different."""
+    if why.active and places:
+        console.print()
+    for there in why.active if places else ():
+        lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
+        console.print(Text(f"{shorten(there.label, 40)}: {lags} back"))
+    if not why.counterfactuals:
+        return
+    shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
+    shown = shown[:_MOST]
+    width = min(max(12, page_width(console) - 50), max(10, widest([c.label for c in shown]) + 14))
+    table = new_table()
+    table.add_column("Had", no_wrap=True)
+    for heading in ("Probability", "95% interval", "Seen"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in shown:
+        had = " occurred now" if each.occurred else " not occurred"
+        mark = "" if each.seen == "often" else "*"
+        table.add_row(
+            Text(shorten(each.label, width - len(had)) + had),
+            percent(each.probability),
+            interval(*each.interval) if each.support else "never seen",
+            mark + number(each.support),
+        )
+    console.print()
+    console.print(table)
+    if any(each.seen != "often" for each in shown):
+        console.print(Text(HARDLY, style="dim"))
+    if len(shown) < len(why.counterfactuals):
+        console.print(Text(f"... and {len(why.counterfactuals) - len(shown)} more; --json has all", "dim"))
+
+
+def _change(probability: float, usual: float) -> Text:
+    if usual <= 0:
+        return Text("")
+    ratio = probability / usual
+    return Text(factor(ratio), style="green" if ratio > 1.2 else "red" if ratio < 1 / 1.2 else "")
+
+
+def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> None:
+    room = page_width(console)
+    width = min(max(12, room // 4), max(10, widest([row["label"] for row in rows])))
+    because = max(12, room - width - 44)
+    table = new_table()
+    table.add_column("Next", no_wrap=True)
+    table.add_column("Probability", justify="right", no_wrap=True)
+    table.add_column("Usually", justify="right", no_wrap=True)
+    table.add_column("Change", no_wrap=True)
+    table.add_column("Seen", justify="right", no_wrap=True)
+    table.add_column("Because of", width=because)
+    for row in rows:
+        model = graph.models_[row["label"]]
+        usual = row["base_rate"]
+        words = state_text(model, row["state"], row["words"], because) if model.influencers_ else "-"
+        table.add_row(
+            label(row["label"], width),
+            percent(row["probability"]),
+            percent(usual),
+            _change(row["probability"], usual),
+            ("" if row["seen"] == "often" else "*") + number(row["support"]),
+            Text(words, style="" if row["state"] else "dim"),
+        )
+    console.print(table)
+    if len(rows) < len(graph.models_):
+        more = plural(len(graph.models_) - len(rows), "label")
+        console.print(Text(f"... and {more} less likely than these; --json prints all", style="dim"))
+    if any(row["seen"] != "often" for row in rows):
+        console.print(Text(HARDLY, style="dim"))
+    console.print()
+    words = window_words(next(iter(graph.models_.values())))
+    console.print(
+        Text(
+            f"Because of: which of its influencers occurred {words}, and how often that was seen. "
+            "Usually: the label's share of all events."
+        )
+    )

@@ -1,0 +1,219 @@
+"""Influences in a table, what the surest of them means, and what an exact search proved of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.printing.console import new_table, page_width, shorten, widest
+from summarkov.cli.printing.settings import place_of, settings_words, window_words
+from summarkov.wording import number, plural, visible
+
+if TYPE_CHECKING:
+    from summarkov.explain import Influence
+    from summarkov.models import InfluenceGraph, SummaryModel
+from summarkov.cli.printing.console import signs
+
+_SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
+
+
+_STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
+
+
+#: What the sign before an edge and the arrow between its names take at most.
+_JOINTS = 6
+
+
+#: The least that the two names take.
+_NAMES = 20
+
+
+#: Why edges are printed apart, and what is said of them.
+_FAINT = {
+    "competition only": "Competition only: no more than the room that other labels take",
+    "company only": "Company only: shuffled sequences show these too",
+    "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
+}
+
+
+def print_settings(console: Console, model: SummaryModel) -> None:
+    """Print what made a model."""
+    console.print(Text(settings_words(model), style="dim"))
+
+
+def label_counts(model: SummaryModel) -> dict[str, float]:
+    """How often each label occurred in the data that a model was learned from."""
+    fitted = model.fitted
+    return dict(zip(fitted.labels, (fitted.label_counts / fitted.scale).tolist(), strict=True))
+
+
+def print_influences(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> None:
+    """Print influences in their order, those of a label on itself and faint ones apart."""
+    parts: dict[str, list[int]] = {"": [], "Labels on themselves": [], **{why: [] for why in _FAINT.values()}}
+    for at, edge in enumerate(edges):
+        parts[_FAINT[edge.faint] if edge.faint else "Labels on themselves" if edge.is_self else ""].append(at)
+    columns = _columns(console, edges, models)
+    widths = _names_width(page_width(console) - _beside(columns) - _JOINTS, edges)
+    for title, some in parts.items():
+        if some:
+            if title:
+                console.print(Text(f"\n{title}", style="dim"))
+            _print_part(console, edges, some, columns, widths)
+    for edge in edges:
+        if edge.effect == "mixed":
+            names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
+            how = edge.depends or "more beside some of the other influencers, less beside others"
+            console.print(Text(f"~ {names}: {visible(how)}", style=_STYLES["mixed"]))
+
+
+def _columns(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
+) -> dict[str, list[str]]:
+    """What stands beside the names, as much of it as fits."""
+    from summarkov.explain.sentences import change, limits, order_word, times
+
+    columns = {}
+    if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
+        # each has a look-back of its own
+        reach = [models[e.target].fitted.reach(e.influencer)[1] for e in edges]
+        columns["Back"] = ["all" if k is None else str(k) for k in reach]
+    columns |= {
+        "Without → with": [change(e) for e in edges],
+        "Factor": [times(e) or e.effect for e in edges],
+        "95% interval": [limits(e) for e in edges],
+        "Seqs": ["" if e.sequences is None else number(e.sequences) for e in edges],
+    }
+    if all(e.sequences is None for e in edges):
+        del columns["Seqs"]
+    if any(e.order is not None for e in edges):
+        columns["Order"] = [order_word(e) for e in edges]
+    if any(e.frequency is not None for e in edges):
+        columns["Sure"] = ["" if e.frequency is None else f"{e.frequency:.0%}" for e in edges]
+    for name in ("Seqs", "Order", "Without → with", "95% interval", "Sure"):  # which go for want of room
+        if _beside(columns) + _NAMES + _JOINTS > page_width(console):
+            columns.pop(name, None)
+    return {signs(console, name): [signs(console, each) for each in cells] for name, cells in columns.items()}
+
+
+def _beside(columns: Mapping[str, Sequence[str]]) -> int:
+    """How many cells the columns beside the names take."""
+    return sum(2 + widest([name, *cells]) for name, cells in columns.items())
+
+
+def _names_width(room: int, edges: Sequence[Influence]) -> tuple[int, int]:
+    """How wide the influencers and the targets are shown, if there is so much room for both."""
+    first = widest([e.influencer for e in edges])
+    second = widest([e.target for e in edges])
+    if first + second <= room:
+        return first, second
+    half = room // 2
+    if first <= half:
+        return first, room - first
+    return (room - second, second) if second <= room - half else (half, room - half)
+
+
+def _print_part(
+    console: Console,
+    edges: Sequence[Influence],
+    which: Sequence[int],
+    columns: Mapping[str, Sequence[str]],
+    names_width: tuple[int, int],
+) -> None:
+    """Print some of the edges; columns are as wide as those of all need, so that parts stand in line."""
+    table = new_table()
+    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(names_width) + _JOINTS)
+    for name, cells in columns.items():
+        left = name in ("95% interval", "Factor", "Order")
+        table.add_column(
+            name, no_wrap=True, width=widest([name, *cells]), justify="left" if left else "right"
+        )
+    for at in which:
+        edge = edges[at]
+        style = "dim" if edge.faint else _STYLES[edge.effect]
+        names = Text.assemble(
+            (f"{_SIGNS[edge.effect]} ", style),
+            shorten(edge.influencer, names_width[0]),
+            signs(console, " → "),
+            shorten(edge.target, names_width[1]),
+            no_wrap=True,
+        )
+        table.add_row(names, *(Text(cells[at], style=style) for cells in columns.values()))
+    console.print(table)
+
+
+def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -> None:
+    """Say in words what the surest of the influences means, and what none of them means."""
+    from summarkov.explain.sentences import sentence
+
+    if not edges or edges[0].effect not in ("amplifies", "inhibits"):
+        return
+    edge = edges[0]
+    influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
+    model = models[edge.target]
+    read = sentence(edge, influencer, target, window_words(model, edge.influencer))
+    back = "Back: how many events back it is looked for. " if place_of(model, edge.influencer) else ""
+    console.print(
+        Text(
+            f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
+            "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
+            "is nearer to 1. Influence here is statistical: no proof of cause."
+        )
+    )
+
+
+def print_certificate(console: Console, model: SummaryModel) -> None:
+    """Say whether there are better influencers, and what greedy search would have found."""
+    found = model.trace_.certificate
+    if found is None:
+        return
+    total = found.examined + found.pruned + found.open
+    console.print()
+    if found.is_optimal:
+        console.print(
+            f"No other of the {_sets(total)} scores better: {number(found.examined)} were scored, the others "
+            "cannot."
+        )
+    else:
+        console.print(
+            f"Not proved to be the best of {_sets(total)}: stopped after {number(found.examined)}. No other "
+            f"can score better by more than {found.gap:,.1f}."
+        )
+    if found.greedy_gap > 0:
+        names = " + ".join(shorten(z, 30) for z in found.greedy) or "no influencers"
+        console.print(Text(f"Greedy search finds {names}, which scores {found.greedy_gap:,.1f} less."))
+    else:
+        console.print("Greedy search finds nothing worse.")
+
+
+def print_certificates(console: Console, graph: InfluenceGraph) -> None:
+    """Say of how many labels the influencers are proved to be the best."""
+    found = [c for model in graph.models_.values() if (c := model.trace_.certificate) is not None]
+    if not found:
+        return
+    proved = sum(c.is_optimal for c in found)
+    worst = max(c.gap for c in found)
+    missed = [c.greedy_gap for c in found if c.greedy_gap > 0]
+    labels = f"{number(proved)} of {plural(len(found), 'label')}"
+    words = f"Exact search: for {labels} no other influencers score better"
+    if proved < len(found):
+        words += f"; for the rest none score better by more than {worst:,.1f}"
+    words += ". Greedy search finds "
+    words += (
+        f"worse ones for {number(len(missed))}, by up to {max(missed):,.1f}." if missed else "nothing worse."
+    )
+    console.print()
+    console.print(Text(words))
+
+
+def _sets(n: int) -> str:
+    """A number of sets, which may be astronomical.
+
+    >>> _sets(32), _sets(2**173)
+    ('32 sets', '1.2e+52 sets')
+    """
+    return plural(n, "set") if n < 10**9 else f"10^{len(str(n)) - 1} sets" if n > 10**300 else f"{n:.1e} sets"

@@ -1,0 +1,236 @@
+"""One model, for people to read: its influencers, the table of its states, how they were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.printing.console import is_plain, label, new_table, page_width, shorten, widest
+from summarkov.cli.printing.influences import (
+    print_certificate,
+    print_influences,
+    print_reading,
+    print_settings,
+)
+from summarkov.cli.printing.settings import place_of, window_words
+from summarkov.summaries import TreeSummary
+from summarkov.wording import interval, number, percent, plural, visible
+
+if TYPE_CHECKING:
+    from summarkov.explain import Pattern
+    from summarkov.models import SummaryModel
+
+
+#: What the columns beside the state take: seen, counts, probability, interval, and the space between.
+_BESIDE = 9 + 8 + 11 + 16 + 4 * 1
+
+
+_LABEL = 32
+
+
+#: What the mark beside a number of observations means.
+HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
+
+
+_DONE = {"add": "added", "remove": "removed", "change": "changed"}
+
+
+def print_model(
+    console: Console, model: SummaryModel, *, only: str | None = None, most: int | None = 40
+) -> None:
+    """Print a model. ``only`` names one label of a target of several; ``most`` limits the rows."""
+    fitted = model.fitted
+    chosen = [x for x in model.target_ if only in (None, x)]
+    rates = dict(zip(model.target_, model.base_rates_, strict=False))
+    _print_heading(console, model, chosen, rates)
+    print_settings(console, model)
+    console.print()
+    edges = [e for e in model.influences_ if e.target in chosen]
+    if edges:
+        models = dict.fromkeys(chosen, model)
+        print_influences(console, edges, models)
+        print_reading(console, edges, models)
+        _print_patterns(console, [pattern for pattern in model.patterns_ if pattern.target in chosen])
+        console.print()
+    elif fitted.summary.by_label:
+        console.print("No label was found to influence it.\n")
+    if isinstance(fitted.summary, TreeSummary):
+        print_tree(console, model, chosen, most)
+        console.print()
+    _print_states(console, model, chosen, most)
+    if not isinstance(fitted.summary, TreeSummary):  # which was drawn
+        _print_trace(console, model)
+    print_certificate(console, model)
+
+
+def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
+    """How the influencers work together, where that has a name."""
+    for each in patterns:
+        ends = ("with all", "with none") if each.kind in ("noisy-or", "together") else ("then", "otherwise")
+        console.print(
+            Text(
+                f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
+                f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
+            )
+        )
+
+
+def _print_heading(
+    console: Console, model: SummaryModel, chosen: Sequence[str], rates: dict[str, float]
+) -> None:
+    names = " + ".join(shorten(x, _LABEL) for x in chosen[:6])
+    more = f" + {len(chosen) - 6} more" if len(chosen) > 6 else ""
+    share = percent(sum(rates[x] for x in chosen))
+    console.print(
+        Text.assemble(
+            (f"{names}{more}", "bold"),
+            f": {share} of {plural(model.fitted.n_events, 'event')} "
+            f"in {plural(model.fitted.n_sequences, 'sequence')}",
+        )
+    )
+
+
+def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
+    """The table: one row per state, or for a target of several labels one row per state and label."""
+    rows = list(model.table_)
+    states = len(rows) if most is None else max(1, most // len(chosen))
+    if len(rows) > states:
+        rows = sorted(rows, key=lambda row: -row.n)[:states]
+    joint = len(model.target_) > 1
+    next_width = widest(chosen, 14) if joint else 0
+    count_width = 8 if joint else max(8, min(12, widest(chosen)))
+    width = max(12, page_width(console) - _BESIDE - (next_width + 1 if joint else count_width - 8))
+    table = new_table(gap=1)
+    table.add_column(_state_heading(model), width=width)
+    table.add_column("Seen", justify="right", no_wrap=True)
+    if joint:
+        table.add_column("Next", no_wrap=True)
+    table.add_column("Count" if joint else shorten(chosen[0], count_width), justify="right", no_wrap=True)
+    table.add_column("Probability", justify="right", no_wrap=True)
+    table.add_column("95% interval", justify="right", no_wrap=True)
+    at = [model.target_.index(x) for x in chosen]
+    for row in rows:
+        cells = [
+            [number(row.counts[i]) for i in at],
+            [percent(row.probabilities[i]) for i in at],
+            [interval(*row.intervals[i]) if row.n else "never seen" for i in at],
+        ]
+        if joint:
+            cells.insert(0, [shorten(x, next_width) for x in chosen])
+        state = state_text(model, row.state, row.words, width)
+        mark = "" if row.seen == "often" else "*"
+        table.add_row(Text(state), mark + number(row.n), *(Text("\n".join(cell)) for cell in cells))
+    console.print(table)
+    if any(row.seen != "often" for row in rows):
+        console.print(Text(HARDLY, style="dim"))
+    left = len(model.table_) - len(rows)
+    if left:
+        console.print(Text(f"... and {plural(left, 'state')} seen less often; --rows 0 prints all", "dim"))
+
+
+def _state_heading(model: SummaryModel) -> str:
+    if isinstance(model.fitted.summary, TreeSummary):
+        return "Rule"
+    words = window_words(model)
+    return words[:1].upper() + words[1:]
+
+
+def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:
+    """A state in words, its labels shortened: the influencers that are there, not those that are not."""
+    if isinstance(model.fitted.summary, TreeSummary):
+        return visible(words)  # a rule must be whole
+    if not model.fitted.summary.by_level:
+        return shorten(words, 3 * width)
+    if not model.influencers_:
+        return "any history"
+    if not state:
+        return (
+            "none of them"
+            if len(model.influencers_) > 1
+            else f"no {_named(model, model.influencers_[0], width - 5)}"
+        )
+    kind = type(model).__name__
+    if kind == "CSuMM":
+        cap = model.get_params(deep=False)["cap"]
+        return " + ".join(f"{_named(model, z, width - 6)} x{n}{'+' if n == cap else ''}" for z, n in state)
+    return (" then " if kind == "OSuMM" else " + ").join(_named(model, z, width - 5) for z in state)
+
+
+def _named(model: SummaryModel, influencer: str, width: int) -> str:
+    """An influencer, shortened, and where it is looked for."""
+    where = place_of(model, influencer)
+    return shorten(influencer, max(8, width - len(where))) + where
+
+
+def _print_trace(console: Console, model: SummaryModel) -> None:
+    """How the search went."""
+    if not model.trace_:
+        return
+    console.print()
+    settings = model.get_params(deep=False)
+    console.print(f"How they were found ({settings['search']} search, {settings['criterion']}):")
+    width = min(_LABEL, widest([step.label for step in model.trace_]))
+    table = new_table()
+    table.add_column("Step", no_wrap=True)
+    table.add_column("Label", no_wrap=True)
+    table.add_column("Gain", justify="right", no_wrap=True)
+    table.add_column("Score", justify="right", no_wrap=True)
+    own = any(hasattr(step, "lookback") for step in model.trace_)
+    if own:
+        table.add_column("Look-back", justify="right", no_wrap=True)
+    for i, step in enumerate(model.trace_, start=1):
+        k = getattr(step, "lookback", None)
+        cells = [f"{step.gain:,.1f}", f"{step.score:,.1f}", "ever" if k is None else str(k)]
+        table.add_row(f"{i}. {_DONE[step.action]}", label(step.label, width), *cells[: 3 if own else 2])
+    console.print(table)
+
+
+#: Of a target of several labels, tell so many at a leaf, the most likely first.
+_MOST_LABELS = 2
+
+
+def print_tree(console: Console, model: SummaryModel, chosen: Sequence[str], most: int | None) -> None:
+    """Draw a tree: the question at every node, and what follows at every leaf; ``most`` leaves at most.
+
+    In an average over prunings, it is told how likely a node is split if the tree reaches it.
+    """
+    tree = model.fitted.summary
+    assert isinstance(tree, TreeSummary)
+    width, splits = page_width(console), getattr(model.fitted, "splits", None)
+    fork, last, down = ("|- ", "`- ", "|  ") if is_plain(console) else ("├─ ", "└─ ", "│  ")
+    lines: list[Text] = []
+    drawn = 0
+    waiting = [(0, "", "")]  # a node, what stands before it, and what stands before those below it
+    while waiting and (most is None or drawn < most):
+        row, before, below = waiting.pop()
+        test = tree.nodes[row]
+        if test is None:
+            text, style = _leaf(model, drawn, chosen), ""
+            drawn += 1
+        else:
+            text, style = f"{test.words(True, model.labels_)}?", "bold"
+            if splits is not None:
+                text = f"{shorten(text, max(12, width - len(before) - 15))} (asked: {percent(splits[row])})"
+            yes, no = tree.branches[row].tolist()
+            waiting += [(no, f"{below}{last}no: ", f"{below}   "), (yes, f"{below}{fork}yes: ", below + down)]
+        room = max(12, width - len(before))
+        lines.append(Text.assemble(before, (shorten(text, room), style), no_wrap=True, overflow="ignore"))
+    for line in lines:
+        console.print(line)
+    if drawn < len(tree.leaves):
+        left = plural(len(tree.leaves) - drawn, "leaf").replace("leafs", "leaves")
+        console.print(Text(f"... and {left} more; --rows 0 draws all", "dim"))
+
+
+def _leaf(model: SummaryModel, leaf: int, chosen: Sequence[str]) -> str:
+    """How likely the target is, and how often the leaf was seen."""
+    fitted = model.fitted
+    n = number(float(fitted.counts[leaf].sum()))
+    if len(model.target_) == 1:
+        return f"{percent(float(fitted.theta[leaf, 0]))} (n={n})"
+    each = sorted(((float(fitted.theta[leaf, model.target_.index(x)]), x) for x in chosen), reverse=True)
+    words = ", ".join(f"{shorten(x, 16)} {percent(p)}" for p, x in each[:_MOST_LABELS])
+    return f"{words} (n={n})"
