@@ -16,6 +16,10 @@ Progress = Callable[[int, int], None] | bool | None
 
 #: Settings up to this, and pseudo-counts from its inverse on, leave all numbers exact to about ten digits.
 _MOST = 1e15
+#: What a model file can hold.
+_LARGEST_SEED = 2**62
+#: Resamples, models of a bag: more would take years, or all memory for the list of them.
+MOST_REPLICATES = 10**6
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -90,8 +94,8 @@ def seed_of(seed: int, random_state: int | None) -> int:
     (3, 7)
     """
     if random_state is None:
-        return seed
-    chosen = check_whole("random_state", random_state, 0)
+        return check_whole("seed", seed, 0, _LARGEST_SEED, limits="from 0 to 2^62")
+    chosen = check_whole("random_state", random_state, 0, _LARGEST_SEED, limits="from 0 to 2^62")
     if seed != 0:
         raise SettingError("seed and random_state mean the same; give only one of them")
     return chosen

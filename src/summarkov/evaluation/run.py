@@ -21,7 +21,7 @@ from summarkov.events.prepare import split_numbers
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.io import read_events
 from summarkov.models import SummaryModel
-from summarkov.settings import check_whole, seed_of, write_progress
+from summarkov.settings import MOST_REPLICATES, check_whole, seed_of, write_progress
 from summarkov.typing import IntArray
 
 #: Told the pieces done, the pieces in all, and what is being worked on.
@@ -83,7 +83,7 @@ def compare(
     """
     seed = seed_of(seed, random_state)
     tell: Progress | None = write_progress if progress is True else progress or None
-    check_whole("n_bootstrap", n_bootstrap, 1)
+    check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:

@@ -27,7 +27,7 @@ from summarkov.models.predictions import Residual
 from summarkov.models.predictor import Predictor
 from summarkov.models.saving import document_of
 from summarkov.models.stored_results import influence_documents
-from summarkov.settings import check_whole, seed_of
+from summarkov.settings import MOST_REPLICATES, check_whole, seed_of
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -72,7 +72,7 @@ class Bag(Predictor):
         """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
         if not isinstance(self.model, SummaryModel):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
-        check_whole("n_models", self.n_models, 1)
+        check_whole("n_models", self.n_models, 1, MOST_REPLICATES)
         draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
         if isinstance(events, EventSource):
             as_source(events, sample_weight=sample_weight)  # refuses weights

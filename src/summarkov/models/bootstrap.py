@@ -34,7 +34,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.explain import Influence, contrast, effect_of, presence
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, told
-from summarkov.settings import Progress, check_level, check_whole, seed_of
+from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, seed_of
 from summarkov.summaries import WindowSummary
 
 if TYPE_CHECKING:
@@ -117,8 +117,8 @@ def check_resampling(
     fitted = models[0].fitted
     if not models[0].has_edges:
         raise SettingError(f"a {type(models[0]).__name__} has no edges that could be sure or not")
-    check_whole("n", n, 1)
-    check_whole("seed", seed, 0)
+    check_whole("n", n, 1, MOST_REPLICATES)
+    seed_of(seed, None)
     check_level("level", level)
     if not isinstance(source, Replicable):
         raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")

@@ -31,7 +31,7 @@ from summarkov.explain import (
 from summarkov.io import read_events
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
-from summarkov.settings import Progress, check_level, check_whole, reporter, seed_of
+from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
 
 
 def compare_groups(
@@ -91,8 +91,7 @@ def compare_groups(
     0
     """
     seed, tell = seed_of(seed, random_state), reporter(progress)
-    check_whole("n", n, 2)
-    check_whole("seed", seed, 0)
+    check_whole("n", n, 2, MOST_REPLICATES)
     check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise SettingError(f"names must be two texts, one for each group, not {names!r}")

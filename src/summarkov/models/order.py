@@ -24,6 +24,7 @@ from summarkov.engines.shuffled import Shuffles, count_shuffled, longest_reach
 from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
 from summarkov.explain import Influence, contrast
+from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import tested_codes
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _KEPT = 1
 #: Blocks in which events change places are so many times as long as the longest look-back.
 _TIMES = 4
+#: The counts of every shuffle are kept until all are there.
+_MOST_SHUFFLES = 100_000
 
 
 def order_test(
@@ -53,11 +56,15 @@ def order_test(
     check_resampling(models, source, n, seed)
     if n < 19:
         raise SettingError(f"n must be at least 19 shuffles, not {n}; a spread from fewer means little")
-    chosen = is_whole(within) and within >= 2
+    if n > _MOST_SHUFFLES:
+        raise SettingError(
+            f"n must be at most {_MOST_SHUFFLES:,} shuffles, not {n:,}: the counts of each are kept"
+        )
+    chosen = is_whole(within) and 2 <= within <= UNLIMITED
     if not (within is None or (isinstance(within, str) and within == "auto") or chosen):
         raise SettingError(
-            "within must be a number of positions from 2 on, 'auto', or None for whole sequences, not "
-            f"{within!r}"
+            "within must be a number of positions from 2 on and at most 2^62, 'auto', or None for whole "
+            f"sequences, not {within!r}"
         )
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")

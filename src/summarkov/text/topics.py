@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.settings import check_whole
 from summarkov.text import factors
 from summarkov.text.documents import read_documents
 from summarkov.text.sentences import split_sentences
@@ -175,6 +176,7 @@ class TopicModel:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
         if self.phrases > LONGEST_PHRASE:
             raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
+        check_whole("seed", self.seed, 0, 2**32 - 1)  # as scikit-learn has it
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 

@@ -187,7 +187,12 @@ def test_chosen_targets():
         ),
         ((TRAIN,), {"targets": []}, SettingError, "targets must hold at least one label"),
         ((TRAIN,), {"targets": ["d"]}, UnknownLabelError, "unknown label 'd'; the labels are 'a', 'b', 'c'"),
-        ((TRAIN,), {"n_bootstrap": 0}, SettingError, "n_bootstrap must be a whole number from 1 on, not 0"),
+        (
+            (TRAIN,),
+            {"n_bootstrap": 0},
+            SettingError,
+            "n_bootstrap must be a whole number from 1 to 1000000, not 0",
+        ),
         ((TRAIN,), {"checkpoint": "no/such/x"}, SettingError, "there is no folder no/such"),
     ],
 )

@@ -83,7 +83,7 @@ def test_unknown_labels(bag):
     ("bag", "message"),
     [
         (sm.Bag("B"), "model must be a model such as"),
-        (sm.Bag(sm.TreeSuMM("B"), n_models=0), "n_models must be a whole number from 1 on, not 0"),
+        (sm.Bag(sm.TreeSuMM("B"), n_models=0), "n_models must be a whole number from 1 to 1000000, not 0"),
         (sm.Bag(sm.TreeSuMM()), "this model has no target"),
     ],
 )
