@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from summarkov.errors import DataError, SettingError, nearest
@@ -95,6 +96,36 @@ def choose_columns(
     if isinstance(asked.order, bool):
         return Columns(case, event)
     return Columns(case, event, _choose("order", asked.order, ORDER_NAMES, names, asked, source))
+
+
+#: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
+TIME_WORDS = {"date", "datetime", "time", "timestamp", "ts", "when"}
+
+
+def refuse_unused_times(
+    chosen: Columns, names: Iterable[str], asked: Columns, source: str, *, time_columns: Collection[str] = ()
+) -> None:
+    """Refuse to keep the order of the rows where a column tells the time and nobody said to leave it out.
+
+    Such a column is known by its name or is one of ``time_columns``, known by what they hold.
+
+    >>> refuse_unused_times(Columns("case", "event"), ["case", "event", "created_at"], Columns(), "log.csv")
+    Traceback (most recent call last):
+        ...
+    summarkov.errors.DataError: column 'created_at' of log.csv looks like the time of an event, and is not \
+recognised as the order; say order='created_at', or order=False to keep the order of the rows
+    """
+    if asked.order is not None or chosen.order is not None:
+        return
+    for name in names:
+        words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ").replace("-", " ").split()
+        if name not in chosen.names() and (
+            name in time_columns or TIME_WORDS & set(words) or words[1:][-1:] == ["at"]
+        ):
+            raise DataError(
+                f"column {name!r} of {source} looks like the time of an event, and is not recognised as the "
+                f"order; say order={name!r}, or order=False to keep the order of the rows"
+            )
 
 
 def _choose(

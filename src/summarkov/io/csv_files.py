@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.files import decode, open_text
 from summarkov.io.quotes import has_quotes, long_cells
 from summarkov.io.sessions import Gap
@@ -89,7 +89,22 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
         if "new-line character" in why:
             why = "lines end in carriage returns alone; save the file with line feeds"
         raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
-    return Header(names, choose_columns(names, asked, path), delimiter, 1 if stated else 0)
+    chosen = choose_columns(names, asked, path)
+    refuse_unused_times(chosen, names, asked, path, time_columns=_dated(file, names, delimiter))
+    return Header(names, chosen, delimiter, 1 if stated else 0)
+
+
+#: A date, as the beginning of a cell: 2024-05-01, 1.5.2024, 05/01/24.
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})(?![./\d])")
+
+
+def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
+    """Return the columns that begin with a date in the first row of data, as far as it is at hand."""
+    row = file.peek(1).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
+    with long_cells(), suppress(csv.Error, StopIteration):
+        cells = next(csv.reader([row], delimiter=delimiter))
+        return [name for name, cell in zip(names, cells, strict=False) if _DATE.match(cell)]
+    return []
 
 
 def _whole(line: bytes, path: str) -> bytes:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
-from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
 from summarkov.io.sessions import Gap
-from summarkov.io.tables import list_columns, one_line, sequences_of
+from summarkov.io.tables import columns_of, one_line, sequences_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ def read_parquet(
 
     with open_file(path) as file:
         schema = parquet_schema(file, path)
-        chosen = choose_columns(schema.names, asked, path, list_columns=list_columns(schema))
+        chosen = columns_of(schema, asked, path)
         file.seek(0)
         with reading_parquet(path):
             texts = text_leaves(parquet.read_metadata(file), chosen.names())

@@ -15,7 +15,7 @@ from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
 from summarkov.io.ordering import is_text
 from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
 from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
-from summarkov.io.tables import is_list, list_columns
+from summarkov.io.tables import columns_of, is_list, list_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,8 +58,7 @@ class Files:
     @cached_property
     def chosen(self) -> Columns:
         """The columns to read, by name."""
-        lists = list_columns(self.schema)
-        return choose_columns(self.schema.names, self.asked, self.paths[0], list_columns=lists)
+        return columns_of(self.schema, self.asked, self.paths[0])
 
     @property
     def of_lists(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.io.columns import TABLE, Columns, choose_columns
+from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import count, encode, missing_rows, numpy_of, refuse_missing, settle
 from summarkov.io.grouping import group
 from summarkov.io.ordering import as_ordered, sort_keys
@@ -53,11 +53,9 @@ def read_table(
     """
     import pyarrow as pa
 
-    source, left_out = _without_other_columns(source, asked)
+    source, left_out, times = _without_other_columns(source, asked)
     with _open(source) as reader:  # closed also on error: a DuckDB connection serves one at a time
-        chosen = choose_columns(
-            reader.schema.names + left_out, asked, TABLE, list_columns=list_columns(reader.schema)
-        )
+        chosen = columns_of(reader.schema, asked, TABLE, left_out, times)
         names = chosen.names()
         schema = pa.schema([reader.schema.field(name) for name in names])
         try:
@@ -83,6 +81,24 @@ def _open(source: Any) -> pa.RecordBatchReader:
 def list_columns(schema: pa.Schema) -> set[str]:
     """Return the names of the columns that hold lists."""
     return {field.name for field in schema if is_list(field.type)}
+
+
+def columns_of(
+    schema: pa.Schema, asked: Columns, source: str, others: Sequence[str] = (), times: Sequence[str] = ()
+) -> Columns:
+    """Choose the columns of a table by name; ``others`` are more of its names, some of them ``times``.
+
+    A column of dates or times that is not used must have been left out on purpose.
+    """
+    import pyarrow as pa
+
+    lists, names = list_columns(schema), [*schema.names, *others]
+    chosen = choose_columns(names, asked, source, list_columns=lists)
+    if chosen.event not in lists:
+        kinds = (pa.types.is_timestamp, pa.types.is_date, pa.types.is_time)
+        times = [*times, *(field.name for field in schema if any(is_kind(field.type) for is_kind in kinds))]
+        refuse_unused_times(chosen, names, asked, source, time_columns=times)
+    return chosen
 
 
 def sequences_of(
@@ -168,16 +184,21 @@ def is_list(kind: pa.DataType) -> bool:
     return any(getattr(pa.types, f"is_{name}", lambda _: False)(kind) for name in kinds)
 
 
-def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str]]:
-    """Drop the columns of a pandas frame that cannot be meant, and return their names.
+def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:
+    """Drop the columns of a pandas frame that cannot be meant; return their names, and which hold times.
 
     pandas hands all its columns to Arrow, and one of mixed types, which nobody asked for, would stop it.
     """
     if type(source).__module__.partition(".")[0] != "pandas" or getattr(source, "ndim", 0) != 2:
-        return source, []
+        return source, [], []
     meant = [asked.may_mean(str(name)) for name in source.columns]
-    left_out = [str(name) for name, keep in zip(source.columns, meant, strict=True) if not keep]
-    return source.loc[:, meant], left_out
+    left_out = [
+        (str(name), kind)
+        for name, kind, keep in zip(source.columns, source.dtypes, meant, strict=True)
+        if not keep
+    ]
+    times = [name for name, kind in left_out if getattr(kind, "kind", "") == "M"]
+    return source.loc[:, meant], [name for name, _ in left_out], times
 
 
 def one_line(error: Exception) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from summarkov.engines.spark.session import mapped
 from summarkov.engines.spark.sorted_rows import FromText, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.io.columns import Columns, choose_columns
+from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import encode, missing
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
 from summarkov.typing import IntArray
@@ -44,6 +44,8 @@ class Frame:
                 f"column {chosen.event!r} of {FRAME} holds lists; make a row of every event with "
                 "pyspark.sql.functions.posexplode, and give the position as order="
             )
+        times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
+        refuse_unused_times(chosen, frame.columns, asked, FRAME, time_columns=times)
         return cls(frame, chosen)
 
     @cached_property
