@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.timing import Row, machine
 from summarkov import backend
 
-ALL = ("peers", "kernels", "graphs", "reading", "growth", "memory", "exact", "trees", "bootstrap")
+ALL = ("peers", "kernels", "graphs", "reading", "growth", "memory", "exact", "trees", "bootstrap", "edges")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 

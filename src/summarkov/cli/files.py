@@ -17,6 +17,9 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError
 if TYPE_CHECKING:
     from summarkov.io.write import Rows
 
+#: How the names of tables end that can be written.
+TABLES = (".csv", ".parquet")
+
 
 def load_model(path: Path, *, bags: bool = False) -> Any:
     """Read a model or a graph; a bag of models only where the command can use one."""
@@ -89,6 +92,20 @@ def saving(path: Path) -> Iterator[None]:
         yield
     except OSError as problem:
         raise SettingError(f"cannot write {path}: {problem.strerror or problem}") from problem
+
+
+def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
+    """Write a table of Arrow as CSV or Parquet, all or nothing."""
+    from pyarrow import csv, parquet
+
+    from summarkov.io.temporary import replacing
+    from summarkov.io.write import for_spreadsheets
+
+    with replacing(out) as temporary, open(temporary, "wb") as file:
+        if out.suffix.lower() == ".csv":
+            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
+        else:
+            parquet.write_table(table, file)
 
 
 @contextmanager

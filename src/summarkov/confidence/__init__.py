@@ -12,6 +12,7 @@ from summarkov.confidence.order import (
     benjamini_hochberg,
     order_word,
 )
+from summarkov.confidence.pairs import Pair, Ranking, standardised
 from summarkov.confidence.rate_ratio import (
     RateRatio,
     Strata,
@@ -38,6 +39,8 @@ __all__ = [
     "EdgeConfidence",
     "EdgeOrder",
     "OrderTest",
+    "Pair",
+    "Ranking",
     "RateRatio",
     "Remainder",
     "Strata",
@@ -51,6 +54,7 @@ __all__ = [
     "order_word",
     "rate_ratio",
     "seen",
+    "standardised",
     "widened",
     "widening",
 ]

@@ -57,7 +57,8 @@ class Confidence(Tabular):
     """The result of a bootstrap: ``n`` graphs, each learned from as many ``units`` drawn with replacement.
 
     ``edges`` are those of the graph, and others that at least a tenth of the replicates have, target by
-    target, the most frequent first. ``level`` is that of the intervals. The frame has one row per edge.
+    target, the most frequent first. ``seldom`` are pairs that fewer have: influencer, target, and how many
+    do. ``level`` is that of the intervals. The frame has one row per edge.
     """
 
     n: int
@@ -66,6 +67,7 @@ class Confidence(Tabular):
     units: str  # "sequences" or "blocks"
     n_units: int
     edges: tuple[EdgeConfidence, ...]
+    seldom: tuple[tuple[str, str, int], ...] = ()
 
     def __post_init__(self) -> None:
         keep_records(self, edges=EdgeConfidence)

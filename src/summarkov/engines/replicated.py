@@ -12,14 +12,11 @@ from summarkov.engines.counts import Counts, total
 from summarkov.engines.past import Piece, even_cuts, joint_memory, pieces
 from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Request
-from summarkov.engines.weighed import Weighed, answer
+from summarkov.engines.weighed import Kept, Weighed, answer
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.events import EventSequences
-from summarkov.kernels.replicates import MOST_PAIRS, Positions
+from summarkov.kernels.replicates import MOST_PAIRS
 from summarkov.typing import IntArray
-
-#: Pairs of a position and a label in its window that are kept from pass to pass.
-_MOST_KEPT = 1 << 27
 
 
 class ReplicatedSource:
@@ -37,7 +34,7 @@ class ReplicatedSource:
         if float(weights.max(initial=0)) * len(unit) > MOST:  # else none can overflow
             totals = np.bincount(unit, minlength=len(weights)).astype(float) @ weights.astype(float)
             refuse_overflow(float(totals.max()), scale)
-        self._kept: dict[tuple[int, int], dict[bytes, Positions]] = {}  # of the pieces, by where they are cut
+        self._kept = Kept()
         self.units, self.n_units = "sequences", len(weights)  # what was drawn from, and how many there are
 
     @property
@@ -67,7 +64,6 @@ class ReplicatedSource:
             for piece in self._pieces(requests):
                 new = self._weighed(piece).count_all(pairs, pool)
                 totals = [total(pair) for pair in zip(totals, new, strict=True)] if totals else new
-                self._forget_if_too_many()
         return totals
 
     def _pieces(self, requests: Sequence[Request]) -> Iterator[Piece]:
@@ -86,9 +82,5 @@ class ReplicatedSource:
 
     def _weighed(self, piece: Piece) -> Weighed:
         """A piece under all weights, with what is kept of it from pass to pass."""
-        kept = self._kept.setdefault((piece.start, piece.stop), {})
-        return Weighed(piece.index, self.labels, self._unit[piece.start : piece.stop], self._weights, kept)
-
-    def _forget_if_too_many(self) -> None:
-        if sum(len(rows.row) for kept in self._kept.values() for rows in kept.values()) > _MOST_KEPT:
-            self._kept.clear()
+        place = piece.start, piece.stop
+        return Weighed(piece.index, self.labels, self._unit[slice(*place)], self._weights, self._kept, place)

@@ -25,6 +25,39 @@ from summarkov.typing import IntArray
 _MOST_CELLS = 1 << 26
 
 
+#: Bytes of what positions see that may be held at once, and kept from pass to pass.
+_MOST_KEPT = 1 << 28
+
+
+class Kept:
+    """What positions see through windows: looked up again for other requests, as long as there is room."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Positions] = {}
+        self._bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more should be added."""
+        return self._bytes > _MOST_KEPT
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._found.clear()
+        self._bytes = 0
+
+    def __contains__(self, name: tuple[object, ...]) -> bool:
+        return name in self._found
+
+    def get(self, name: tuple[object, ...], make: Callable[[], Positions]) -> Positions:
+        """What is kept under a name; made if there is none."""
+        rows = self._found.get(name)
+        if rows is None:
+            rows = self._found[name] = make()
+            self._bytes += rows.n_bytes
+        return rows
+
+
 @dataclass(frozen=True)
 class Weighed:
     """A piece of the data: event i is of ``unit[i]``, and unit u weighs ``weights[u, b]`` in replicate b."""
@@ -33,25 +66,51 @@ class Weighed:
     labels: Sequence[str]
     unit: IntArray
     weights: IntArray
-    kept: dict[bytes, Positions] = field(default_factory=dict)  # what is looked up again for other requests
+    kept: Kept = field(default_factory=Kept)
+    place: tuple[int, int] = (0, 0)  # of the piece, where several share what is kept
+
+    def name(self, summary: WindowSummary) -> tuple[object, ...]:
+        """Under which name it is kept what positions see."""
+        window = summary.window(self.labels)
+        return self.place, window.kind, window.lookback.tobytes(), window.delay, window.cap
 
     def rows(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
         window = summary.window(self.labels)
-        name = repr((window.kind, window.lookback.tobytes(), window.delay, window.cap)).encode()
-        rows = self.kept.get(name)
-        if rows is None:
-            rows = self.kept[name] = Positions.of(self.index, window, self.unit, self.weights)
-        return rows
+        return self.kept.get(
+            self.name(summary), lambda: Positions.of(self.index, window, self.unit, self.weights)
+        )
 
     def count_all(
         self, asked: Sequence[tuple[Request, IntArray]], pool: ThreadPoolExecutor | Inline
     ) -> list[Counts]:
-        """The counts of requests, each with the replicates that it is asked for."""
-        for request, _ in asked:  # before threads share them
-            if isinstance(request.summary, WindowSummary):
-                self.rows(request.summary)
-        return list(pool.map(lambda pair: self.count(*pair), asked))
+        """The counts of requests, each with the replicates that it is asked for.
+
+        What positions see through a window is worked out before threads share it. Requests about the same
+        window are counted together, so that no more than some windows need be held at once.
+        """
+        of_window: dict[tuple[object, ...], list[int]] = {}
+        for at, (request, _) in enumerate(asked):
+            summary = request.summary
+            name = self.name(summary) if isinstance(summary, WindowSummary) else ()
+            of_window.setdefault(name, []).append(at)
+        found: dict[int, Counts] = {}
+        waiting: list[int] = []
+
+        def count_waiting() -> None:
+            found.update(zip(waiting, pool.map(lambda at: self.count(*asked[at]), waiting), strict=True))
+            waiting.clear()
+
+        for name, some in sorted(of_window.items(), key=lambda pair: pair[0] not in self.kept):
+            summary = asked[some[0]][0].summary
+            if isinstance(summary, WindowSummary):
+                if name not in self.kept and self.kept.is_full:
+                    count_waiting()
+                    self.kept.clear()
+                self.rows(summary)
+            waiting += some
+        count_waiting()
+        return [found[at] for at in range(len(asked))]
 
     def count(self, request: Request, replicates: IntArray) -> Counts:
         """The counts of one request, with replicates as their last axis."""

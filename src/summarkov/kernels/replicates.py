@@ -60,6 +60,13 @@ class Positions:
         row = position[order]
         return cls(window, own, unit, weights, row, unit[row], level[order], starts)
 
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays; weights that are those of the units are not its own."""
+        weights = self.weights.nbytes if len(self.weights) == len(self.own) else 0
+        rest = self.own, self.unit, self.row, self.pair_unit, self.level, self.starts
+        return weights + sum(array.nbytes for array in rest)
+
     def count(
         self,
         influencers: CodeArray,

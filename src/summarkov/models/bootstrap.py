@@ -89,6 +89,10 @@ def bootstrap(
             _edge(models[edge[0]], edge, found.get(edge, 0) / n, strata, level)
             for edge, strata in zip(edges, drawn, strict=True)
         ),
+        tuple(
+            (local.labels[z], local.labels[x], found[at, z, x])
+            for at, z, x in sorted(found.keys() - set(edges))
+        ),
     )
 
 

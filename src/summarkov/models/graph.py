@@ -20,13 +20,13 @@ from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
-from summarkov.models.discoveries import Halved
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.learning import learn, told, update
 from summarkov.models.measures import Evaluation, evaluate
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
 from summarkov.models.order import OrderTested, with_order
+from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor
@@ -38,7 +38,7 @@ from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Halved, OrderTested, Predictor):
+class InfluenceGraph(Ranked, OrderTested, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters

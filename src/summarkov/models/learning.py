@@ -125,9 +125,9 @@ def _search(
     ``n_events`` are N in each replicate, None for a source that has no replicates.
     """
     results: list[list[SearchResult]] = [[] for _ in problems]
-    for together in _together(problems, 1 if n_events is None else len(n_events)):
+    for run in together(problems, 1 if n_events is None else len(n_events)):
         batches: dict[Hashable, list[int]] = {}
-        for at in together:
+        for at in run:
             shared = models[at].shared_search(problems[at])
             batches.setdefault(at if shared is None else (type(models[at]), shared), []).append(at)
         searches = [
@@ -147,7 +147,7 @@ def _search(
     return results
 
 
-def _together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
+def together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
     """Runs of problems whose tables may be in memory at once; with up to some 4,000 labels that is all."""
     start, held = 0, 0
     for at, problem in enumerate(problems):

@@ -78,7 +78,20 @@ def read_confidence(node: Node, graph: InfluenceGraph) -> Confidence:
     if len(set(names)) < len(names) or not of_graph <= set(names):
         node["edges"].wrong("every edge of the graph, and each once")
     units = node["units"].one_of(("sequences", "blocks"))
-    return Confidence(n, node["seed"].count(), level, units, node["n_units"].count(), edges)
+    seldom = tuple(_read_seldom(item, graph, n) for item in node["seldom"].list()) if "seldom" in node else ()
+    pairs = [(z, x) for z, x, _ in seldom]
+    if len({*pairs, *names}) < len(pairs) + len(names):
+        node["seldom"].wrong("each pair once, and none that is among 'edges'")
+    return Confidence(n, node["seed"].count(), level, units, node["n_units"].count(), edges, seldom)
+
+
+def _read_seldom(node: Node, graph: InfluenceGraph, n: int) -> tuple[str, str, int]:
+    """A pair that few of ``n`` replicates have."""
+    influencer, target, count = node.list(3)
+    k = count.count()
+    if not 0 < k < n:
+        count.wrong(f"a whole number between 0 and {n}")
+    return influencer.one_of(graph.labels_), target.one_of(tuple(graph.models_)), k
 
 
 def _read_edge_confidence(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:

@@ -64,6 +64,11 @@ class LookbackProblem(Problem):
         return score
 
     @property
+    def bytes_held(self) -> int:
+        """About how much a round of the search holds for this target: tables for each look-back."""
+        return len(self.lookbacks) * super().bytes_held
+
+    @property
     def window(self) -> WindowSummary:
         """The summary, which is one with look-backs."""
         assert isinstance(self.summary, WindowSummary)

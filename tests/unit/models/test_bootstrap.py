@@ -6,7 +6,7 @@ import math
 import pytest
 
 import summarkov as sm
-from summarkov.engines import Bootstrap
+from summarkov.engines import Bootstrap, weighed
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
@@ -211,3 +211,20 @@ def test_learned_look_backs_and_other_searches(events):
         ]
         for edge in confidence.edges:
             assert edge.frequency == pytest.approx(sum(edge.influencer in one for one in found) / 3)
+
+
+def test_little_room_for_what_positions_see_changes_nothing(events, monkeypatch):
+    held = []
+    get = weighed.Kept.get
+
+    def watched(kept, name, make):
+        rows = get(kept, name, make)
+        held.append(len(kept._found))
+        return rows
+
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto")).fit(events)
+    expected = graph.confidence(events, n=10)
+    monkeypatch.setattr(weighed.Kept, "get", watched)
+    monkeypatch.setattr(weighed, "_MOST_KEPT", 0)
+    assert graph.confidence(events, n=10) == expected
+    assert max(held) == 1

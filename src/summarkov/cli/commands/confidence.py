@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
 from summarkov.cli.options.learning import Within
 from summarkov.cli.options.opening import Engine, Memory, Opening
 from summarkov.cli.options.reading import PLAIN, Reading, reads_events
@@ -70,6 +70,14 @@ def confidence(
         Path | None,
         typer.Option("--output", "-o", metavar="MODEL", help="Save the graph with its confidence."),
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of "
+            "precision and recall.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say how sure each edge of a graph is: learn it again from resampled events.
@@ -81,6 +89,13 @@ def confidence(
 
     if rate is not None and output is not None:
         raise SettingError("--rate keeps nothing with the graph; leave out --output")
+    if pairs is not None and (rate is not None or pairs.suffix.lower() not in TABLES):
+        raise SettingError(
+            "--rate ranks no pairs; leave out --pairs"
+            if rate is not None
+            else f"cannot tell the format of {pairs}; let its name end in one of {', '.join(TABLES)}"
+        )
+    check_output(pairs, file, model, output)
     check_output(output, file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(model)
     if not isinstance(graph, InfluenceGraph):
@@ -91,6 +106,9 @@ def confidence(
             if order_test and has_edges(graph):
                 add_order_test(graph, events, within=within, seed=seed)
             add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
+            if pairs is not None:
+                with saving(pairs):
+                    write_table(graph.ranking(events).to_frame("pyarrow"), pairs)
         else:
             found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
     if rate is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import check_output, load_model, refuse_unless_csv, saving
+from summarkov.cli.files import TABLES, check_output, load_model, refuse_unless_csv, saving, write_table
 from summarkov.cli.options.shared import ModelFile, SafeCsv
 from summarkov.cli.printing.console import output, print_line
 from summarkov.errors import SettingError
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _FIGURES = (".pdf", ".svg", ".png")
 _ONLY_GRAPHS = "--edges, --width and --font-size are for figures of a graph: leave them out here"
-_TABLES = (".csv", ".parquet")
 _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
 
 
@@ -66,8 +65,8 @@ def export(
     from summarkov.cli.commands.show import as_graph, choose
 
     kind = out.suffix.lower()
-    if kind not in (*_FIGURES, *_TABLES, *_TEXTS):
-        known = ", ".join([*_FIGURES, *_TEXTS, *_TABLES])
+    if kind not in (*_FIGURES, *TABLES, *_TEXTS):
+        known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
         raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
     if safe_csv:
         refuse_unless_csv(out)
@@ -99,18 +98,9 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[s
 
 
 def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
-    from summarkov.io.temporary import replacing, write_atomically
+    from summarkov.io.temporary import write_atomically
 
     if kind in _TEXTS:
         write_atomically(out, getattr(graph, _TEXTS[kind])())
         return
-    from pyarrow import csv, parquet
-
-    from summarkov.io.write import for_spreadsheets
-
-    table = graph.edges_.to_frame("pyarrow")
-    with replacing(out) as temporary, open(temporary, "wb") as file:
-        if kind == ".csv":
-            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
-        else:
-            parquet.write_table(table, file)
+    write_table(graph.edges_.to_frame("pyarrow"), out, safe_csv)
