@@ -141,6 +141,7 @@ class VariableOrderChain(SummaryModel):
     contexts have the largest penalised likelihood of all prunings.
     """
 
+    command_name: ClassVar[str | None] = "vom"
     fitted_type: ClassVar[type[Fitted]] = FittedContextTree
 
     _: KW_ONLY
@@ -205,6 +206,7 @@ class ContextTreeWeighting(SummaryModel):
     seen predicts, as in a :class:`VariableOrderChain`.
     """
 
+    command_name: ClassVar[str | None] = "ctw"
     fitted_type: ClassVar[type[Fitted]] = FittedContextAverage
 
     _: KW_ONLY

@@ -234,6 +234,8 @@ class BSuMM(WindowedModel):
     2022, Definition 4.
     """
 
+    command_name: ClassVar[str | None] = "bsumm"
+
     def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
         return BinarySummary(lookback, self.delay)
 
@@ -251,6 +253,8 @@ class OSuMM(SearchedModel):
 
     References: as :class:`BSuMM`, Definition 5.
     """
+
+    command_name: ClassVar[str | None] = "osumm"
 
     _: KW_ONLY
     lookback: int | None = 5
@@ -275,6 +279,8 @@ class CSuMM(WindowedModel):
     >>> CSuMM("B", lookback=3, cap=2).fit([["A", "A", "B"], ["A", "C", "C"]] * 20).influencers_
     ('A',)
     """
+
+    command_name: ClassVar[str | None] = "csumm"
 
     _: KW_ONLY
     cap: int = 2
@@ -323,6 +329,8 @@ class MarkovChain(SummaryModel):
     >>> [(row.words, row.n) for row in chain.table_]
     [('start', 5.0), ('A', 10.0), ('B', 5.0)]
     """
+
+    command_name: ClassVar[str | None] = "chain"
 
     _: KW_ONLY
     order: int = 1

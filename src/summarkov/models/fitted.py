@@ -19,7 +19,7 @@ from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
 from summarkov.summaries import Summary
-from summarkov.typing import FloatArray, IntArray, KeyArray
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,15 @@ class Fitted:
         if counts.shape[1] == 1:  # nothing else can come
             return np.ones((*counts.shape, 2))
         return exact_intervals(counts, counts.sum(axis=-1, keepdims=True), level)
+
+    def met(self, label: str) -> BoolArray | None:
+        """For each state, whether it tells that an influencer is there; None: its window alone does."""
+        return None
+
+    @property
+    def nodes(self) -> tuple[FloatArray, FloatArray] | None:
+        """Counts N(x; s) and estimates of the nodes of a tree whose leaves are the states; None: no tree."""
+        return None
 
     def contrasts(self) -> Iterator[tuple[int, int, Contrast]]:
         """Column, outcome and contrast of each influencer for each label of the target."""

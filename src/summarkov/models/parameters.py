@@ -24,6 +24,8 @@ class Parameters:
     _machinery: ClassVar[frozenset[str]] = frozenset(
         {
             "choices",
+            "command_name",
+            "families",
             "fitted",
             "fitted_type",
             "has_edges",

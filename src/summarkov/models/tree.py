@@ -72,6 +72,11 @@ class FittedTestTree(Fitted):
         """The estimate of each node, shrunk towards that of its parent."""
         return shrunken(self.tree, self.at_nodes, self.pseudo)
 
+    @property
+    def nodes(self) -> tuple[FloatArray, FloatArray]:
+        """Counts and estimates of all nodes, depth first."""
+        return self.at_nodes, self.plain
+
     @cached_property
     def splits(self) -> FloatArray | None:
         """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
@@ -189,6 +194,7 @@ class TreeSuMM(SummaryModel):
     "Learning classification trees" (1992).
     """
 
+    command_name: ClassVar[str | None] = "tree"
     has_edges: ClassVar[bool] = True
     fitted_type: ClassVar[type[Fitted]] = FittedTestTree
 

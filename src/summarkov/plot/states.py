@@ -11,7 +11,6 @@ import numpy as np
 from summarkov.errors import SettingError
 from summarkov.models import SummaryModel
 from summarkov.plot.canvas import COLOURS, axes_for, plain
-from summarkov.summaries import WindowSummary
 
 #: More influencers than this are told in words.
 MOST_DOTS = 14
@@ -52,7 +51,7 @@ def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax:
         f"probability of {plain(model.target_[x])}, 95% interval\n(dashed: its share of all events)"
     )
     ax.tick_params(axis="y", length=0)
-    if isinstance(model.fitted.summary, WindowSummary) and 0 < len(model.influencers_) <= MOST_DOTS:
+    if model.fitted.summary.by_level and 0 < len(model.influencers_) <= MOST_DOTS:
         _dots(ax, model.influencers_, model.fitted.table.keys[chosen])
         ax.set_yticks(place, [f"{row.n:,g}" for row in table])
     else:

@@ -31,11 +31,10 @@ def tree(model: TreeSuMM, *, label: str | None = None, ax: Any = None) -> Any:
 
     Returns the axes. Of two branches the upper one is yes. The bars are probabilities.
     """
-    if not isinstance(model, TreeSuMM):
+    rules = model.fitted.summary
+    if not isinstance(rules, TreeSummary):
         raise SettingError(f"only a TreeSuMM is a tree; draw a {type(model).__name__} with plot.states")
     x = chosen_label(model, label)
-    rules = model.fitted.summary
-    assert isinstance(rules, TreeSummary)
     states = list(model.table_)
     depth = np.array([len(rules.path(row)) for row in range(len(rules.nodes))])
     deepest = int(depth.max())

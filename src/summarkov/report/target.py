@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from summarkov import kernels
 from summarkov.confidence.intervals import FEW
 from summarkov.models import SummaryModel
 from summarkov.models.fitted import Fitted
-from summarkov.models.tree import FittedTestTree
 from summarkov.report.numbers import all_rounded, rounded, whole
-from summarkov.report.tree import marked, tree_content
 from summarkov.search import Certificate, Step
 from summarkov.search.lookbacks import LookbackStep
-from summarkov.summaries import (
-    BinarySummary,
-    ChainSummary,
-    ContextSummary,
-    CountSummary,
-    CustomSummary,
-    OrdinalSummary,
-    TreeSummary,
-    WindowSummary,
-)
 
 #: Probabilities are equal to those of ``predict_proba`` to 1e-10; the ends of intervals are for the eye.
 _EXACT, _FOR_THE_EYE = 10, 3
@@ -93,37 +80,26 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 
 def _summary(fitted: Fitted) -> dict[str, Any]:
-    """How the page can tell the state of a history; ``kind`` is "own" where it cannot."""
-    summary = fitted.summary
-    if isinstance(summary, WindowSummary):
-        reach = summary.lookbacks(fitted.labels)[list(fitted.influencers)].tolist()
-        return {
-            "kind": _window_kind(summary),
-            "reach": [None if k >= kernels.UNLIMITED else k for k in reach],
-            "where": [summary.where(label) for label in fitted.influencer_labels],
-            "delay": int(summary.delay),
-            "cap": int(summary.cap),
-        }
-    if isinstance(summary, ChainSummary):
-        return {"kind": "chain", "order": int(summary.order)}
-    if isinstance(summary, ContextSummary):
-        return {"kind": "contexts", "order": int(summary.max_order)}
-    if isinstance(fitted, FittedTestTree):
-        reach = [fitted.reach(label)[1] for label in fitted.influencer_labels]
-        return {"kind": "tree", "reach": reach, "delay": 0, **tree_content(fitted)}
-    return {"kind": "own"}
-
-
-def _window_kind(summary: WindowSummary) -> str:
-    if isinstance(summary, OrdinalSummary):
-        return summary.mask
-    return {BinarySummary: "binary", CountSummary: "count"}[type(summary)]
+    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
+    form = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
+    if fitted.summary.by_label:
+        form["reach"] = [fitted.reach(label)[1] for label in fitted.influencer_labels]
+    if fitted.nodes is not None:
+        counts, estimates = fitted.nodes
+        form["at"] = [whole(n) for n in counts.sum(axis=1).tolist()]
+        form["estimates"] = all_rounded(estimates[:, : len(fitted.target.codes)].ravel().tolist(), 4)
+    return form
 
 
 def _states(fitted: Fitted) -> dict[str, Any]:
-    """The states as rows of ``width`` levels, or in words where they are of another kind."""
+    """The states as rows of ``width`` levels, or in words where the page cannot tell them."""
     keys, summary = fitted.table.keys, fitted.summary
-    if isinstance(summary, CustomSummary | TreeSummary):
-        names, labels = fitted.influencer_labels, marked(fitted.labels)
-        return {"words": [summary.words(key, names, labels) for key in keys.tolist()]}
-    return {"width": int(keys.shape[1]), "keys": keys.ravel().tolist()}
+    if summary.keys_on_page:
+        return {"width": int(keys.shape[1]), "keys": keys.ravel().tolist()}
+    names, labels = fitted.influencer_labels, marked(fitted.labels)
+    return {"words": [summary.words(key, names, labels) for key in keys.tolist()]}
+
+
+def marked(labels: Sequence[str]) -> list[str]:
+    """Stand-ins for labels, which the page finds in words and replaces by the labels."""
+    return [f"\x01{code}\x02" for code in range(len(labels))]

@@ -192,7 +192,6 @@ class WindowSummary(Summary):
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         return {
             "kind": self.page_kind,
-            "reach": [self.reach(z)[1] for z in influencers],
             "where": [self.where(z) for z in influencers],
             "delay": int(self.delay),
             "cap": int(self.cap),

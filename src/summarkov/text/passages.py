@@ -13,7 +13,6 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.models.tree import FittedTestTree
 from summarkov.text.quoted import Sentence
 from summarkov.typing import BoolArray, IntArray
 
@@ -142,11 +141,12 @@ def _with(events: EventSequences, places: IntArray, model: SummaryModel, influen
     """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
     places = places[last_lags(events, places, model, influencer) > 0]
     fitted = model.fitted
-    if not isinstance(fitted, FittedTestTree):
+    met = fitted.met(influencer)
+    if met is None:
         return places
     index = Index(events.codes, events.offsets, len(events.labels))
-    leaves, _ = fitted.rules.encode(index, fitted.influencers, fitted.labels)
-    return np.asarray(places[fitted.met(influencer)[leaves[places]]])
+    states, _ = fitted.summary.encode(index, fitted.influencers, fitted.labels)
+    return np.asarray(places[met[states[places]]])
 
 
 def _same_state(events: EventSequences, model: SummaryModel, after: Iterable[object]) -> BoolArray:

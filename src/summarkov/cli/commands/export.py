@@ -86,14 +86,14 @@ def export(
 
 def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
     from summarkov import plot
-    from summarkov.models import TreeSuMM
 
     if one is None:
         axes = plot.graph(fitted, **options)
     elif options:
         raise SettingError(_ONLY_GRAPHS)
     else:
-        axes = plot.tree(one, label=label) if isinstance(one, TreeSuMM) else plot.states(one, label=label)
+        draw = plot.states if one.fitted.nodes is None else plot.tree
+        axes = draw(one, label=label)
     plot.save(axes, out)
 
 

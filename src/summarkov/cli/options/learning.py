@@ -256,23 +256,15 @@ Output = Annotated[
 ]
 
 
-#: The kinds of models, by the name on the command line.
-FAMILIES = {
-    "bsumm": "BSuMM",
-    "osumm": "OSuMM",
-    "csumm": "CSuMM",
-    "chain": "MarkovChain",
-    "vom": "VariableOrderChain",
-    "ctw": "ContextTreeWeighting",
-    "tree": "TreeSuMM",
-}
-
-
 def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
     """A model without a target, with the settings that were given."""
-    if kind.lower() not in FAMILIES:
+    from summarkov.models import SummaryModel
+
+    known_names = {family.command_name: family for family in SummaryModel.families.values()}
+    families = {name: known_names[name] for name in sorted(filter(None, known_names))}
+    if kind.lower() not in families:
         raise SettingError(
-            f"--model must be one of {', '.join(FAMILIES)}, not {kind!r}{nearest(kind, FAMILIES)}"
+            f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"
         )
     if "lookback" in settings:
         settings["lookback"] = _lookback(settings["lookback"])
@@ -285,14 +277,12 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
             settings[name] = _numbers(name, settings[name])
     if "pairs" in settings:
         settings["pairs"] = _pairs(settings["pairs"])
-    from summarkov import models
-
-    family = getattr(models, FAMILIES[kind.lower()])
+    family = families[kind.lower()]
     known = family().get_params(deep=False)
     for name in settings:
         if name not in known:
             raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind.lower()}")
-    template: SummaryModel = family(**settings)
+    template = family(**settings)
     template.make_summary()  # refuses what makes no sense before the events are read
     return template
 

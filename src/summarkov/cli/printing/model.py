@@ -57,11 +57,11 @@ def print_model(
         console.print()
     elif fitted.summary.by_label:
         console.print("No label was found to influence it.\n")
-    if isinstance(fitted.summary, TreeSummary):
+    if fitted.nodes is not None:
         print_tree(console, model, chosen, most)
         console.print()
     _print_states(console, model, chosen, most)
-    if not isinstance(fitted.summary, TreeSummary):  # which was drawn
+    if fitted.nodes is None:  # a tree was drawn
         _print_trace(console, model)
     print_certificate(console, model)
 
@@ -132,7 +132,7 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
 
 
 def _state_heading(model: SummaryModel) -> str:
-    if isinstance(model.fitted.summary, TreeSummary):
+    if model.fitted.nodes is not None:
         return "Rule"
     words = window_words(model)
     return words[:1].upper() + words[1:]
@@ -140,23 +140,17 @@ def _state_heading(model: SummaryModel) -> str:
 
 def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:
     """A state in words, its labels shortened: the influencers that are there, not those that are not."""
-    if isinstance(model.fitted.summary, TreeSummary):
+    if model.fitted.nodes is not None:
         return visible(words)  # a rule must be whole
-    if not model.fitted.summary.by_level:
+    listed = model.fitted.summary.listed(state, lambda z: _named(model, z, width - 6))
+    if listed is None:
         return shorten(words, 3 * width)
     if not model.influencers_:
         return "any history"
-    if not state:
-        return (
-            "none of them"
-            if len(model.influencers_) > 1
-            else f"no {_named(model, model.influencers_[0], width - 5)}"
-        )
-    kind = type(model).__name__
-    if kind == "CSuMM":
-        cap = model.get_params(deep=False)["cap"]
-        return " + ".join(f"{_named(model, z, width - 6)} x{n}{'+' if n == cap else ''}" for z, n in state)
-    return (" then " if kind == "OSuMM" else " + ").join(_named(model, z, width - 5) for z in state)
+    if listed:
+        return listed
+    only = len(model.influencers_) == 1
+    return f"no {_named(model, model.influencers_[0], width - 5)}" if only else "none of them"
 
 
 def _named(model: SummaryModel, influencer: str, width: int) -> str:
