@@ -77,9 +77,8 @@ EXAMPLES = {
     "src/summarkov/models/measures.py": ("sklearn",),
     "src/summarkov/models/transformers.py": ("sklearn",),
     "src/summarkov/plot/__init__.py": ("matplotlib",),
-    "src/summarkov/text/extract.py": ("sentencex",),
-    "src/summarkov/text/provenance.py": ("sentencex",),
-    "src/summarkov/text/sentences.py": ("sentencex",),
+    "src/summarkov/text/events.py": ("sentencex",),
+    "src/summarkov/text/documents.py": ("sentencex",),
     "src/summarkov/text/topics.py": ("sentencex", "sklearn"),
 }
 

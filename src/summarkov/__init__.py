@@ -112,7 +112,7 @@ __all__ = [
 ]
 
 
-#: Rooms that people use by name, such as ``summarkov.plot.graph``.
+#: Rooms that people use by name, such as ``summarkov.plot.graphs``.
 _ROOMS = ("errors", "plot", "text")
 
 

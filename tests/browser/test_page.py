@@ -8,8 +8,7 @@ import pytest
 
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
-from summarkov.explain import sentences
-from summarkov.models.edges import weight
+from summarkov.explain import sentences, weight
 from summarkov.wording import percent
 
 

@@ -39,11 +39,12 @@ BRINGS = {
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",
-    "plot.arrows:",
+    "plot.graphs:arrow",
+    "plot.graphs:loop",
     "plot.canvas:renderer_of",
     "plot.canvas:save",
     "plot.graphs:_explain",
-    "plot.states:_dots",
+    "plot.models:_dots",
 )
 
 

@@ -10,8 +10,9 @@ from summarkov.explain.contrasts import (
     presence,
 )
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
+from summarkov.explain.fitted_model import FittedGraph, FittedModel, influences_of, is_graph, models_of
 from summarkov.explain.group_comparison import EdgeDifference, GroupComparison, LabelDifference
-from summarkov.explain.influence import Influence, effect_of, ranked
+from summarkov.explain.influence import Influence, effect_of, ranked, weight
 from summarkov.explain.patterns import Pattern, pattern_of
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "Counterfactual",
     "EdgeDifference",
     "Explanation",
+    "FittedGraph",
+    "FittedModel",
     "GroupComparison",
     "Influence",
     "LabelDifference",
@@ -29,8 +32,12 @@ __all__ = [
     "contrasts_in_table",
     "effect_of",
     "influence_of",
+    "influences_of",
+    "is_graph",
+    "models_of",
     "pattern_of",
     "presence",
     "ranked",
     "sentences",
+    "weight",
 ]

@@ -182,3 +182,8 @@ def ranked(edges: Iterable[Influence]) -> list[Influence]:
             e.influencer,
         ),
     )
+
+
+def weight(edge: Influence) -> float:
+    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
+    return 0.0 if edge.faint else edge.evidence

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from summarkov.explain import Influence, ranked
+from summarkov.explain import Influence, ranked, weight
 from summarkov.explain.sentences import change, limits, rates, times, verdict
 from summarkov.frames import MOST, Records, Sheet
 from summarkov.wording import number, percent, plural, visible
@@ -80,11 +80,6 @@ STROKES: Mapping[str, Stroke] = MappingProxyType(
 def width(edge: Influence) -> float:
     """Line width of an edge: 1 to 5, wider the larger the factor that is sure; 1 if it is a faint one."""
     return 1 + min(weight(edge), 4.0)
-
-
-def weight(edge: Influence) -> float:
-    """How much an edge counts in a picture: its evidence, and nothing where it is faint."""
-    return 0.0 if edge.faint else edge.evidence
 
 
 def colour(edge: Influence) -> str:

@@ -8,11 +8,9 @@ them.
 >>> plot.save(axes, "graph.pdf")  # doctest: +SKIP
 """
 
-from summarkov.plot.calibration import calibration
 from summarkov.plot.canvas import save
+from summarkov.plot.evidence import calibration, path
 from summarkov.plot.graphs import graph
-from summarkov.plot.paths import path
-from summarkov.plot.states import states
-from summarkov.plot.trees import tree
+from summarkov.plot.models import states, tree
 
 __all__ = ["calibration", "graph", "path", "save", "states", "tree"]

@@ -1,8 +1,9 @@
-"""What the page shows, as plain values: the data, the graph, and every model's table."""
+"""What the page shows, as plain values: the data, the graph, every model's table, and sentences."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,16 +12,23 @@ import numpy as np
 from summarkov import __version__
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import Influence, sentences
+from summarkov.explain import (
+    FittedGraph,
+    FittedModel,
+    Influence,
+    influences_of,
+    is_graph,
+    models_of,
+    sentences,
+    weight,
+)
 from summarkov.io import read_events
-from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.models.edges import weight
-from summarkov.report.lags import lag_content
+from summarkov.report.events import lag_content, sequence_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
-from summarkov.report.passages import passages_content, text_events_of
-from summarkov.report.sequences import sequence_content
 from summarkov.report.target import target_content
+from summarkov.text import Sentence, TextEvents, read_text_events
+from summarkov.text.passages import in_codes_of
 
 #: A graph of more edges than this starts with its surest ones, this many of them.
 MANY_EDGES, SUREST = 100, 60
@@ -29,15 +37,14 @@ MOST_STATES = 300_000
 
 
 def content(
-    model: SummaryModel | InfluenceGraph,
+    model: FittedModel | FittedGraph,
     events: Any = None,
     passages: Any = None,
     title: str | None = None,
     sequences: int | None = None,
 ) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
-    graph = isinstance(model, InfluenceGraph)
-    models = list(model.models_.values()) if isinstance(model, InfluenceGraph) else [model]
+    models = models_of(model)
     fitted = models[0].fitted
     n_states = sum(len(each.fitted.table.keys) for each in models)
     if n_states > MOST_STATES:
@@ -46,7 +53,7 @@ def content(
             "learn a smaller model, or one of fewer targets"
         )
     codes = {label: code for code, label in enumerate(fitted.labels)}
-    influences = list(model.edges_ if isinstance(model, InfluenceGraph) else model.influences_)
+    influences = list(influences_of(model))
     edges = [_edge(edge, codes) for edge in influences]
     found = None if passages is None else text_events_of(passages)
     if found is not None and events is None:
@@ -59,7 +66,7 @@ def content(
         "title": title,
         "version": __version__,
         "family": type(models[0]).__name__,
-        "graph": graph,
+        "graph": is_graph(model),
         "labels": list(fitted.labels),
         "n": [whole(n) for n in (fitted.label_counts / fitted.scale).tolist()],
         "sequences": fitted.n_sequences,
@@ -175,3 +182,58 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Iterable):
         return [_plain(each) for each in value]
     return type(value).__name__
+
+
+#: At most so many passages an edge, and sentences a label; fewer where there are more than so many in all.
+MOST, IN_ALL = 12, 6000
+#: Longer sentences are cut here.
+LONGEST = 400
+
+
+def text_events_of(given: Any) -> TextEvents:
+    """Events with sentences, or those of a file."""
+    if isinstance(given, TextEvents):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return read_text_events(given)
+    raise SettingError(
+        f"passages must be TextEvents, as text_events makes them, or their file, not {type(given).__name__}"
+    )
+
+
+def passages_content(
+    model: FittedModel | FittedGraph, found: TextEvents, edges: Iterable[Influence], labels: Sequence[str]
+) -> dict[str, Any]:
+    """Some passages of every edge, in its order, and some sentences of every label, all with their totals.
+
+    ``sentences`` are document, number, text and how many characters were cut off, each once; a passage is the
+    lag, and the places among them of the influencer's and the target's. ``same`` says whether the events have
+    as many of each label as those that the model was learned from.
+    """
+    edges = list(edges)
+    most = max(1, min(MOST, IN_ALL // max(1, len(edges) + len(labels))))
+    places: dict[Sentence, int] = {}
+
+    def place(sentence: Sentence) -> int:
+        return places.setdefault(sentence, len(places))
+
+    of_edges = []
+    for edge in edges:
+        some = found.passages(model, edge.target, edge.influencer, most=most)
+        of_edges.append(
+            [some.total, [[p.before[0].lag, place(p.before[0].sentence), place(p.target)] for p in some]]
+        )
+    of_labels = []
+    for label in labels:
+        some = found.passages(model, label, most=most)
+        of_labels.append([some.total, [place(p.target) for p in some]])
+    fitted = models_of(model)[0].fitted
+    counts = in_codes_of(model, found.events).label_counts
+    return {
+        "edges": of_edges,
+        "labels": of_labels,
+        "sentences": [
+            [s.document, s.number, s.text[:LONGEST], max(0, len(s.text) - LONGEST)] for s in places
+        ],
+        "same": bool((counts == fitted.label_counts / fitted.scale).all()),
+    }

@@ -12,8 +12,8 @@ from importlib import resources
 from typing import Any
 
 from summarkov.errors import SettingError
+from summarkov.explain import FittedGraph, FittedModel
 from summarkov.io.temporary import write_atomically
-from summarkov.models import InfluenceGraph, SummaryModel
 from summarkov.report.content import content
 
 #: The program, one idea a file, in the order in which the parts build on each other.
@@ -47,7 +47,7 @@ STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
 
 
 def to_html(
-    model: SummaryModel | InfluenceGraph,
+    model: FittedModel | FittedGraph,
     path: str | os.PathLike[str] | None = None,
     *,
     events: Any = None,
@@ -71,7 +71,7 @@ def to_html(
 
 
 def page(
-    model: SummaryModel | InfluenceGraph,
+    model: FittedModel | FittedGraph,
     events: Any = None,
     passages: Any = None,
     title: str | None = None,

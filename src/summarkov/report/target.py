@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.confidence.intervals import FEW
-from summarkov.models import SummaryModel
-from summarkov.models.fitted import Fitted
+from summarkov.explain import FittedModel
 from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.search import Certificate, Step
 from summarkov.search.lookbacks import LookbackStep
@@ -19,7 +18,7 @@ from summarkov.search.lookbacks import LookbackStep
 _EXACT, _FOR_THE_EYE = 10, 3
 
 
-def target_content(model: SummaryModel) -> dict[str, Any]:
+def target_content(model: FittedModel) -> dict[str, Any]:
     """The table and the search of one model.
 
     ``p``, ``low`` and ``high`` have an entry a label of the target, row by row, and one more row for states
@@ -79,7 +78,7 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
     }
 
 
-def _summary(fitted: Fitted) -> dict[str, Any]:
+def _summary(fitted: Any) -> dict[str, Any]:
     """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
     form = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
@@ -91,7 +90,7 @@ def _summary(fitted: Fitted) -> dict[str, Any]:
     return form
 
 
-def _states(fitted: Fitted) -> dict[str, Any]:
+def _states(fitted: Any) -> dict[str, Any]:
     """The states as rows of ``width`` levels, or in words where the page cannot tell them."""
     keys, summary = fitted.table.keys, fitted.summary
     if summary.keys_on_page:

@@ -4,15 +4,10 @@ Everything here ends in :class:`summarkov.events.EventSequences`, and remembers 
 """
 
 from summarkov.text.concepts import Concepts
-from summarkov.text.documents import Document, read_documents
-from summarkov.text.extract import text_events
-from summarkov.text.grounds import Grounds
-from summarkov.text.passages import Before, Passage, Passages
-from summarkov.text.provenance import TextEvents, read_text_events
-from summarkov.text.quoted import Sentence
-from summarkov.text.sentences import split_sentences
-from summarkov.text.stored_topics import load_topics
-from summarkov.text.topics import TopicModel
+from summarkov.text.documents import Document, Sentence, read_documents, split_sentences
+from summarkov.text.events import TextEvents, read_text_events, text_events
+from summarkov.text.passages import Before, Grounds, Passage, Passages
+from summarkov.text.topics import TopicModel, load_topics
 
 __all__ = [
     "Before",

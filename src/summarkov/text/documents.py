@@ -1,4 +1,4 @@
-"""Documents: a name, a text, and a date if there is one; from files, folders and Python."""
+"""Documents from files, folders and Python, and the sentences of a text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from summarkov.errors import DataError, nearest
+from summarkov.errors import DataError, nearest, optional_library
 from summarkov.io.csv_files import stated_separator
 from summarkov.io.files import text_lines
 
@@ -251,3 +251,26 @@ def _cells_of_any_size() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(limit)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a document; the first one has the number 1."""
+
+    document: str
+    number: int
+    text: str
+
+
+def split_sentences(text: str, language: str = "en") -> list[str]:
+    """Split a text into sentences, by the rules of ``sentencex``; white space in them becomes single blanks.
+
+    ``language`` is an ISO 639 code, for the abbreviations that end no sentence.
+
+    >>> split_sentences("Dr. Li came at 3.30 p.m. on Monday. All was well!")
+    ['Dr. Li came at 3.30 p.m. on Monday.', 'All was well!']
+    """
+    with optional_library("splitting text into sentences", "sentencex", extra="text"):
+        import sentencex
+    sentences = (" ".join(part.split()) for part in sentencex.segment(language, text))
+    return [sentence for sentence in sentences if sentence]

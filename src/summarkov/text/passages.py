@@ -1,4 +1,4 @@
-"""The passages behind an edge or a state of a model: why it is there, in the words of the documents."""
+"""The passages behind an edge, a state or a prediction: why it is there, in the words of the documents."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
+from summarkov.explain import Explanation, FittedGraph, FittedModel, models_of
 from summarkov.io import read_events
 from summarkov.kernels import Index
-from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.text.quoted import Sentence
+from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
 
 _NOWHERE = -(2**62)
@@ -55,7 +55,7 @@ class Passages:
 def find_passages(
     events: EventSequences,
     sentences: Sequence[Sentence],
-    fitted: InfluenceGraph | SummaryModel,
+    fitted: FittedGraph | FittedModel,
     target: str,
     *,
     influencer: str | None = None,
@@ -88,7 +88,7 @@ def cite(
     sentences: Sequence[Sentence],
     places: IntArray,
     target: str,
-    model: SummaryModel | None,
+    model: FittedModel | None,
     influencers: Sequence[str],
     most: int,
 ) -> Passages:
@@ -105,7 +105,7 @@ def cite(
     return Passages(target, len(places), tuple(shown))
 
 
-def in_codes_of(fitted: InfluenceGraph | SummaryModel, events: EventSequences) -> EventSequences:
+def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> EventSequences:
     """Events in the codes of a model, or a word that they are none of its own."""
     try:
         return events.recode(fitted.labels_)
@@ -116,15 +116,15 @@ def in_codes_of(fitted: InfluenceGraph | SummaryModel, events: EventSequences) -
         ) from None
 
 
-def model_of(fitted: InfluenceGraph | SummaryModel, target: str) -> SummaryModel:
+def model_of(fitted: FittedGraph | FittedModel, target: str) -> FittedModel:
     """The model of a label."""
-    models = fitted.models_ if isinstance(fitted, InfluenceGraph) else dict.fromkeys(fitted.target_, fitted)
+    models = {label: model for model in models_of(fitted) for label in model.target_}
     if target not in models:
         raise SettingError(f"there is no model of {target!r}; learned were {', '.join(map(repr, models))}")
     return models[target]
 
 
-def last_lags(events: EventSequences, places: IntArray, model: SummaryModel, influencer: str) -> IntArray:
+def last_lags(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
     """How many events before each place an influencer (the last in its window) stands; 0: nowhere."""
     delay, lookback = model.fitted.reach(influencer)
     starts = np.repeat(events.offsets[:-1], events.lengths)[places]
@@ -137,7 +137,7 @@ def last_lags(events: EventSequences, places: IntArray, model: SummaryModel, inf
     return np.where(inside, places - last, 0)
 
 
-def _with(events: EventSequences, places: IntArray, model: SummaryModel, influencer: str) -> IntArray:
+def _with(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
     """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
     places = places[last_lags(events, places, model, influencer) > 0]
     fitted = model.fitted
@@ -149,7 +149,7 @@ def _with(events: EventSequences, places: IntArray, model: SummaryModel, influen
     return np.asarray(places[met[states[places]]])
 
 
-def _same_state(events: EventSequences, model: SummaryModel, after: Iterable[object]) -> BoolArray:
+def _same_state(events: EventSequences, model: FittedModel, after: Iterable[object]) -> BoolArray:
     """At which positions the past is in the state that it is in after a history."""
     fitted, n_labels = model.fitted, len(events.labels)
     history = read_events([list(after)]).recode(events.labels).codes
@@ -158,3 +158,23 @@ def _same_state(events: EventSequences, model: SummaryModel, after: Iterable[obj
     if row == len(fitted.table.keys):  # never seen: the one row of all such states
         return np.zeros(events.n_events, bool)
     return np.asarray(fitted.predict(Index(events.codes, events.offsets, n_labels)) == row)
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Why a label has its probability at a place of a document, with the sentences that speak for it.
+
+    ``why`` is the model's explanation; ``before`` are the sentences of the active influencers in the document
+    itself, the oldest first; ``passages`` are places where the label followed in the same state.
+    """
+
+    why: Explanation
+    before: tuple[Before, ...]
+    passages: Passages
+
+    def __str__(self) -> str:
+        lines = [str(self.why)]
+        for each in self.before:
+            place = f"{each.sentence.document}, sentence {each.sentence.number}"
+            lines.append(f"  {each.label}, {each.lag} back ({place}): {each.sentence.text}")
+        return "\n".join(lines)

@@ -9,7 +9,8 @@ import pytest
 import summarkov as sm
 from summarkov import plot
 from summarkov.errors import SettingError
-from summarkov.models.edges import STROKES, weight
+from summarkov.explain import weight
+from summarkov.models.edges import STROKES
 from summarkov.plot.canvas import plain
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, places

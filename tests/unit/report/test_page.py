@@ -13,12 +13,12 @@ import pytest
 import summarkov as sm
 from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
-from summarkov.models.edges import weight
+from summarkov.explain import weight
 from summarkov.report import content as contents
-from summarkov.report import passages as report_passages
-from summarkov.report import sequences as report_sequences
+from summarkov.report import content as report_passages
+from summarkov.report import events as report_sequences
 from summarkov.report import to_html
-from summarkov.report.lags import lag_content
+from summarkov.report.events import lag_content
 from summarkov.report.layout import places
 from summarkov.report.page import SCRIPTS, STYLES
 from summarkov.simulate.example import web_shop

@@ -125,8 +125,8 @@ def topics(
 ) -> None:
     """Find topics in documents, and make a sequence of topics of each."""
     from summarkov.text import TopicModel, load_topics
+    from summarkov.text.events import beside
     from summarkov.text.factors import english_stop_words
-    from summarkov.text.provenance import beside
 
     if use is not None and model is not None:
         raise SettingError("--use takes topics that are stored already; leave out --model")

@@ -60,10 +60,10 @@ def passages(
         return
     console = output()
     how = ""
+    one: Any = None if influencer is None and not after else model_of(fitted, target)
     if influencer is not None:
-        how = f", with {visible(influencer)} {window_words(model_of(fitted, target), influencer)}"
+        how = f", with {visible(influencer)} {window_words(one, influencer)}"
     elif after:
-        one = model_of(fitted, target)
         why = one.explain(after, label=target)
         how = f", after: {state_text(one, why.state, why.words)}"
     console.print(Text(f"{visible(target)}{how}", style="bold"), width=page_width(console))

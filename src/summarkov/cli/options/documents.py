@@ -14,7 +14,7 @@ from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.text import Document, TextEvents
-    from summarkov.text.extract import Labeler
+    from summarkov.text.events import Labeler
 
 READING = "Reading the documents"
 
