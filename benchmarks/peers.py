@@ -12,8 +12,7 @@ from benchmarks.data import planted, presence
 from benchmarks.timing import Row, best_of, seconds
 from summarkov.engines import LocalSource, Target
 from summarkov.scores import Scorer
-from summarkov.search import Problem, run_searches
-from summarkov.search.problem import SearchResult
+from summarkov.search import Batch, Problem, run_searches
 from summarkov.summaries import BinarySummary
 
 
@@ -30,15 +29,9 @@ def all_scores(events: sm.EventSequences, target: int, lookback: int) -> np.ndar
         required=(),
         optional=tuple(range(n_labels)),
     )
-    found: list[np.ndarray] = []
-
-    def ask() -> Iterator[object]:
-        table, scores = yield from problem.join((), problem.optional)
-        found.append(scores)
-        return SearchResult(problem.summary, (), 0.0, table, ())
-
-    run_searches(LocalSource(events), [ask()])
-    return found[0]
+    ask = Batch.of(problem).scores_with((), problem.optional)
+    (scores,) = run_searches(LocalSource(events), [ask])
+    return scores
 
 
 def rows() -> Iterator[Row]:

@@ -14,7 +14,7 @@ from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
 from summarkov.engines import CandidatesRequest, LocalSource, StatesRequest, Target
 from summarkov.scores import SCORES
 from summarkov.search.exact import Branches
-from summarkov.search.joint_table import Collapsed
+from summarkov.search.joint_table import JointTable
 
 MANY = ("A", "B", "C", "D", "E", "F", "G", "H")
 
@@ -134,7 +134,7 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
     problem = model.make_problem(events.labels, of, summary, n_events, source.scale)
     everyone = tuple(sorted((*problem.required, *problem.optional)))
     (table,) = source.count([StatesRequest(summary, everyone, of)])
-    branches = Branches(problem, Collapsed(summary, everyone, table, source.scale))
+    branches = Branches(problem, JointTable(summary, everyone, table, source.scale))
 
     order = drawn.draw(st.permutations(problem.optional))
     cut = drawn.draw(st.integers(0, len(order)))
@@ -173,7 +173,7 @@ def test_a_collapsed_table_answers_as_the_data_do(events, drawn):
     influencers, rest = tuple(sorted(some[:cut])), tuple(some[cut:])
     target = Target((0,), len(events.labels))
     (table,) = source.count([StatesRequest(summary, all_, target)])
-    collapsed = Collapsed(summary, all_, table, 1)
+    collapsed = JointTable(summary, all_, table, 1)
 
     def ask(request):
         (answer,) = yield [request]

@@ -5,15 +5,14 @@ from summarkov.models.comparing_groups import compare_groups
 from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
-from summarkov.models.follow import Follower
+from summarkov.models.fitted import Row, StateTable
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.loading import load
 from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import GraphFollower
+from summarkov.models.next_event import Follower, GraphFollower
 from summarkov.models.predictions import OTHER, Predictions, predict_frame
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
-from summarkov.models.table import Row, StateTable
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM
 

@@ -33,7 +33,7 @@ from summarkov.engines import (
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import Influence, contrast, effect_of, presence
 from summarkov.models.fitted import Fitted
-from summarkov.models.learning import learn_replicates, told
+from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, seed_of
 from summarkov.summaries import WindowSummary
 
@@ -65,7 +65,7 @@ def bootstrap(
     parts = [_Part(Bootstrap(n, seed), at, min(_TOGETHER, n - at)) for at in range(0, n, _TOGETHER)]
     replicated = [local.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
-    on_done = told(progress, len(models) * len(parts))
+    on_done = progress_counter(progress, len(models) * len(parts))
     found: dict[Edge, int] = {}
     lookbacks: Votes = defaultdict(Counter)
     for one in replicated:

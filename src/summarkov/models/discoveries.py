@@ -14,7 +14,7 @@ from summarkov.engines import CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.explain import contrast, presence
 from summarkov.models.bootstrap import Resampled, check_resampling
-from summarkov.models.learning import learn_replicates, told
+from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress, check_level, seed_of
 
@@ -53,7 +53,7 @@ def discoveries(
     if halves.n_units < 2:
         raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
     templates = [type(model)(**model.fitted.settings) for model in models]
-    on_done = told(progress, len(models))
+    on_done = progress_counter(progress, len(models))
     proposed = [r[0] for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)]
     requests = [  # with the summary that this half learned, where one is
         replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))

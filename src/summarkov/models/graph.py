@@ -21,7 +21,7 @@ from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
-from summarkov.models.learning import learn, told, update
+from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, evaluate
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent
@@ -76,7 +76,9 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         self._check_template()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         models = self.make_models(source.labels)
-        learn(models, source, [self.model.make_summary()] * len(models), told(progress, len(models)))
+        learn(
+            models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
+        )
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
         self._order = None

@@ -100,8 +100,8 @@ def learn_replicates(
     return _search(models, source, problems, n_events, on_done)
 
 
-def told(progress: Progress, total: int) -> Callable[[int], None]:
-    """What is told how many more are done, and tells ``progress`` how many of how many are."""
+def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
+    """A function to call with how many more are done, which tells ``progress`` how many of all are."""
     done, tell = 0, reporter(progress)
 
     def on_done(more: int) -> None:

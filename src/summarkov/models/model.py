@@ -25,14 +25,13 @@ from summarkov.kernels import Index
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import explain
-from summarkov.models.fitted import Fitted
-from summarkov.models.follow import Follower, History
+from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
+from summarkov.models.next_event import Follower, History
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor
 from summarkov.models.saving import models_document
-from summarkov.models.table import StateTable
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches

@@ -11,7 +11,7 @@ from summarkov.engines import as_source
 from summarkov.errors import SettingError
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
-from summarkov.models.learning import learn, told
+from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress
 
@@ -202,7 +202,7 @@ def sensitivity(
             found.append((settings, copy))
             models.append(copy)
             summaries.append(made[settings.get("lookback")])
-    learn(models, source, summaries, told(progress, len(models)))
+    learn(models, source, summaries, progress_counter(progress, len(models)))
     rows = [
         StabilityRow(
             fitted.target_[0] if len(fitted.target_) == 1 else fitted.target_,

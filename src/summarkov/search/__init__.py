@@ -2,11 +2,10 @@
 
 from summarkov.search.batch import Batch
 from summarkov.search.exact import exact
-from summarkov.search.greedy import greedy, greedy_together
+from summarkov.search.greedy import greedy, greedy_together, sweep
 from summarkov.search.lookbacks import LookbackProblem, greedy_lookbacks
 from summarkov.search.problem import Certificate, Problem, SearchResult, Step, Trace
 from summarkov.search.runner import each_alone, fixed, run_searches
-from summarkov.search.sweep import sweep
 
 #: The strategies by the name that users give.
 SEARCHES = {"greedy": greedy, "sweep": sweep, "exact": exact}

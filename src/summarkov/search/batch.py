@@ -63,6 +63,11 @@ class Batch:
     replicated: bool = True
     on_done: Callable[[int], None] | None = None
 
+    @classmethod
+    def of(cls, problem: Problem) -> Batch:
+        """One problem alone, of a source that has no replicates."""
+        return cls([problem], [problem.n_events], replicated=False)
+
     @property
     def problem(self) -> Problem:
         """What all problems have in common is that of the first."""
@@ -73,18 +78,20 @@ class Batch:
         if n and self.on_done is not None:
             self.on_done(n)
 
-    def join(
-        self, groups: Sequence[Group]
+    def score_additions(
+        self, groups: Sequence[Group], candidates: Sequence[tuple[int, ...]] | None = None
     ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[tuple[int, ...]], FloatArray]]:
         """Ask for each group's counts as they are, and the scores once each candidate joins.
 
-        All groups have as many influencers. Returns the groups with their counts, the candidates of each,
-        and the scores ``[member, candidate]``, the members of all groups one after the other.
+        All groups have as many influencers and candidates: those given, or all other labels. Returns the
+        groups with their counts, the candidates of each, and the scores ``[member, candidate]``, the members
+        of all groups one after the other.
         """
         summary = self.problem.summary
-        sets = dict.fromkeys(group.influencers for group in groups)
-        others = {influencers: _others(self.problem.optional, influencers) for influencers in sets}
-        candidates = [others[group.influencers] for group in groups]
+        if candidates is None:
+            sets = dict.fromkeys(group.influencers for group in groups)
+            others = {influencers: _others(self.problem.optional, influencers) for influencers in sets}
+            candidates = [others[group.influencers] for group in groups]
         if isinstance(summary, WindowSummary):
             targets = [self.problems[group.problem].target for group in groups]
             answers = yield [
@@ -92,7 +99,7 @@ class Batch:
                 for group, target, joining in zip(groups, targets, candidates, strict=True)
             ]
             known = [self._known(group, counts) for group, counts in zip(groups, answers, strict=True)]
-            return known, candidates, self._joined_scores(groups, candidates, answers)
+            return known, list(candidates), self._joined_scores(groups, candidates, answers)
         each = yield from self.states(
             [
                 Group(group.problem, influencers, group.members)
@@ -102,7 +109,15 @@ class Batch:
         )
         scores, step = self.scores(each), 1 + len(candidates[0])
         rows = [np.stack(scores[at + 1 : at + step], axis=-1) for at in range(0, len(each), step)]
-        return each[::step], candidates, np.concatenate(rows)
+        return each[::step], list(candidates), np.concatenate(rows)
+
+    def scores_with(
+        self, influencers: tuple[int, ...], candidates: Sequence[int]
+    ) -> Generator[list[Request], list[Counts], FloatArray]:
+        """The scores of one problem alone, once each of some candidates joins the influencers."""
+        _, _, (scores,) = yield from self.score_additions([Group(0, influencers, (0,))], [tuple(candidates)])
+        found: FloatArray = scores
+        return found
 
     def states(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[Group]]:
         """Ask for the counts of each group."""
@@ -114,10 +129,16 @@ class Batch:
         answers = (yield requests) if requests else []
         return [self._known(group, counts) for group, counts in zip(groups, answers, strict=True)]
 
-    def leave(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[list[Group]]]:
-        """Each group once each of its influencers that may go is left out; from its table if possible."""
+    def without_each(
+        self, groups: Sequence[Group], leaving: Sequence[list[int]] | None = None
+    ) -> Generator[list[Request], list[Counts], list[list[Group]]]:
+        """Each group once each of its influencers is left out; from its table if possible.
+
+        ``leaving`` are their places in each group; None: those of all that are not required.
+        """
         summary, required = self.problem.summary, self.problem.required
-        leaving = [[at for at, z in enumerate(group.influencers) if z not in required] for group in groups]
+        if leaving is None:
+            leaving = [[at for at, z in enumerate(one.influencers) if z not in required] for one in groups]
         left = [
             Group(group.problem, (*group.influencers[:at], *group.influencers[at + 1 :]), group.members)
             for group, some in zip(groups, leaving, strict=True)
@@ -138,6 +159,10 @@ class Batch:
             left = yield from self.states(left)
         each = iter(left)
         return [[next(each) for _ in some] for some in leaving]
+
+    def score_of(self, group: Group) -> float:
+        """The score of a group of one member."""
+        return float(self.scores([group])[0][0])
 
     def scores(self, groups: Sequence[Group]) -> list[FloatArray]:
         """The score of each member of each group where it stands."""

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
+from summarkov.search.batch import Batch
 from summarkov.search.greedy import greedy
-from summarkov.search.joint_table import Collapsed
+from summarkov.search.joint_table import JointTable
 from summarkov.search.problem import Certificate, Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
 
@@ -68,7 +69,7 @@ def _exact(problem: Problem, summary: WindowSummary) -> Search:
             "fewer candidates=, or use search='greedy'"
         )
     table = yield from problem.states(everyone)
-    data = Collapsed(summary, everyone, table, problem.scale)
+    data = JointTable(summary, everyone, table, problem.scale)
     by_greedy = data.run(greedy(problem))
     branches = Branches(problem, data)
     branches.offer(by_greedy.score, by_greedy.influencers)
@@ -109,7 +110,7 @@ class _Node(NamedTuple):
 class Branches:
     """What is open, and the best sets so far."""
 
-    def __init__(self, problem: Problem, data: Collapsed) -> None:
+    def __init__(self, problem: Problem, data: JointTable) -> None:
         self.problem, self.data = problem, data
         self.examined, self.pruned, self.open, self.made = 0, 0, 0, 0
         self.most = len(problem.required) + max(0, problem.room)
@@ -179,7 +180,7 @@ class Branches:
             self.pruned += self.n_sets(node.influencers, node.rest)
             return
         rest = node.rest
-        _, scores = self.data.run(self.problem.join(node.influencers, rest))
+        scores = self.data.run(Batch.of(self.problem).scores_with(node.influencers, rest))
         self.examined += len(scores)
         top = self.front[-1][2]
         for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
@@ -241,13 +242,13 @@ def _with(influencers: Codes, label: int) -> Codes:
     return tuple(sorted((*influencers, label)))
 
 
-def _build_up(problem: Problem, data: Collapsed, influencers: Codes) -> tuple[Step, ...]:
+def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[Step, ...]:
     """Add the labels of a set one by one, each time the best of those that remain."""
     chosen, steps = problem.required, []
     left = [z for z in influencers if z not in chosen]
     score = problem.score(data.run(problem.states(chosen)), chosen)
     while left:
-        _, scores = data.run(problem.join(chosen, left))
+        scores = data.run(Batch.of(problem).scores_with(chosen, left))
         best = first_best(scores)
         steps.append(
             Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)

@@ -1,4 +1,4 @@
-"""Greedy search, as the published results were obtained."""
+"""Greedy search, as the published results were obtained, and the sweep that the paper prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from summarkov.engines import Request
 from summarkov.engines.counts import Counts
 from summarkov.search.batch import Batch, Group, Searches
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved
+from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved, improves
 from summarkov.typing import FloatArray
 
 
@@ -23,7 +23,7 @@ def greedy(problem: Problem) -> Search:
     Departs from Algorithm 1 of the paper, read literally (see ``sweep``); the published numbers come out
     this way.
     """
-    ((result,),) = yield from greedy_together(Batch([problem], [problem.n_events], replicated=False))
+    ((result,),) = yield from greedy_together(Batch.of(problem))
     return result
 
 
@@ -66,7 +66,7 @@ class _Greedy:
     ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[Group]]]:
         """Add the best label where that improves; those that have grown, and those that are to stay."""
         labels = self.batch.problem.labels
-        groups, candidates, scores = yield from self.batch.join(groups)
+        groups, candidates, scores = yield from self.batch.score_additions(groups)
         rows = _rows(groups)
         old = self.score[rows]
         best, top, better = _best_moves(scores, old)
@@ -101,7 +101,7 @@ class _Greedy:
         labels = self.batch.problem.labels
         solved = 0
         while groups:
-            left = yield from self.batch.leave(groups)
+            left = yield from self.batch.without_each(groups)
             each = iter(
                 self.batch.scores(
                     [one for group, some in zip(groups, left, strict=True) for one in (group, *some)]
@@ -161,3 +161,35 @@ def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], Floa
     top = scores[np.arange(len(best)), best]
     better: list[bool] = improved(top, before).tolist()
     return best.tolist(), top, better
+
+
+def sweep(problem: Problem) -> Search:
+    """Go over the labels once in sorted order and keep each that improves, then once over the kept ones.
+
+    Implements Algorithm 1 of the paper as printed; like :func:`greedy` it starts from a score of minus
+    infinity. All labels not yet passed are asked for at once, so it takes one pass per influencer, not one
+    per label.
+    """
+    batch = Batch.of(problem)
+    group, ahead = Group(0, problem.required, (0,)), problem.optional
+    score, steps = -np.inf, list[Step]()
+    while ahead and len(group.influencers) - len(problem.required) < problem.room:
+        (as_it_is,), _, (scores,) = yield from batch.score_additions([group], [ahead])
+        better = np.flatnonzero(improved(scores, np.full(len(scores), score)))
+        if not len(better):
+            break
+        at = int(better[0])
+        before = batch.score_of(as_it_is) if score == -np.inf else score
+        score = float(scores[at])
+        steps.append(Step("add", problem.labels[ahead[at]], score, score - before))
+        group = Group(0, tuple(sorted((*group.influencers, ahead[at]))), (0,))
+        ahead = ahead[at + 1 :]
+
+    (group,) = yield from batch.states([group])
+    score = batch.score_of(group)
+    for z in [z for z in group.influencers if z not in problem.required]:
+        ((left,),) = yield from batch.without_each([group], [[group.influencers.index(z)]])
+        if improves(without := batch.score_of(left), score):
+            steps.append(Step("remove", problem.labels[z], without, without - score))
+            score, group = without, left
+    return SearchResult(problem.summary, group.influencers, score, group.one(0), tuple(steps))

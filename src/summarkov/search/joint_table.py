@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 _EXACT = 2**53
 
 
-class Collapsed:
+class JointTable:
     """N(x; s) over the states of all candidates together; answers every request about some of them.
 
     A state of all candidates says which state the history is in for each subset of them (see

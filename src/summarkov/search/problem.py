@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest, Target
+from summarkov.engines import CandidateCounts, Request, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import Counts, joined_tables
 from summarkov.frames import Records
 from summarkov.scores import Scorer
@@ -196,21 +196,6 @@ class Problem:
 
     # ---------------------------------------------------------------- what strategies ask
 
-    def join(
-        self, influencers: tuple[int, ...], candidates: Sequence[int]
-    ) -> Generator[list[Request], list[Counts], tuple[StateCounts, FloatArray]]:
-        """Ask for the counts of the influencers as they are, and the scores once each candidate joins."""
-        if isinstance(self.summary, WindowSummary):
-            request = CandidatesRequest(self.summary, influencers, self.target, tuple(candidates))
-            (counts,) = yield [request]
-            assert isinstance(counts, CandidateCounts)
-            scores = self.joined_scores(counts, influencers, candidates)
-            return StateCounts(counts.keys, counts.counts), scores
-        sets = [influencers, *(tuple(sorted((*influencers, z))) for z in candidates)]
-        tables = yield [StatesRequest(self.summary, u, self.target) for u in sets]
-        each = [table for table in tables if isinstance(table, StateCounts)]
-        return each[0], np.array([self.score(t, u) for t, u in zip(each[1:], sets[1:], strict=True)])
-
     def joined_scores(
         self, counts: CandidateCounts, influencers: tuple[int, ...], candidates: Sequence[int]
     ) -> FloatArray:
@@ -223,20 +208,6 @@ class Problem:
         (table,) = yield [StatesRequest(self.summary, influencers, self.target)]
         assert isinstance(table, StateCounts)
         return table
-
-    def leave(
-        self, influencers: tuple[int, ...], table: StateCounts, leaving: Sequence[int]
-    ) -> Generator[list[Request], list[Counts], list[tuple[float, StateCounts]]]:
-        """Score and counts once each of ``leaving`` in turn is left out; from ``table`` where that can be."""
-        sets = [tuple(u for u in influencers if u != z) for z in leaving]
-        tables: list[StateCounts] = []
-        if self.summary.by_level:
-            for z in leaving:
-                tables.append(table.regroup(self.summary.without(table.keys, influencers.index(z))))
-        else:
-            answers = yield [StatesRequest(self.summary, u, self.target) for u in sets]
-            tables = [t for t in answers if isinstance(t, StateCounts)]
-        return [(self.score(t, u), t) for t, u in zip(tables, sets, strict=True)]
 
 
 def improves(new: float, old: float) -> bool:
