@@ -80,7 +80,7 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 def _summary(fitted: Any) -> dict[str, Any]:
     """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
-    form = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
+    form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
         form["reach"] = [fitted.reach(label)[1] for label in fitted.influencer_labels]
     if fitted.nodes is not None:

@@ -105,6 +105,7 @@ def test_networkx(graph, events):
             for name in (
                 *("effect", "ratio", "low", "high", "interval", "hits_with", "n_with", "hits_without"),
                 *("n_without", "sequences", "sequences_with", "is_thin"),
+                *("corrected_ratio", "corrected_low", "corrected_high"),
             )
         }
     assert found.has_edge("B", "B")  # a label may influence itself
