@@ -15,6 +15,7 @@ import summarkov as sm
 from fuzz import CORPUS
 from summarkov.errors import StoreError, SummarkovError
 from summarkov.models import Bag, InfluenceGraph
+from summarkov.report.page import page
 
 warnings.simplefilter("error")  # a number that is not one must not pass quietly
 
@@ -62,6 +63,12 @@ def load_and_use(data: bytes) -> None:
         assert (p >= 0).all()
         assert abs(p.sum(axis=1) - 1).max() < 1e-9
     json.dumps(model.to_document(), allow_nan=False)
+    assert model._repr_html_().startswith("<")
+    if isinstance(model, InfluenceGraph):
+        assert model.edges_.to_frame("pyarrow").num_rows == len(model.edges_)
+        assert all(text(model) for text in (str, InfluenceGraph.to_dot, InfluenceGraph.to_mermaid))
+    if not isinstance(model, Bag):
+        assert "</html>" in page(model)
     for each in model.models_.values() if isinstance(model, InfluenceGraph) else [model]:
         if not isinstance(each, Bag):
             assert all(row.words is not None for row in each.table_)

@@ -305,7 +305,7 @@ def main() -> None:
 
         found = native_mutants.build(given.modules)
         for name, every in found.items():
-            results.append(left_of(every, given.of, native_mutants.TESTS, "[numpy", name))
+            results.append(left_of(every, given.of, native_mutants.TESTS[name], "[numpy", name))
     else:
         for name in given.modules or TESTS:
             results.append(left_of(python_mutants(name), given.of, TESTS[name], "[native", name))

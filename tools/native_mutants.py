@@ -24,20 +24,23 @@ ROOT = Path(__file__).resolve().parents[1]
 NATIVE = ROOT / "src" / "summarkov" / "kernels" / "native"
 BUILT = ROOT / "build" / "mutants"
 
-#: The tests that compare kernels with the oracle and with each other, the quickest first.
-TESTS = [
-    f"tests/{name}.py"
-    for name in (
-        "every_engine/test_counts",
-        "every_engine/test_shuffles",
-        "every_engine/test_recency",
-        "every_engine/test_followed",
-        "every_engine/test_cuts",
-        "every_engine/test_replicates",
-        "every_engine/test_weights",
-        "properties/test_prediction",
-    )
-]
+#: The files, and the tests that compare what each does with the oracle, the quickest first.
+_COUNTS = ["counts", "cuts", "weights"]
+TESTS = {
+    name: [f"tests/every_engine/test_{each}.py" for each in tests]
+    for name, tests in {
+        "batch.hpp": ["replicates"],
+        "count.hpp": _COUNTS,
+        "followed.hpp": ["followed"],
+        "index.hpp": [*_COUNTS, "followed", "recency"],
+        "module.cpp": [*_COUNTS, "followed", "recency", "replicates", "shuffles"],
+        "presence.hpp": ["shuffles"],
+        "present.hpp": _COUNTS,
+        "shuffle.hpp": ["shuffles"],
+        "states.hpp": _COUNTS,
+        "tests.hpp": ["recency"],
+    }.items()
+}
 
 #: What every file sees: whether a mutant is called, and what it does then.
 _HEADER = """

@@ -60,6 +60,28 @@ def test_the_files_are_good_before_they_are_damaged(name):
     assert LOADS[name](FILES[name]) is not None
 
 
+def test_both_versions_of_the_format_are_damaged():
+    assert {document_of(name)["version"] for name in FILES if LOADS[name] is sm.load} == {1, 2}
+    ordered = document_of("ordered")["order"]["edges"]
+    assert any(edge["remainder"] for edge in ordered)
+    assert "confidence" in document_of("resampled")
+    assert document_of("bagged")["influences"]
+
+
+@pytest.mark.parametrize("name", ["ordered", "resampled", "rules"])
+def test_no_sequences_for_influencers(name, tmp_path):
+    """Such a file once loaded, and its edges could not be told."""
+    document = edited(document_of(name), ["targets", 0, "sequences"], {})
+    said = refusal(tmp_path, name, json.dumps(document))
+    assert ".targets[0].sequences: expected one entry for each of a, found {}" in said
+
+
+def test_an_old_bag_shows_what_it_knows():
+    bag = sm.load(FILES["bag"])
+    assert str(bag.summary()).splitlines()[1:] == ["influencer  in models", "b                 50%"]
+    assert "in models" in bag._repr_html_()
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("part", [0, 1, 10, 30, 50, 70, 90, 99])
 def test_cut_short(name, part, tmp_path):

@@ -17,7 +17,7 @@ from summarkov.engines.weights import Bootstrap, fixed_point
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.contrasts import Totals
-from summarkov.frames import Sheet
+from summarkov.frames import MOST, Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges
@@ -151,10 +151,12 @@ class Bag(Predictor):
                 "this bag was saved when influences were not counted yet; fit it again to have them"
             ) from None
 
-    def summary(self) -> Sheet:
-        """What the influencers do on average, as a table that prints well and that notebooks show in HTML."""
+    def _sheet(self) -> Sheet:
         title = f"Bag of {len(self.models_)} models of {', '.join(self.target_)}; influencers on average"
-        return self.influences_.sheet(title)
+        if hasattr(self, "_influences"):
+            return self.influences_.sheet(title)
+        rows = [(z, f"{share:.0%}") for z, share in self.usage_.items()]  # all that older files tell
+        return Sheet(title, ("influencer", "in models"), rows[:MOST], len(rows))
 
     # ------------------------------------------------------------------ use
 

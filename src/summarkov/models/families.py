@@ -295,7 +295,8 @@ class SuMM(SearchedModel):
 
     Parameters are those of :class:`BSuMM` but for the look-back and delay, and ``summary``: an object with
     two methods, ``state(history, influencers)`` and ``n_states(n_influencers)``, and if it likes an attribute
-    ``lookback``. See :func:`register_summary` for saving such a model.
+    ``lookback``. See :func:`register_summary` for saving such a model. ``model.summary`` is this object: the
+    table of what was learned, which other models give by that name, is ``model.table_``.
 
     >>> class JustBefore:
     ...     lookback = 1

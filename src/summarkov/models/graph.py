@@ -188,8 +188,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
         return self.edges_.to_frame("pyarrow")
 
-    def summary(self) -> Sheet:
-        """The surest edges, as a table that prints well and that notebooks show in HTML."""
+    def _sheet(self) -> Sheet:
         edges = self.edges_
         return edges.sheet(
             f"InfluenceGraph of {len(self.models_)} targets: {len(edges)} influences, the surest first; "

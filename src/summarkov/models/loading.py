@@ -175,6 +175,7 @@ def _read_target(
     table = _read_table(node["states"], problem.summary, beside, data, target)
     if (told := problem.influencers_of(table)) is not None:
         refuse_differences(node["influencers"], [labels[z] for z in told])
+    with_edges = beside if problem.summary.by_label else []
     score = node["score"]
     fitted = model.fitted_type(
         summary=problem.summary,
@@ -192,7 +193,7 @@ def _read_target(
         certificate=_read_certificate(node["certificate"], labels) if "certificate" in node else None,
         settings=model.get_params(deep=False),
         margins=problem.margins(influencers, table, problem.score(table, influencers)),
-        followed=_read_sequences(node["sequences"], beside, names) if "sequences" in node else None,
+        followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -217,7 +218,7 @@ def _read_table(
 def _read_sequences(node: Node, influencers: list[str], target: tuple[str, ...]) -> Followed:
     """In how many sequences influencers occurred and the target followed."""
     given = dict(node.items())
-    if given and list(given) != influencers:
+    if list(given) != influencers:
         node.wrong(f"one entry for each of {', '.join(influencers) or 'no influencers'}")
     present = [_sequences(one["present"]) for one in given.values()]
     followed = [

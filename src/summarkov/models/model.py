@@ -287,8 +287,7 @@ class SummaryModel(Predictor):
 
         return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
 
-    def summary(self) -> Sheet:
-        """The states that were seen most, as a table that prints well and that notebooks show in HTML."""
+    def _sheet(self) -> Sheet:
         influencers = ", ".join(self.influencers_) or "none"
         title = f"{type(self).__name__} of {', '.join(self.target_)}; influencers: {influencers}"
         table = self.table_

@@ -90,12 +90,18 @@ class Parameters:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def summary(self) -> Sheet:
-        """What was learned, as a table that prints well and that notebooks show in HTML."""
+        """What was learned, as a table that prints well and that notebooks show in HTML.
+
+        Of a model the states that were seen most, of a graph the surest edges.
+        """
+        return self._sheet()
+
+    def _sheet(self) -> Sheet:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the summary; of an estimator that is not fitted, its parameters."""
-        return (self.summary() if self.is_fitted else Sheet(repr(self)))._repr_html_()
+        return (self._sheet() if self.is_fitted else Sheet(repr(self)))._repr_html_()
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""

@@ -23,7 +23,7 @@ VERSION = 2
 NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 #: Entries that are younger than the format: a file may be without them.
-_YOUNGER = ("sequences", "max_sets", "corrected_ratio", "corrected_low", "corrected_high")
+_YOUNGER = ("sequences", "max_sets", "seldom", "corrected_ratio", "corrected_low", "corrected_high")
 
 
 def document_of(kind: str) -> dict[str, Any]:

@@ -55,8 +55,7 @@ class Transformer(Parameters):
     def _prepare(self, events: Prepared) -> Prepared:
         """What the step does."""
 
-    def summary(self) -> Sheet:
-        """The step and its settings."""
+    def _sheet(self) -> Sheet:
         return Sheet(repr(self))
 
 

@@ -158,3 +158,9 @@ def test_an_error_of_the_users_own_is_not_hidden():
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         sm.SuMM("A", summary=Broken()).fit([["A", "B"]])
+
+
+def test_a_notebook_shows_a_fitted_one():
+    model = sm.SuMM("B", summary=JustBefore()).fit([["A", "B", "C", "A", "B"]] * 10)
+    assert model.summary is not None  # the user's own object, not the method of other models
+    assert "SuMM of B; influencers: A" in model._repr_html_()
