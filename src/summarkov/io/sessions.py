@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -70,8 +71,9 @@ class Gap:
             unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
             if unit in _SECONDS or not unit:
                 return Gap(Fraction(found[1]) * _SECONDS.get(unit, Fraction(1)), timed=bool(unit))
-        if is_number(given) and math.isfinite(given) and given >= 0:
-            return Gap(Fraction(given.item() if isinstance(given, np.generic) else given), timed=False)
+        plain = given.item() if isinstance(given, np.generic) else given
+        if is_number(plain) and 0 <= plain <= sys.float_info.max:
+            return Gap(Fraction(plain), timed=False)
         raise SettingError(
             "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "
             "on in the unit of the order column (seconds, if that holds dates or times), or a timedelta, not "
