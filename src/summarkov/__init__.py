@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import EventSource
+    from summarkov.engines import EventSource, open_events
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.io import read_events, write_events
@@ -72,6 +72,7 @@ _WHERE = {
     "compare": "evaluation",
     "compare_groups": "models",
     "load": "models",
+    "open_events": "engines",
     "predict_frame": "models",
     "read_events": "io",
     "register_summary": "summaries",
@@ -103,6 +104,7 @@ __all__ = [
     "compare",
     "compare_groups",
     "load",
+    "open_events",
     "predict_frame",
     "read_events",
     "register_summary",

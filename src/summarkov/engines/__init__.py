@@ -3,6 +3,7 @@
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.event_source import EventSource
 from summarkov.engines.local import LocalSource
+from summarkov.engines.opening import open_events
 from summarkov.engines.past import Past, joint_memory, most_memory
 from summarkov.engines.replicated import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
@@ -30,5 +31,6 @@ __all__ = [
     "as_source",
     "joint_memory",
     "most_memory",
+    "open_events",
     "units_of",
 ]

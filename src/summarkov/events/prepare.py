@@ -5,8 +5,9 @@ A vocabulary may hold labels that never occur; preparation keeps those that it n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -57,6 +58,51 @@ def pooled(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -
     check_whole("min_count", min_count, 0)
     refuse_known(into, labels, "into")
     return [label if n >= min_count else into for label, n in zip(labels, counts.tolist(), strict=True)]
+
+
+class Poolable(Protocol):
+    """Events in memory, or a source of them."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def label_counts(self) -> IntArray: ...
+
+    def map_labels(self, mapping: Callable[[str], object]) -> Self: ...
+
+
+Events = TypeVar("Events", bound=Poolable)
+
+
+def pool_others(events: Events, kept: Collection[str], into: str = RARE) -> Events:
+    """Make one label of all that are not among those to keep, such as those that a model knows.
+
+    >>> from summarkov import EventSequences
+    >>> pool_others(EventSequences.from_lists([["A", "B", "C"]]), {"A"}).to_lists()
+    [['A', '(rare)', '(rare)']]
+    """
+    chosen = frozenset(kept)
+    return events.map_labels(lambda label: label if label in chosen else into)
+
+
+def pool_rare_together(
+    parts: Sequence[Events], min_count: int, *, counted: Sequence[Events] | None = None, into: str = RARE
+) -> list[Events]:
+    """Make one label of all that are rare in several parts together, or in those that are ``counted``.
+
+    >>> from summarkov import EventSequences
+    >>> parts = [EventSequences.from_lists([list(text)]) for text in ("AAB", "AC")]
+    >>> [part.to_lists() for part in pool_rare_together(parts, 2)]
+    [[['A', 'A', '(rare)']], [['A', '(rare)']]]
+    """
+    check_whole("min_count", min_count, 0)
+    counts = Counter[str]()
+    for part in parts if counted is None else counted:
+        counts.update(dict(zip(part.labels, part.label_counts.tolist(), strict=True)))
+    refuse_known(into, sorted(counts), "into")
+    kept = {label for label, n in counts.items() if n >= min_count}
+    return [pool_others(part, kept, into) for part in parts]
 
 
 def refuse_known(label: str, labels: Sequence[str], setting: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Self
 
@@ -14,13 +14,14 @@ from summarkov.confidence import Confidence
 from summarkov.engines import EventSource, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, label_text
+from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.follow import History
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, evaluate
 from summarkov.models.model import SummaryModel
@@ -232,6 +233,23 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         if name not in self.models_:
             codes_of([name], list(self.models_))
         return self.models_[name].explain(history, unknown=unknown)
+
+    def explain_next(
+        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
+    ) -> list[Explanation]:
+        """Say which labels may come next after a history, the most likely first, and why.
+
+        ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a model of
+        each. Interval, support and base rate are those of the label's own model. ``most`` is the largest
+        number of labels to explain; without it, all of them.
+        """
+        known, past = History(self.labels_, self._next.memory, unknown), list(iterate(history))
+        for event in past:
+            known.observe(event)
+        p = self._next.at(known.next_place(), np.array([0]))[0]
+        shares = dict(zip(self.models_, p.tolist(), strict=True))
+        chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
+        return [replace(self.explain(past, x, unknown=unknown), probability=shares[x]) for x in chosen]
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.

@@ -95,3 +95,21 @@ def test_the_most_likely_label_of_every_place(graph):
     assert model.classes_.tolist() == ["browse", sm.OTHER]
     likely = model.predict_proba(EVENTS)[:, 0] >= 0.5
     assert (model.predict(EVENTS) == "browse").tolist() == likely.tolist()
+
+
+def test_next_events_are_ranked_and_explained():
+    history = ["search", "add to cart"]
+    whole = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+    found = whole.explain_next(history)
+    likely = np.asarray(whole.predict_next([history]))[0]
+    assert [each.probability for each in found] == sorted(likely.tolist(), reverse=True)
+    assert {each.target: each.probability for each in found} == dict(zip(whole.labels_, likely, strict=True))
+    first = whole.explain_next(history, most=1)[0]
+    own = whole.explain(history, first.target)
+    assert (first.state, first.interval, first.support) == (own.state, own.interval, own.support)
+    some = sm.InfluenceGraph(sm.BSuMM(lookback=5), targets=["purchase", "search"]).fit(EVENTS)
+    assert [each.probability for each in some.explain_next(history)] == sorted(
+        (some.explain(history, x).probability for x in ("purchase", "search")), reverse=True
+    )
+    with pytest.raises(UnknownLabelError, match="pruchase"):
+        whole.explain_next(["pruchase"])

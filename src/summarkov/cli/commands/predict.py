@@ -100,8 +100,7 @@ def predict(
     if opening.streams(file):
         if output is None:
             raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
-        with opening.stream(file, names=True) as opened, saving(output):
-            source = reading.prepare(opened, fitted.labels_)
+        with opening.open(file, fitted.labels_, names=True) as source, saving(output):
             with known_labels():
                 write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(fitted, source.n_events, output, json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -105,13 +104,19 @@ class Reading:
             raise SettingError("--in-order and --order-column exclude each other")
         return False if self.in_order else self.order_column
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The settings of reading, as Python calls them."""
+        columns = {"case": self.case, "event": self.event, "order": self.order}
+        return {**columns, "format": self.format, "session_gap": self.session_gap}
+
     def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
         """Read and prepare events; for a model, the labels that it knows tell which are rare."""
         return self.prepare(self.events(path), known)
 
     def prepare(self, events: Events, known: Collection[str] | None = None) -> Events:
         """Prepare events that were read, or those of a source."""
-        from summarkov.events.prepare import RARE
+        from summarkov.events.prepare import RARE, pool_others
 
         events = self._mapped(events)
         if self.min_count is not None:
@@ -119,30 +124,24 @@ class Reading:
                 raise SettingError(
                     f"the model was learned without --min-count: it knows no label {RARE!r}; leave it out"
                 )
-            events = events.pool_rare(self.min_count) if known is None else _pooled(events, known)
+            events = events.pool_rare(self.min_count) if known is None else pool_others(events, known)
         return self._finish(events)
 
     def prepare_several(self, parts: Sequence[Events], *, first: bool) -> list[Events]:
         """Prepare several; labels are rare in the ``first`` of them, or else in all together."""
-        from summarkov.events.prepare import RARE, refuse_known
+        from summarkov.events.prepare import pool_rare_together
 
         parts = [self._mapped(part) for part in parts]
         if self.min_count is not None:
-            counts = Counter[str]()
-            for part in parts[:1] if first else parts:
-                counts.update(dict(zip(part.labels, part.label_counts.tolist(), strict=True)))
-            refuse_known(RARE, sorted(counts), "into")
-            kept = {label for label, n in counts.items() if n >= self.min_count}
-            parts = [_pooled(part, kept) for part in parts]
+            parts = pool_rare_together(parts, self.min_count, counted=parts[:1] if first else parts)
         return [self._finish(part) for part in parts]
 
     def events(self, path: Path) -> EventSequences:
         """Read events as they are, but for sessions."""
         from summarkov.io import read_events
 
-        columns: dict[str, Any] = {"case": self.case, "event": self.event, "order": self.order}
         with working(f"Reading {path}"):
-            return read_events(path, **columns, format=self.format, session_gap=self.session_gap)
+            return read_events(path, **self.columns)
 
     def _mapped(self, events: Events) -> Events:
         return events if self.map is None else events.map_labels(read_map(self.map))
@@ -203,10 +202,3 @@ def read_map(path: Path) -> dict[str, str]:
     if len(mapping) < len(found):
         raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
     return mapping
-
-
-def _pooled(events: Events, kept: Collection[str]) -> Events:
-    from summarkov.events.prepare import RARE
-
-    kept = frozenset(kept)
-    return events.map_labels(lambda label: label if label in kept else RARE)

@@ -22,7 +22,7 @@ _MOST = 12
 _MOST_NEXT = 20
 
 
-def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: str, json: bool) -> None:
+def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: Any, json: bool) -> None:
     """Print the probability of every label that the model knows about (or of ``target``), and why."""
     from summarkov.models import InfluenceGraph
 
@@ -30,7 +30,8 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     one, only = choose(fitted, target)
     fitted = fitted if one is None else one
     if isinstance(fitted, InfluenceGraph):
-        rows = next_events(fitted, history, unknown, None if json else _MOST_NEXT)
+        most = None if json else _MOST_NEXT
+        rows = [plain(each) for each in fitted.explain_next(history, most=most, unknown=unknown)]
         if json:
             print_json({"after": list(history), "next": rows})
             return
@@ -47,31 +48,6 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     print_one(console, fitted, rows)
     if len(why) == 1:
         print_why(console, why[0])
-
-
-def next_events(
-    graph: Any, history: Sequence[str], unknown: str, most: int | None = None
-) -> list[dict[str, Any]]:
-    """The labels of a graph, the most likely first, all or so many of them.
-
-    ``probability`` is normalised where the graph is over all labels; the interval, support and base rate
-    are those of the label's own model.
-    """
-    shares = {x: _probability(model, history, unknown) for x, model in graph.models_.items()}
-    if len(shares) == len(graph.labels_):
-        total = sum(shares.values())
-        shares = {x: p / total for x, p in shares.items()}
-    ordered = sorted(shares, key=lambda x: (-shares[x], x))[:most]
-    found = {x: graph.explain(history, x, unknown=unknown) for x in ordered}
-    return [{**plain(found[x]), "probability": shares[x]} for x in ordered]
-
-
-def _probability(model: Any, history: Sequence[str], unknown: str) -> float:
-    """That of a model's first label after a history, and quicker than with all that explains it."""
-    follower = model.follow(unknown=unknown)
-    for event in history:
-        follower.observe(event)
-    return float(follower.probabilities()[0])
 
 
 def plain(explanation: Any) -> dict[str, Any]:
