@@ -21,11 +21,10 @@ from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
-from summarkov.models.follow import History
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, evaluate
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import GraphFollower, NextEvent
+from summarkov.models.next_event import GraphFollower, History, NextEvent
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
