@@ -12,6 +12,7 @@ from paper.discovery import discovery
 from paper.fomc import fomc, read_fomc
 from paper.irrelevant import irrelevant
 from paper.lstm import LstmContender
+from paper.order import under_order
 from paper.published import published
 from paper.section import Section
 from paper.tables import Tables
@@ -66,14 +67,15 @@ def reproduce(
     """Work out everything that can be, from the paper's data sets in ``folder``.
 
     ``progress`` is told how many pieces are done, and how many there are: a model on a data set each, the
-    sizes of the discovery experiment, the two case studies and the irrelevant labels. Models on data sets
-    are kept in ``checkpoint``, if it is named, and an interrupted reproduction goes on where it stopped.
+    sizes of the discovery experiment, the two case studies, the order test and the irrelevant labels. Models
+    on data sets are kept in ``checkpoint``, if it is named, and an interrupted reproduction goes on where it
+    stopped.
     """
     others: list[Contender] = [*REGRESSIONS]
     others += [LstmContender()] * lstm + [BoostingContender()] * boosting
     lineup({contender.name: contender for contender in others}.values())  # is everything here that they need?
     columns = len(SUMMS) + len(CHAINS) + len(FAMILY) + len(others)
-    total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 3, 0
+    total, done = len(published()["discovery"]["sequences"]) + len(published()["names"]) * columns + 4, 0
 
     def step() -> None:
         nonlocal done
@@ -125,6 +127,8 @@ def reproduce(
             )
         )
     sections += fomc(statements)
+    step()
+    sections.append(under_order(folder, statements))
     step()
     sections += bombing()
     step()

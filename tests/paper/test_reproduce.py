@@ -10,6 +10,7 @@ from paper.bombing import bombing, planted
 from paper.discovery import appendix_dynamics, discovery, f1
 from paper.fomc import fomc, read_fomc
 from paper.irrelevant import irrelevant, noisy_dynamics, precision
+from paper.order import shuffled_inside, under_order
 from paper.published import published
 from paper.reproduction import reproduce
 from paper.section import Section
@@ -31,7 +32,7 @@ REGRESSIONS = (
     LogisticRegressionContender(3, "presence", penalised=False, max_iterations=20),
 )
 #: discovery at 2 sizes; 2 data sets with 2 + 5 + 2 + 1 models; 2 case studies; irrelevant labels
-PIECES = 2 + 2 * 10 + 2 + 1
+PIECES = 2 + 2 * 10 + 2 + 2
 
 
 @pytest.fixture
@@ -153,6 +154,19 @@ def test_documents_are_joined_by_date(folder):
     assert binary.notes[0].startswith(f"{equal} of 3 sets are equal; of 1 published edges ")
 
 
+def test_graphs_are_told_by_what_the_order_test_says(folder):
+    section = under_order(folder, read_fomc(folder), seeds=(0, 1))
+    assert len(section.rows) == len(published()["names"]) + 2
+    for row in section.rows:
+        edges, _, about_order, company, unclear, shuffled, passed = map(int, row[1:])
+        assert about_order + company + unclear == edges
+        assert 0 <= passed <= shuffled
+    events = read_fomc(folder).events
+    other = shuffled_inside(events, 1)
+    assert other.to_lists() != events.to_lists()
+    assert [sorted(some) for some in other.to_lists()] == [sorted(some) for some in events.to_lists()]
+
+
 # ------------------------------------------------------------------ tables
 
 
@@ -214,11 +228,12 @@ def test_all_of_it(folder, tmp_path):
         "Prediction: other members of the family",
         "FOMC statements, BSuMM",
         "FOMC statements, OSuMM",
+        "The graphs under the order test",
         "Bombing reports (as published)",
         "Bombing reports (planted in their place)",
         "Many irrelevant labels",
     ]
-    assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 3, 2, 8]
+    assert [len(section.rows) for section in result.sections] == [2, 4, 10, 4, 2, 3, 3, 4, 3, 2, 8]
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["paper"] == published()["paper"]
     assert document["sections"][1]["rows"][0]["model"] == "bsumm"

@@ -123,7 +123,11 @@ def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files
     print_graph(console, graph)
     console.print()
     console.print(Text(truth_words(found), style="bold"))
-    console.print(Text(f"(Not counting '{REST}', which takes the rest of the probability.)", style="dim"))
+    told = (
+        f"(Not counting '{REST}', which takes the rest of the probability: whatever inhibits it is "
+        "competition, called so or not.)"
+    )
+    console.print(Text(told, style="dim"))
     console.print()
     for name, path in files.items():
         print_line(console, f"Saved the {name:<6} {path}")
