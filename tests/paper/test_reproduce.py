@@ -239,7 +239,7 @@ def test_all_of_it(folder, tmp_path):
     assert document["sections"][1]["rows"][0]["model"] == "bsumm"
     text = result.to_markdown()
     assert text.startswith("# Reproduction\n\n" + published()["paper"])
-    assert text.count("\n## ") == 10
+    assert text.count("\n## ") == 11
     ours = [float(row[3]) for section in result.sections[1:5] for row in section.rows]
     assert all(math.isfinite(figure) and figure < 0 for figure in ours)
 
