@@ -14,8 +14,8 @@ from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsPath, Jobs, Json
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 14
 
 
-@reads_events
+@takes_options
 def compare(
     file: EventsPath,
     parts: Annotated[

@@ -14,8 +14,8 @@ from rich.text import Text
 from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
 from summarkov.cli.options.learning import Within
 from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, takes_options
 from summarkov.cli.printing.console import (
     errors,
     label,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph
 
 
-@reads_events
+@takes_options
 def confidence(
     model: ModelFile,
     file: EventsPath,

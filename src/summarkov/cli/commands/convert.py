@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from summarkov.cli.files import check_output, refuse_unless_csv
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsFile, Json, SafeCsv
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsFile, Json, SafeCsv, takes_options
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, working
 from summarkov.wording import plural
 
 
-@reads_events
+@takes_options
 def convert(
     file: EventsFile,
     output: Annotated[

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsFile, Json
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsFile, Json, takes_options
 from summarkov.cli.printing.console import (
     bar,
     is_plain,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MANY_LABELS = "--criterion extended-bic"
 
 
-@reads_events
+@takes_options
 def describe(
     file: EventsFile,
     rows: Annotated[

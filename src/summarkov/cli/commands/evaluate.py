@@ -9,8 +9,8 @@ from rich.text import Text
 
 from summarkov.cli.files import known_labels, load_model
 from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsPath, Json, ModelFile, Unknown
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsPath, Json, ModelFile, Unknown, takes_options
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, progress, widest
 from summarkov.wording import plural
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from summarkov.models.measures import Evaluation, Figures
 
 
-@reads_events
+@takes_options
 def evaluate(
     model: ModelFile,
     file: EventsPath,

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.options.learning import make_template
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsFile, Jobs, Json
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
 from summarkov.cli.printing.console import (
     new_table,
     output,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _LEAST = 6
 
 
-@reads_events
+@takes_options
 def groups(
     first: EventsFile,
     second: Annotated[Path, typer.Argument(metavar="FILE", help="Events of the other group.")],
@@ -81,7 +81,7 @@ def groups(
     of its kind, leaves out 1.
     """
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
-    template = make_template(model, {name: value for name, value in given.items() if value is not None})
+    template = make_template(model, given)
     from summarkov.models import compare_groups
 
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)

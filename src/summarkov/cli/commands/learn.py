@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands.confidence import add_order_test, has_edges
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options import learning as setting
-from summarkov.cli.options.learning import make_template
+from summarkov.cli.options.learning import (
+    DEFAULTS,
+    Blocks,
+    Confidence,
+    Joint,
+    ModelSettings,
+    OrderTest,
+    Output,
+    Target,
+    Within,
+)
 from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsPath, Jobs, Json
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
 from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
 from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
@@ -30,46 +39,21 @@ _MOST_EDGES = 60
 _MANY_TARGETS = 5_000
 
 
-@reads_events
+@takes_options
 def learn(
     file: EventsPath,
-    target: setting.Target = None,
-    joint: setting.Joint = False,
-    model: setting.Model = "bsumm",
-    lookback: setting.Lookback = None,
-    delay: setting.Delay = None,
-    mask: setting.Mask = None,
-    cap: setting.Cap = None,
-    order: setting.Order = None,
-    max_order: setting.MaxOrder = None,
-    lookbacks: setting.Lookbacks = None,
-    counts: setting.Counts = None,
-    pairs: setting.Pairs = None,
-    starts: setting.Starts = None,
-    max_depth: setting.MaxDepth = None,
-    alpha: setting.Alpha = None,
-    prior: setting.Prior = None,
-    gamma: setting.Gamma = None,
-    average: setting.Average = False,
-    split: setting.Split = None,
-    criterion: setting.Criterion = None,
-    xi: setting.Xi = None,
-    parameters: setting.Parameters = None,
-    search: setting.Search = None,
-    required: setting.Required = None,
-    forbidden: setting.Forbidden = None,
-    candidates: setting.Candidates = None,
-    max_influencers: setting.MaxInfluencers = None,
-    max_sets: setting.MaxSets = None,
+    target: Target = None,
+    joint: Joint = False,
+    settings: ModelSettings = DEFAULTS,
     reading: Reading = PLAIN,
     engine: Engine = "auto",
     memory: Memory = "1G",
     jobs: Jobs = None,
-    order_test: setting.OrderTest = None,
-    within: setting.Within = None,
-    confidence: setting.Confidence = None,
-    blocks: setting.Blocks = None,
-    output: setting.Output = None,
+    order_test: OrderTest = None,
+    within: Within = None,
+    confidence: Confidence = None,
+    blocks: Blocks = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
     """Learn from events which labels make which others more or less likely.
@@ -77,37 +61,10 @@ def learn(
     Without --target or with several: a graph of influences. With one --target
     or with --joint: one model.
     """
-    settings = {
-        "lookback": lookback,
-        "delay": delay,
-        "mask": mask,
-        "cap": cap,
-        "order": order,
-        "max_order": max_order,
-        "lookbacks": lookbacks,
-        "counts": counts,
-        "pairs": pairs,
-        "starts": starts,
-        "max_depth": max_depth,
-        "alpha": alpha,
-        "prior": prior,
-        "gamma": gamma,
-        "average": average or None,
-        "split": split,
-        "criterion": criterion,
-        "xi": xi,
-        "parameters": parameters,
-        "search": search,
-        "required": required,
-        "forbidden": forbidden,
-        "candidates": candidates,
-        "max_influencers": max_influencers,
-        "max_sets": max_sets,
-    }
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import special_starts
 
-    template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    template = settings.template()
     is_single = joint or len(set(target or ())) == 1
     for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
         if asked and is_single:

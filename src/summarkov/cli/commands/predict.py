@@ -12,8 +12,8 @@ from rich.text import Text
 
 from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
 from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _PREVIEW = 10
 
 
-@reads_events
+@takes_options
 def predict(
     model: ModelFile,
     file: Annotated[

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from summarkov.cli.files import check_output, load_model, saving
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import Json, ModelFile
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import Json, ModelFile, takes_options
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, working
 
 
-@reads_events
+@takes_options
 def report(
     model: ModelFile,
     output: Annotated[

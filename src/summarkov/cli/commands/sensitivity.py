@@ -11,8 +11,8 @@ from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
 from summarkov.cli.options.learning import make_template
-from summarkov.cli.options.reading import PLAIN, Reading, reads_events
-from summarkov.cli.options.shared import EventsFile, Jobs, Json
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
 from summarkov.cli.printing.console import (
     bar,
     label,
@@ -36,7 +36,7 @@ _LABEL = 30
 _NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
 
 
-@reads_events
+@takes_options
 def sensitivity(
     file: EventsFile,
     target: Annotated[
@@ -72,7 +72,7 @@ def sensitivity(
     if model.lower() not in _MODELS:
         raise SettingError(f"--model must be one of {', '.join(_MODELS)}, not {model!r}")
     settings = {"alpha": alpha, "search": search}
-    template = make_template(model, {name: value for name, value in settings.items() if value is not None})
+    template = make_template(model, settings)
     gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
     lookbacks = _values("--lookback", lookback, _lookback, "whole numbers such as 1,5,10, or none")
     events = reading.read(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,185 +36,6 @@ Joint = Annotated[
         "--joint",
         help="Make the targets (or all labels) one variable, with one set of influencers.",
         rich_help_panel=WHAT,
-    ),
-]
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="KIND",
-        help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-        "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
-        "many of them as they are worth; ctw: all such chains together.",
-        rich_help_panel=WHAT,
-    ),
-]
-Lookback = Annotated[
-    str | None,
-    typer.Option(
-        "--lookback",
-        "-k",
-        metavar="N|none|auto",
-        help="How many events back to look; none: the whole past; auto: learned for each influencer; "
-        "1,4,none: learned out of these. Default 5.",
-        rich_help_panel=PAST,
-    ),
-]
-Delay = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Leave out the N most recent events. Default 0.", rich_help_panel=PAST),
-]
-Mask = Annotated[
-    str | None,
-    typer.Option(
-        metavar="last|first",
-        help="osumm: which occurrence of a label counts. Default last.",
-        rich_help_panel=PAST,
-    ),
-]
-Cap = Annotated[
-    int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
-]
-Order = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
-]
-MaxOrder = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
-]
-Lookbacks = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N,N,...",
-        help="tree: how far back to look for a label; none, which comes last: the whole past. "
-        "Default 1,2,3,5,10,20,none.",
-        rich_help_panel=PAST,
-    ),
-]
-Counts = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N,N,...",
-        help="tree: ask if a label occurred at least so often; none: do not. Default 2,3.",
-        rich_help_panel=PAST,
-    ),
-]
-Pairs = Annotated[
-    str | None,
-    typer.Option(
-        metavar="auto|yes|no",
-        help="tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
-        rich_help_panel=PAST,
-    ),
-]
-Starts = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N,N,...",
-        help="tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.",
-        rich_help_panel=PAST,
-    ),
-]
-MaxDepth = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="tree: at most N questions to a history. Default 12.", rich_help_panel=PAST
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option(
-        metavar="A",
-        help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        metavar="uniform|base-rate",
-        help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
-        "about 5 on. Default uniform; tree: base-rate.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Gamma = Annotated[
-    float | None,
-    typer.Option(
-        metavar="G",
-        help="Penalty for complexity; larger finds fewer influencers. Default 1.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Average = Annotated[
-    bool,
-    typer.Option(
-        "--average",
-        help="tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Split = Annotated[
-    float | None,
-    typer.Option(
-        metavar="P",
-        help="ctw, tree --average: how likely a context or node is split, before anything is seen. "
-        "Default 0.5; tree: as many times less as there are questions.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Criterion = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="bic, aic, extended-bic or marginal. Default bic.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Xi = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
-    ),
-]
-Parameters = Annotated[
-    str | None,
-    typer.Option(
-        metavar="all|reachable",
-        help="Which states the penalty counts. Default all.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Search = Annotated[
-    str | None,
-    typer.Option(
-        metavar="greedy|sweep|exact",
-        help="The search; exact proves that no other influencers score better. Default greedy.",
-        rich_help_panel=SEARCH,
-    ),
-]
-Required = Annotated[
-    Labels,
-    typer.Option(metavar="LABEL", help="An influencer that must be there.", rich_help_panel=SEARCH),
-]
-Forbidden = Annotated[
-    Labels, typer.Option(metavar="LABEL", help="One that may not be there.", rich_help_panel=SEARCH)
-]
-Candidates = Annotated[
-    Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
-]
-MaxInfluencers = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
-]
-MaxSets = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="exact: stop after N sets a label, and say how much better others could be. Default 100000.",
-        rich_help_panel=SEARCH,
     ),
 ]
 OrderTest = Annotated[
@@ -256,10 +78,208 @@ Output = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ModelSettings:
+    """The kind of a model and its settings; None is the model's own default. Every field is an option."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="KIND",
+            help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
+            "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
+            "many of them as they are worth; ctw: all such chains together.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "bsumm"
+    lookback: Annotated[
+        str | None,
+        typer.Option(
+            "--lookback",
+            "-k",
+            metavar="N|none|auto",
+            help="How many events back to look; none: the whole past; auto: learned for each influencer; "
+            "1,4,none: learned out of these. Default 5.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    delay: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Leave out the N most recent events. Default 0.", rich_help_panel=PAST
+        ),
+    ] = None
+    mask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="last|first",
+            help="osumm: which occurrence of a label counts. Default last.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    cap: Annotated[
+        int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
+    ] = None
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
+    ] = None
+    max_order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
+    ] = None
+    lookbacks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: how far back to look for a label; none, which comes last: the whole past. "
+            "Default 1,2,3,5,10,20,none.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: ask if a label occurred at least so often; none: do not. Default 2,3.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|yes|no",
+            help="tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    starts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="tree: at most N questions to a history. Default 12.", rich_help_panel=PAST
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            metavar="A",
+            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            metavar="uniform|base-rate",
+            help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
+            "about 5 on. Default uniform; tree: base-rate.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    gamma: Annotated[
+        float | None,
+        typer.Option(
+            metavar="G",
+            help="Penalty for complexity; larger finds fewer influencers. Default 1.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    average: Annotated[
+        bool,
+        typer.Option(
+            "--average",
+            help="tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = False
+    split: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="ctw, tree --average: how likely a context or node is split, before anything is seen. "
+            "Default 0.5; tree: as many times less as there are questions.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="bic, aic, extended-bic or marginal. Default bic.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    xi: Annotated[
+        float | None,
+        typer.Option(
+            metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
+        ),
+    ] = None
+    parameters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="all|reachable",
+            help="Which states the penalty counts. Default all.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="greedy|sweep|exact",
+            help="The search; exact proves that no other influencers score better. Default greedy.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    required: Annotated[
+        Labels,
+        typer.Option(metavar="LABEL", help="An influencer that must be there.", rich_help_panel=SEARCH),
+    ] = None
+    forbidden: Annotated[
+        Labels, typer.Option(metavar="LABEL", help="One that may not be there.", rich_help_panel=SEARCH)
+    ] = None
+    candidates: Annotated[
+        Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
+    ] = None
+    max_influencers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
+    ] = None
+    max_sets: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="exact: stop after N sets a label, and say how much better others could be. Default 100000.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+
+    def template(self) -> SummaryModel:
+        """A model without a target, with the settings that were given."""
+        given = {**vars(self), "average": self.average or None}
+        del given["model"]
+        return make_template(self.model, given)
+
+
+#: Of every model what it takes itself.
+DEFAULTS = ModelSettings()
+
+
 def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
-    """A model without a target, with the settings that were given."""
+    """A model without a target, with the settings that were given: those that are not None."""
     from summarkov.models import SummaryModel
 
+    settings = {name: value for name, value in settings.items() if value is not None}
     known_names = {family.command_name: family for family in SummaryModel.families.values()}
     families = {name: known_names[name] for name in sorted(filter(None, known_names))}
     if kind.lower() not in families:

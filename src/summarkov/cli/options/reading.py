@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import json
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -154,35 +152,6 @@ class Reading:
 
 #: Nothing special.
 PLAIN = Reading()
-
-
-def reads_events(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of :class:`Reading`; it takes them as one argument, ``reading``."""
-    hints = get_type_hints(Reading, include_extras=True)
-    names = [field.name for field in fields(Reading)]
-    options = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(PLAIN, name), annotation=hints[name]
-        )
-        for name in names
-    ]
-    own = get_type_hints(command, include_extras=True)
-    parameters = []
-    for parameter in inspect.signature(command).parameters.values():
-        if parameter.name == "reading":
-            parameters += options
-        else:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(parameter.replace(annotation=own[parameter.name], kind=kind))
-
-    @functools.wraps(command)
-    def with_options(**given: Any) -> None:
-        reading = Reading(**{name: given.pop(name, getattr(PLAIN, name)) for name in names})
-        command(**given, reading=reading)
-
-    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
-    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return with_options
 
 
 def read_map(path: Path) -> dict[str, str]:

@@ -1,9 +1,13 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and dataclasses of options."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -53,3 +57,39 @@ SafeCsv = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]
+
+
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of its parameters that are dataclasses: one option per field.
+
+    Such a parameter has an object of the dataclass as its default, and the command is given one.
+    """
+    own = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    parameters = []
+    for parameter in inspect.signature(command).parameters.values():
+        default = parameter.default
+        if is_dataclass(default) and not isinstance(default, type):
+            groups[parameter.name] = default
+            hints = get_type_hints(type(default), include_extras=True)
+            each = {
+                field.name: (getattr(default, field.name), hints[field.name]) for field in fields(default)
+            }
+        else:
+            each = {parameter.name: (default, own[parameter.name])}
+        parameters += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind)
+            for name, (value, kind) in each.items()
+        ]
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> None:
+        made = {
+            name: type(plain)(**{f.name: given.pop(f.name, getattr(plain, f.name)) for f in fields(plain)})
+            for name, plain in groups.items()
+        }
+        command(**given, **made)
+
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_options
