@@ -1,4 +1,4 @@
-"""How influencers work together: and, or, neither, each on its own."""
+"""How influencers work together: and, or, neither, more than apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from summarkov.confidence import exact_intervals, seen
 from summarkov.engines import StateCounts
 from summarkov.explain.contrasts import presence
 from summarkov.scores import probabilities
-from summarkov.typing import BoolArray, CodeArray, FloatArray
+from summarkov.typing import BoolArray, FloatArray
 
 #: Tables of more influencers have too many states to have one simple name.
 _MOST = 4
@@ -27,20 +27,18 @@ class Pattern:
     of the unlikely, and within either group all intervals have a point in common. Then ``kind`` is, by the
     likely states,
 
-    - "and": all influencers together; "nand": all states but that one;
+    - "and": all influencers together;
     - "or": any of them; "nor": none of them;
-    - "xor": one of two but not both; "xnor": both of two or neither;
+    - "xor": one of two but not both;
     - "without": one state in which some are there and some are not.
 
-    Else, where each influencer alone lies above none, and all together above each alone (by their intervals),
-
-    - "noisy-or": each works on its own, as if independent causes could each bring it about:
-      :math:`1 - p_S = (1 - p_0) \prod_{z \in S} \frac{1 - p_z}{1 - p_0}` for all states S of several, within
-      1.96 standard deviations of the logarithm of either side;
-    - "together": of two, both make more of it than that.
+    Else it is "together" if two influencers do more together than each on its own: each alone lies above
+    none, and both above each alone (by their intervals), and :math:`1 - p` with both is less than independent
+    causes would make it, :math:`(1 - p_1)(1 - p_2) / (1 - p_0)`, by more than 1.96 standard deviations of the
+    logarithm of either side.
 
     ``probability`` and ``otherwise`` are the shares of the target in the likely and in all other states; for
-    "noisy-or" and "together", with all influencers there and with none.
+    "together", with both influencers there and with none.
     """
 
     target: str
@@ -75,11 +73,10 @@ def pattern_of(
         share = [float(counts[rows, outcome].sum() / n[rows].sum()) for rows in (likely, ~likely)]
         kind, words = named
         return Pattern(target, kind, tuple(names), words, *share)
-    how = _on_their_own(collapsed.keys, theta, low, high, n)
-    if how is None:
+    if not _is_more_together(theta, low, high, n):
         return None
-    words = _list(names, "and") + (", each on its own" if how == "noisy-or" else " together more than apart")
-    return Pattern(target, how, tuple(names), words, float(theta[-1]), float(theta[0]))
+    words = f"{_list(names, 'and')} together more than apart"
+    return Pattern(target, "together", tuple(names), words, float(theta[-1]), float(theta[0]))
 
 
 def _two_levels(theta: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray | None:
@@ -107,12 +104,8 @@ def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | N
         return "nor", f"neither {names[0]} nor {names[1]}" if two else f"none of {_list(names, 'and')}"
     if len(there) == 2**n - 1 and nobody not in there:
         return "or", _list(names, "or")
-    if len(there) == 2**n - 1 and everyone not in there:
-        return "nand", f"anything but {_list(names, 'and')} together"
     if two and there == {(0, 1), (1, 0)}:
         return "xor", f"{names[0]} or {names[1]} but not both"
-    if two and there == {everyone, nobody}:
-        return "xnor", f"both {names[0]} and {names[1]} or neither"
     if len(there) == 1:
         (key,) = there
         present = [z for z, level in zip(names, key, strict=True) if level]
@@ -121,30 +114,14 @@ def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | N
     return None
 
 
-def _on_their_own(
-    keys: CodeArray,
-    theta: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    n: FloatArray,
-) -> str | None:
-    """Whether each influencer works on its own, or two of them do more than that together."""
-    size = keys.sum(axis=1)  # states are in order, so that none is the first, and all the last
-    alone, several = np.flatnonzero(size == 1), np.flatnonzero(size > 1)
-    if not (low[alone] > high[0]).all() or not low[-1] > high[alone].max():
-        return None
+def _is_more_together(theta: FloatArray, low: FloatArray, high: FloatArray, n: FloatArray) -> bool:
+    """Whether two influencers do more together than each on its own; states are none, each alone, both."""
+    if len(theta) != 4 or not (low[1:3] > high[0]).all() or not low[3] > high[1:3].max():
+        return False
     log_not = np.log1p(-theta)
     spread = theta / ((1 - theta) * n)  # variance of log(1 - theta)
-    excess = []
-    for state in several:
-        parts = [row for row in alone if (keys[row] <= keys[state]).all()]
-        less = len(parts) - 1
-        difference = log_not[state] - log_not[parts].sum() + less * log_not[0]
-        deviation = math.sqrt(spread[state] + spread[parts].sum() + less**2 * spread[0])
-        excess.append(difference / deviation)
-    if max(map(abs, excess)) <= 1.96:
-        return "noisy-or"
-    return "together" if len(alone) == 2 and excess[0] < -1.96 else None
+    excess = log_not[3] - log_not[1] - log_not[2] + log_not[0]
+    return bool(excess < -1.96 * math.sqrt(spread.sum()))
 
 
 def _list(names: Sequence[str], last: str) -> str:

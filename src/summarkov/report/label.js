@@ -28,7 +28,7 @@ function influencesOf(code) {
 // Where the influencers work together in a way that has a simple name.
 function patternsOf(target, code) {
   return target.patterns.filter(([label]) => label === code).map(([, kind, words, p, otherwise]) =>
-    make("p", { class: "pattern" }, `Pattern (${kind}): after `, make("bdi", { dir: "auto" }, visible(words)), `; ${["noisy-or", "together"].includes(kind) ? `with all ${percent(p)}, with none` : `then ${percent(p)}, otherwise`} ${percent(otherwise)}.`));
+    make("p", { class: "pattern" }, `Pattern (${kind}): after `, make("bdi", { dir: "auto" }, visible(words)), `; ${kind === "together" ? `with all ${percent(p)}, with none` : `then ${percent(p)}, otherwise`} ${percent(otherwise)}.`));
 }
 
 function influencedBy(code) {

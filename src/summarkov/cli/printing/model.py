@@ -69,7 +69,7 @@ def print_model(
 def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
     """How the influencers work together, where that has a name."""
     for each in patterns:
-        ends = ("with all", "with none") if each.kind in ("noisy-or", "together") else ("then", "otherwise")
+        ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
         console.print(
             Text(
                 f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
