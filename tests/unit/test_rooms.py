@@ -2,6 +2,7 @@
 
 import ast
 import graphlib
+import importlib.util
 import itertools
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import summarkov
 
 PACKAGE = Path(summarkov.__file__).parent
+ROOT = PACKAGE.parents[1]
 
 #: The rooms of the design, top floor first. A room may import any room of a lower floor.
 FLOORS = (
@@ -163,6 +165,15 @@ def test_sideways_looks_make_no_circle():
     for a, b in SIDEWAYS:
         order.add(a, b)
     assert set(order.static_order()) == set(itertools.chain(*SIDEWAYS))  # else a CycleError
+
+
+def test_the_map_in_contributing_is_true():
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "tools" / "rooms.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert tool.with_map(text) == text, "run: python tools/rooms.py"
+    assert "\nkernels    -> -\n" in text
 
 
 @pytest.mark.parametrize(
