@@ -100,12 +100,7 @@ def _choose(path: Path) -> object:
 
 
 def _stream(path: Path) -> None:
-    read = {
-        ".csv": sm.EventSource.csv,
-        ".parquet": sm.EventSource.parquet,
-        ".jsonl": sm.EventSource.json_lines,
-    }
-    read[path.suffix](path).close()
+    sm.scan_events(path).close()
 
 
 #: How a file is made, how it is read, and its size.

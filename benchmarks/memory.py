@@ -22,12 +22,11 @@ MEMORY = 1 << 26
 _MEASURE = """
 import json, pathlib, resource, sys
 import numpy, pyarrow, pyarrow.compute, pyarrow.csv, pyarrow.parquet
-import summarkov as sm, summarkov.engines.stream, summarkov.models
+import summarkov as sm, summarkov.engines, summarkov.models
 from summarkov.errors import SummarkovError
 path, memory = sys.argv[1], int(sys.argv[2])
-read = {"csv": sm.EventSource.csv, "jsonl": sm.EventSource.json_lines, "parquet": sm.EventSource.parquet}
 def use(path):
-    with read[path.rpartition(".")[2]](path, memory=memory) as source:
+    with sm.scan_events(path, memory=memory) as source:
         sm.BSuMM(source.labels[0], lookback=2, candidates=source.labels[:20], max_influencers=1).fit(source)
 for warm_up in sys.argv[3:]:  # what is loaded when it is used first
     use(warm_up)

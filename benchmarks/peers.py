@@ -10,7 +10,7 @@ import numpy as np
 import summarkov as sm
 from benchmarks.data import planted, presence
 from benchmarks.timing import Row, best_of, seconds
-from summarkov.engines import LocalSource, Target
+from summarkov.engines import MemorySource, Target
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, run_searches
 from summarkov.summaries import BinarySummary
@@ -30,7 +30,7 @@ def all_scores(events: sm.EventSequences, target: int, lookback: int) -> np.ndar
         optional=tuple(range(n_labels)),
     )
     ask = Batch.of(problem).scores_with((), problem.optional)
-    (scores,) = run_searches(LocalSource(events), [ask])
+    (scores,) = run_searches(MemorySource(events), [ask])
     return scores
 
 

@@ -51,7 +51,7 @@ def measure(folder: Path, n_jobs: int) -> dict[str, Any]:
         for _ in parquet.ParquetFile(path).iter_batches(1 << 17):
             pass
     read, read_cpu = time.perf_counter(), time.process_time()
-    with sm.EventSource.parquet(folder, n_jobs=n_jobs, scratch=folder.parent) as source:
+    with sm.scan_events(folder, n_jobs=n_jobs, scratch=folder.parent) as source:
         made = time.perf_counter()
         passes, count = [0.0], source.count
 

@@ -23,7 +23,7 @@ from rich.table import Table
 import summarkov as sm
 from benchmarks.scale import LABELS, generate
 from benchmarks.timing import machine, seconds
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 from summarkov.engines.spark.frames import Frame
 
 #: By the clock, and of processors.
@@ -83,7 +83,7 @@ def in_memory(folder: Path) -> tuple[Times, sm.InfluenceGraph]:
 
     times = Times()
     events = times.of("read", lambda: sm.read_events(pyarrow.dataset.dataset(folder).to_table()))
-    return times, times.learn(LocalSource(events, n_jobs=2))
+    return times, times.learn(MemorySource(events, n_jobs=2))
 
 
 def on_spark(folder: Path) -> tuple[Times, sm.InfluenceGraph]:
@@ -102,7 +102,7 @@ def on_spark(folder: Path) -> tuple[Times, sm.InfluenceGraph]:
 
     Frame.vocabulary = timed  # type: ignore[method-assign]
     begun = clocks()
-    source = sm.EventSource.spark(frame)
+    source = sm.scan_spark(frame)
     times.parts["sort and cache"] = clocks() - begun - times.parts["labels, missing values"]
     try:
         return times, times.learn(source)

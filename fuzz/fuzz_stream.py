@@ -5,11 +5,10 @@ import tempfile
 from pathlib import Path
 
 from fuzz.reading import read
-from summarkov.engines import EventSource
+from summarkov.engines import scan_events
 from summarkov.errors import SummarkovError
 
 _FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-stream-{os.getpid()}")
-_SOURCES = {"csv": EventSource.csv, "jsonl": EventSource.json_lines, "parquet": EventSource.parquet}
 
 
 def check(data: bytes) -> None:
@@ -19,7 +18,7 @@ def check(data: bytes) -> None:
     whole = read(data, format)
     try:
         _FILE.write_bytes(data)
-        with _SOURCES[format](_FILE) as source:
+        with scan_events(_FILE, format=format) as source:
             assert whole is not None
             assert source.labels == whole.labels
             assert source.label_counts.tolist() == whole.label_counts.tolist()

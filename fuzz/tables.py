@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from summarkov.engines.stream import open_stream
+from summarkov.engines import scan_events
 from summarkov.errors import SummarkovError
 from summarkov.io import read_events
 
@@ -152,9 +152,7 @@ def in_memory(source: Any) -> Outcome:
 
 def streamed(path: Path, memory: int, scratch: Path) -> Outcome:
     """The events of a file, streamed."""
-    format = path.suffix[1:]
-    columns = dict.fromkeys(("case", "event") if format == "jsonl" else ("case", "event", "order"))
-    with open_stream(format, path, columns, None, memory, None, scratch, None, names=True) as source:
+    with scan_events(path, memory=memory, scratch=scratch, names=True) as source:
         found: list[tuple[str, tuple[str, ...]]] = []
         going = False
         for block in source.part().read(7):

@@ -4,14 +4,14 @@ from hypothesis import strategies as st
 
 import oracle
 from strategies import WINDOWS, data, expected, specs, subsets, targets, weights_of
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 
 
 class Recorder:
     """A source that keeps what it is asked, a list a pass."""
 
     def __init__(self, events, weights=None):
-        self.source = LocalSource(events.events, sample_weight=weights)
+        self.source = MemorySource(events.events, sample_weight=weights)
         self.labels, self.scale = self.source.labels, self.source.scale
         self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
         self.passes = []

@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import EventSource, open_events
+    from summarkov.engines import EventSource, open_events, scan_events, scan_spark
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.io import read_events, write_events
@@ -53,6 +53,8 @@ _WHERE = {
     "MapLabels": "models",
     "PoolRare": "models",
     "ReadEvents": "models",
+    "scan_events": "engines",
+    "scan_spark": "engines",
     "scorer": "models",
     "BSuMM": "models",
     "Bag": "models",
@@ -108,6 +110,8 @@ __all__ = [
     "predict_frame",
     "read_events",
     "register_summary",
+    "scan_events",
+    "scan_spark",
     "scorer",
     "sensitivity",
     "write_events",

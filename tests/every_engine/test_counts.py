@@ -30,7 +30,7 @@ from strategies import (
     weights_of,
 )
 from summarkov import kernels
-from summarkov.engines import CandidatesRequest, LocalSource, StateCounts, StatesRequest, Target
+from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
@@ -48,7 +48,7 @@ def questions(draw, kinds):
 
 
 def ask(events, request, weights=None, **settings):
-    (answer,) = LocalSource(events.events, sample_weight=weights, **settings).count([request])
+    (answer,) = MemorySource(events.events, sample_weight=weights, **settings).count([request])
     return answer
 
 
@@ -93,7 +93,7 @@ def test_candidates_equal_the_oracle(kind, draw):
 @given(questions(WINDOWS))
 def test_leaving_an_influencer_out_equals_counting_without_it(question):
     events, spec, target, influencers, weights = question
-    summary, source = spec.summary(), LocalSource(events.events, sample_weight=weights)
+    summary, source = spec.summary(), MemorySource(events.events, sample_weight=weights)
     every = codes(events.labels, influencers)
     fewer = [tuple(u for u in every if u != z) for z in every]
     table, *direct = source.count(
@@ -160,7 +160,7 @@ def test_requests_answered_together_equal_the_oracle(draw):
             requests.append(CandidatesRequest(*common, codes(events.labels, rest)))
         else:
             requests.append(StatesRequest(*common))
-    answers = LocalSource(events.events, sample_weight=weights).count(requests)
+    answers = MemorySource(events.events, sample_weight=weights).count(requests)
     for (which, influencers, target, _), request, answer in zip(asked, requests, answers, strict=True):
         spec = two[which]
         naive = expected(events, target, spec.state(influencers), weights)
@@ -207,7 +207,7 @@ def test_a_custom_copy_of_the_binary_summary_counts_as_it_does(question):
 @given(questions(("binary",)))
 def test_label_counts_are_weighted(question):
     events, _, _, _, weights = question
-    source = LocalSource(events.events, sample_weight=weights)
+    source = MemorySource(events.events, sample_weight=weights)
     naive = expected(events, events.labels, lambda past: (), weights).get((), [0] * len(events.labels))
     assert source.label_counts.tolist() == naive
     assert source.label_counts.dtype == np.int64
@@ -344,7 +344,7 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
     rng = np.random.default_rng(7)
     codes_ = rng.choice(12, 3000, p=1 / np.arange(1, 13) / (1 / np.arange(1, 13)).sum()).astype(np.int32)
     events = EventSequences(codes_, np.append(np.arange(0, 3000, 45), 3000), [f"{z:02d}" for z in range(12)])
-    source = LocalSource(events, sample_weight=rng.integers(0, 4, len(events)), n_jobs=n_jobs)
+    source = MemorySource(events, sample_weight=rng.integers(0, 4, len(events)), n_jobs=n_jobs)
     summary, joint = Spec(kind, lookback, delay=0, cap=2).summary(), Target(tuple(range(12)), 12, True)
     for influencers in ((), (0, 9)):
         others = tuple(z for z in range(12) if z not in influencers)

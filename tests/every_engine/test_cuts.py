@@ -28,11 +28,11 @@ from strategies import (
 from summarkov.engines import (
     CandidateCounts,
     CandidatesRequest,
-    LocalSource,
+    MemorySource,
     Past,
     StateCounts,
     StatesRequest,
-    local,
+    work,
 )
 from summarkov.engines.past import joint_memory
 from summarkov.engines.shard import Shard
@@ -61,11 +61,11 @@ def total(parts):
 
 
 def whole(events, weights, request):
-    (answer,) = LocalSource(events.events, sample_weight=weights).count([request])
+    (answer,) = MemorySource(events.events, sample_weight=weights).count([request])
     return answer
 
 
-def count_in_pieces(events, weights, request, cuts_of, memory):
+def count_in_blocks(events, weights, request, cuts_of, memory):
     """Count each sequence piece by piece; `cuts_of` gives the places where one of n events is cut."""
     coded, parts = events.events, []
     for k, (start, stop) in enumerate(pairwise(coded.offsets.tolist())):
@@ -93,7 +93,7 @@ def test_sequences_cut_anywhere(kind, draw):
     def cuts_of(n):  # the same place twice makes an empty piece
         return sorted(draw.draw(st.lists(st.integers(0, n), max_size=4)))
 
-    parts = count_in_pieces(events, weights, request, cuts_of, request.summary.memory())
+    parts = count_in_blocks(events, weights, request, cuts_of, request.summary.memory())
     if parts:
         assert_same(total(parts), whole(events, weights, request))
 
@@ -103,7 +103,7 @@ def test_sequences_cut_anywhere(kind, draw):
 @given(st.data())
 def test_one_event_at_a_time(kind, draw):
     events, weights, request = draw.draw(questions((kind,)))
-    parts = count_in_pieces(events, weights, request, lambda n: range(1, n), request.summary.memory())
+    parts = count_in_blocks(events, weights, request, lambda n: range(1, n), request.summary.memory())
     if parts:
         assert_same(total(parts), whole(events, weights, request))
 
@@ -115,7 +115,7 @@ def test_a_past_that_remembers_more_than_is_needed(question, draw):
     events, weights, request = question
     other = draw.draw(specs(events.labels)).summary()
     memory = joint_memory([request.summary, other])
-    parts = count_in_pieces(events, weights, request, lambda n: range(1, n), memory)
+    parts = count_in_blocks(events, weights, request, lambda n: range(1, n), memory)
     if parts:
         assert_same(total(parts), whole(events, weights, request))
 
@@ -125,10 +125,12 @@ def test_a_past_that_remembers_more_than_is_needed(question, draw):
 def test_shards_and_threads_change_nothing(question, size, n_jobs):
     events, weights, request = question
     expected = whole(events, weights, request)
-    with mock.patch.object(local, "SHARD_EVENTS", size):
-        source = LocalSource(events.events, sample_weight=weights, n_jobs=n_jobs)
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        source = MemorySource(events.events, sample_weight=weights, n_jobs=n_jobs)
         if events.n_events:
-            assert len(source.shards([request])) >= min(events.n_events, -(-events.n_events // size))
+            assert len(list(source.part().blocks(work.EVENT_BYTES))) >= min(
+                events.n_events, -(-events.n_events // size)
+            )
         (answer,) = source.count([request])
     assert_same(answer, expected)
 
@@ -139,14 +141,14 @@ def test_several_summaries_in_shards(draw, size, n_jobs):
     """One source answers ever other requests, so the past that its shards keep must change with them."""
     events = draw.draw(data(unknown=True))
     target = target_of(events, draw.draw(targets(events.labels)))
-    with mock.patch.object(local, "SHARD_EVENTS", size):
-        source = LocalSource(events.events, n_jobs=n_jobs)
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        source = MemorySource(events.events, n_jobs=n_jobs)
         for _ in range(2):
             requests = [
                 StatesRequest(draw.draw(specs(events.labels)).summary(), (0,), target) for _ in range(2)
             ]
             answers = source.count(requests)
-            with mock.patch.object(local, "SHARD_EVENTS", 1 << 20):
+            with mock.patch.object(work, "SHARD_EVENTS", 1 << 20):
                 for request, answer in zip(requests, answers, strict=True):
                     assert_same(answer, whole(events, None, request))
 
@@ -166,7 +168,7 @@ def test_long_sequences_cut_anywhere(kind, draw):
     def cuts_of(n):
         return sorted(draw.draw(st.lists(st.integers(0, n), max_size=2)))
 
-    parts = count_in_pieces(events, weights, request, cuts_of, request.summary.memory())
+    parts = count_in_blocks(events, weights, request, cuts_of, request.summary.memory())
     assert_same(total(parts), whole(events, weights, request))
 
 
@@ -188,6 +190,6 @@ def test_one_long_sequence(spec):
     events = Data(labels, [[labels[i] for i in rng.choice(4, 1000, p=[0.9, 0.08, 0.015, 0.005])]])
     influencers = () if spec.kind == "chain" else (0, 2, 3)
     request = StatesRequest(spec.summary(), influencers, target_of(events, ("A", "B")))
-    parts = count_in_pieces(events, None, request, lambda n: range(3, n, 3), spec.summary().memory())
+    parts = count_in_blocks(events, None, request, lambda n: range(3, n, 3), spec.summary().memory())
     assert len(parts) == 334
     assert_same(total(parts), whole(events, None, request))

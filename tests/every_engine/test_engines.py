@@ -19,15 +19,14 @@ from strategies import assert_same
 from summarkov.baselines import BagContender, ModelContender, TreeContender
 from summarkov.engines import (
     CandidatesRequest,
-    LocalSource,
+    MemorySource,
     RecencyCounts,
     RecencyRequest,
     StatesRequest,
     Target,
-    local,
     work,
 )
-from summarkov.engines.stream import StreamSource
+from summarkov.engines.disk import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError
 from summarkov.kernels import numpy_kernels
@@ -84,19 +83,19 @@ def engine(request, backend, tmp_path):
     def open_(table, pieces=40, **settings):
         size = len(table) // pieces
         if request.param == "memory":
-            with mock.patch.object(local, "SHARD_EVENTS", size):
-                yield LocalSource(sm.read_events(table, **settings), n_jobs=2)
+            with mock.patch.object(work, "SHARD_EVENTS", size):
+                yield MemorySource(sm.read_events(table, **settings), n_jobs=2)
         elif request.param == "stream":
             folder = Path(tempfile.mkdtemp(dir=tmp_path))
             for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
                 parquet.write_table(table.slice(a, b - a), folder / f"{number}.parquet")
             memory = size * EVENT_BYTES
-            with sm.EventSource.parquet(folder, memory=memory, scratch=tmp_path, **settings) as source:
+            with sm.scan_events(folder, memory=memory, scratch=tmp_path, **settings) as source:
                 yield source
         else:
             frame = spark.createDataFrame(table)
             settings |= {"memory": size * EVENT_BYTES, "partitions": 3}
-            with sm.EventSource.spark(frame, **settings) as source:
+            with sm.scan_spark(frame, **settings) as source:
                 yield source
 
     return open_
@@ -146,14 +145,14 @@ def test_counts(engine):
         assert source.labels == events.labels
         assert source.label_counts.tolist() == events.label_counts.tolist()
         assert source.n_sequences == len(events)
-        if not isinstance(source, LocalSource):
+        if not isinstance(source, MemorySource):
             assert source.n_events == events.n_events
             assert source.tied_order == events.tied_order > 0
         answers = source.count(requests)
         assert source.count([]) == []
-    for got, expected in zip(answers, LocalSource(events).count(requests), strict=True):
+    for got, expected in zip(answers, MemorySource(events).count(requests), strict=True):
         if isinstance(expected, RecencyCounts):
-            assert all(np.array_equal(a, b) for a, b in zip(got._tables, expected._tables, strict=True))
+            assert all(np.array_equal(a, b) for a, b in zip(got.tables, expected.tables, strict=True))
         else:
             assert_same(got, expected)
 
@@ -168,13 +167,13 @@ def test_prepared(engine):
     events = prepare(sm.read_events(table))
     requests = list(requests_for(events.labels))[:6]
     with engine(table) as source:
-        if isinstance(source, LocalSource):
+        if isinstance(source, MemorySource):
             pytest.skip("events in memory are prepared themselves")
         source = prepare(source)
         assert source.labels == events.labels
         assert source.label_counts.tolist() == events.label_counts.tolist()
         answers = source.count(requests)
-    for got, expected in zip(answers, LocalSource(events).count(requests), strict=True):
+    for got, expected in zip(answers, MemorySource(events).count(requests), strict=True):
         assert_same(got, expected)
 
 
@@ -218,7 +217,7 @@ def test_models(engine):
     events = sm.read_events(table)
     with engine(table) as source:
         targets = ["purchase", "write review"]
-        some, others = (learned(s, MODELS, targets) for s in (source, LocalSource(events)))
+        some, others = (learned(s, MODELS, targets) for s in (source, MemorySource(events)))
         assert same_models(some, others)
         for one, other in zip(some[:1], others, strict=False):
             assert one.log_likelihood(source) == other.log_likelihood(events)
@@ -236,7 +235,7 @@ def test_what_is_worked_out_from_models(engine):
             sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(s) for s in (source, events)
         )
         assert one.confidence(source, n=5, seed=2) == other.confidence(events, n=5, seed=2)
-        if isinstance(source, LocalSource):
+        if isinstance(source, MemorySource):
             return  # graphs are measured on events, and bags learned from them
         assert one.log_likelihood(source) == other.log_likelihood(events)
         assert one.score(source) == other.score(events)
@@ -272,7 +271,7 @@ def test_compare(engine):
     table = shuffled(random_sequences(5, "ABC", n=20, longest=20))
     events = sm.read_events(table)
     with engine(table, pieces=6) as source:
-        if isinstance(source, LocalSource):  # compare takes events, and cuts them itself
+        if isinstance(source, MemorySource):  # compare takes events, and cuts them itself
             with mock.patch.object(work, "SHARD_EVENTS", 7):
                 cut = sm.compare(events, models=CONTENDERS, seed=3)
             assert told(cut) == told(sm.compare(events, models=CONTENDERS, seed=3))
@@ -295,5 +294,5 @@ def test_the_papers_data(engine, shared_data, name):
     with engine(table, pieces=5, labels=events.labels) as source:
         events = sm.read_events(table, labels=events.labels)
         templates = [sm.BSuMM(lookback=5, gamma=0.5), sm.TreeSuMM()]
-        some, others = (learned(s, templates, events.labels[:5]) for s in (source, LocalSource(events)))
+        some, others = (learned(s, templates, events.labels[:5]) for s in (source, MemorySource(events)))
         assert same_models(some, others)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import oracle_effects as effects
 import summarkov as sm
 from strategies import codes, data, examples, weights_of
-from summarkov.engines import LocalSource, surveys
+from summarkov.engines import MemorySource, work
 from summarkov.engines.surveys import Asked, FollowedWork, count_followed
-from summarkov.engines.work import Part, in_memory
+from summarkov.engines.work import Part
 
 LOOKBACKS = st.sampled_from([1, 2, 3, 7, None])
 
@@ -40,8 +40,8 @@ def test_it_equals_the_oracle_wherever_the_data_is_cut(question, size, draw):
     events, names, windows, targets = question
     weights = draw.draw(weights_of(events))
     asked = asked_of(*question)
-    with mock.patch.object(surveys, "SHARD_EVENTS", size):
-        (found,) = count_followed(LocalSource(events.events, sample_weight=weights), [asked])
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        (found,) = count_followed(MemorySource(events.events, sample_weight=weights), [asked])
     each = [1] * len(events.sequences) if weights is None else weights
     for u, (z, window) in enumerate(zip(names, windows, strict=True)):
         for t, x in enumerate(targets):
@@ -56,16 +56,18 @@ def test_it_equals_the_oracle_wherever_the_data_is_cut(question, size, draw):
 def test_parts_and_blocks_give_the_same(question, size):
     events, *_ = question
     asked = asked_of(*question)
-    (whole,) = count_followed(LocalSource(events.events), [asked])
-    part = in_memory(events.events)
+    (whole,) = count_followed(MemorySource(events.events), [asked])
+    part = MemorySource(events.events).part()
     blocks = Part(lambda most: part.read(size), part.labels, part.memory)
-    work = FollowedWork(np.array(asked.pairs(), np.int64))
-    counts = work.run(blocks).reshape(len(asked.influencers), len(asked.labels), 2)
+    counting = FollowedWork(np.array(asked.pairs(), np.int64))
+    counts = counting.run(blocks).reshape(len(asked.influencers), len(asked.labels), 2)
     assert counts[:, :, 1].tolist() == whole.followed.tolist()
     assert counts[:, 0, 0].tolist() == whole.present.tolist()
     half = len(events.events) // 2
-    parts = [work.run(in_memory(events.events[part])) for part in (slice(half), slice(half, None))]
-    assert work.total(parts).tolist() == work.run(in_memory(events.events)).tolist()
+    parts = [
+        counting.run(MemorySource(events.events[part]).part()) for part in (slice(half), slice(half, None))
+    ]
+    assert counting.total(parts).tolist() == counting.run(MemorySource(events.events).part()).tolist()
 
 
 def test_a_source_that_shows_counts_only_does_not_know():
@@ -74,7 +76,7 @@ def test_a_source_that_shows_counts_only_does_not_know():
         label_counts = np.array([2, 2])
 
         def count(self, requests):
-            return LocalSource(EVENTS).count(requests)
+            return MemorySource(EVENTS).count(requests)
 
     model = sm.BSuMM("B", lookback=1).fit(Counting())
     assert [(edge.sequences, edge.n_with) for edge in model.influences_] == [(None, 2.0)]

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
-from summarkov.engines.stream import open_stream
 from summarkov.errors import SettingError
 
 STEPS = {
@@ -47,7 +46,7 @@ def test_what_memory_gives(tmp_path_factory, backend, lists, steps):
     events = sm.read_events(path)
     if "pool" in steps and not events.labels:
         return  # nothing to pool
-    with open_stream("jsonl", path, {}, None, 1 << 20, None, path.parent, None, names=True) as source:
+    with sm.scan_events(path, memory=1 << 20, scratch=path.parent, names=True) as source:
         for step in steps:
             source, events = STEPS[step](source), STEPS[step](events)
         assert (source.labels, source.n_sequences) == (events.labels, len(events))
@@ -63,7 +62,7 @@ def test_models_and_what_is_refused(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text("".join(f"{json.dumps(list(each))}\n" for each in ("aabbc", "", "cab", "ccca") * 6))
     events = sm.read_events(path)
-    with sm.EventSource.json_lines(path, memory=1) as source:
+    with sm.scan_events(path, memory=1) as source:
         prepared, expected = (each.collapse_repeats().add_end() for each in (source, events))
         one, other = (sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(each) for each in (prepared, expected))
         assert one.influencers_ == other.influencers_

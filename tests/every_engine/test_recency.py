@@ -14,7 +14,7 @@ import summarkov as sm
 from rule_strategies import TestSet, summary_of, test_sets, trees
 from strategies import codes, data, examples, long_data, subsets, target_of, targets, weights_of
 from summarkov import kernels
-from summarkov.engines import LocalSource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, local
+from summarkov.engines import MemorySource, Past, RecencyCounts, RecencyRequest, StatesRequest, Target, work
 from summarkov.engines.requests import join
 from summarkov.engines.shard import Shard
 from summarkov.errors import TooLargeError
@@ -39,7 +39,7 @@ def questions(draw, events=None):
 
 
 def whole(events, weights, request):
-    (answer,) = LocalSource(events.events, sample_weight=weights).count([request])
+    (answer,) = MemorySource(events.events, sample_weight=weights).count([request])
     return answer
 
 
@@ -86,7 +86,7 @@ def test_the_leaf_of_every_position_equals_the_oracle(question):
     assert [paths[i] for i in ids.tolist()] == [rules.leaf(tree, past) for past in histories]
 
 
-def in_pieces(events, weights, request, cuts_of):
+def in_blocks(events, weights, request, cuts_of):
     coded, parts, leaves = events.events, [], []
     memory = request.summary.memory()
     for k, (start, stop) in enumerate(pairwise(coded.offsets.tolist())):
@@ -102,9 +102,9 @@ def in_pieces(events, weights, request, cuts_of):
     return parts, leaves
 
 
-def check_pieces(question, cuts_of):
+def check_blocks(question, cuts_of):
     events, weights, _, _, _, request = question
-    parts, leaves = in_pieces(events, weights, request, cuts_of)
+    parts, leaves = in_blocks(events, weights, request, cuts_of)
     if parts:
         assert_same(RecencyCounts.total(parts), whole(events, weights, request))
         coded = events.events
@@ -115,19 +115,19 @@ def check_pieces(question, cuts_of):
 @examples(100)
 @given(questions(), st.data())
 def test_sequences_cut_anywhere(question, draw):
-    check_pieces(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=4))))
+    check_blocks(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=4))))
 
 
 @examples(60)
 @given(questions())
 def test_one_event_at_a_time(question):
-    check_pieces(question, lambda n: range(1, n))
+    check_blocks(question, lambda n: range(1, n))
 
 
 @examples(30)
 @given(questions(long_data()), st.data())
 def test_long_sequences_cut_anywhere(question, draw):
-    check_pieces(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=3))))
+    check_blocks(question, lambda n: sorted(draw.draw(st.lists(st.integers(0, n), max_size=3))))
 
 
 @examples(60)
@@ -135,9 +135,9 @@ def test_long_sequences_cut_anywhere(question, draw):
 def test_shards_and_threads_change_nothing(question, size, n_jobs):
     events, weights, _, _, _, request = question
     states = StatesRequest(request.summary, (), request.target)
-    (expected, table) = LocalSource(events.events, sample_weight=weights).count([request, states])
-    with mock.patch.object(local, "SHARD_EVENTS", size):
-        source = LocalSource(events.events, sample_weight=weights, n_jobs=n_jobs)
+    (expected, table) = MemorySource(events.events, sample_weight=weights).count([request, states])
+    with mock.patch.object(work, "SHARD_EVENTS", size):
+        source = MemorySource(events.events, sample_weight=weights, n_jobs=n_jobs)
         (answer, again) = source.count([request, states])
     assert_same(answer, expected)
     assert np.array_equal(table.counts, again.counts)
@@ -166,7 +166,7 @@ def test_targets_with_the_same_tree_share_one_count(question, draw):
     both = [request, other]
     joint, answered_by = join(both, most=100)
     assert (len(joint), answered_by) == (1, [0, 0])
-    answers = LocalSource(events.events, sample_weight=weights).count(both)
+    answers = MemorySource(events.events, sample_weight=weights).count(both)
     for one, answer in zip(both, answers, strict=True):
         assert_same(answer, whole(events, weights, one))
 
@@ -188,4 +188,4 @@ def test_too_many_tables_are_refused():
     summary = TreeSummary((None,), HistoryTests(counts=(2, 500)))
     request = RecencyRequest(summary, Target((0,), 2002), tuple(range(2002)), (0,) * 40)
     with pytest.raises(TooLargeError, match="2002 labels at 40 leaves for 2 outcomes are too many to count"):
-        LocalSource(events).count([request])
+        MemorySource(events).count([request])

@@ -26,14 +26,15 @@ from summarkov.engines import (
     Bootstrap,
     CandidateCounts,
     CandidatesRequest,
-    LocalSource,
+    MemorySource,
     ReplicatedSource,
     StateCounts,
     StatesRequest,
+    shard,
     units_of,
-    weighed,
 )
-from summarkov.engines import replicated as replicated_module
+from summarkov.engines import replicates as engine
+from summarkov.engines.replicates import UnitWeighing
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.kernels import replicates as kernel
 
@@ -83,8 +84,9 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
     weights = more.draw(batches(len(events.sequences)))
     # units without events are not drawn, so the weights are given to the source as they are
     sequence = np.repeat(np.arange(len(events.events)), events.events.lengths)
+    weighing = UnitWeighing(sequence, np.ascontiguousarray(np.array(weights, np.int64).T), 1)
     source = ReplicatedSource(
-        events.events, sequence, np.array(weights, np.int64).T, n_jobs=more.draw(st.integers(1, 2))
+        MemorySource(events.events, n_jobs=more.draw(st.integers(1, 2))), weighing, "sequences", len(weights)
     )
     asked = []
     for request in requests:
@@ -92,7 +94,7 @@ def test_each_replicate_is_what_its_weights_alone_count(question, more):
         asked.append(type(request)(**{**vars(request), "replicates": some}))
     answers = source.count(asked)
     for b, each in enumerate(weights):
-        local = LocalSource(events.events, sample_weight=each)
+        local = MemorySource(events.events, sample_weight=each)
         assert source.label_counts[b].tolist() == local.label_counts.tolist()
         for request, answer, direct in zip(asked, answers, local.count(requests), strict=True):
             among = list(range(len(weights)) if request.replicates is None else request.replicates)
@@ -109,7 +111,7 @@ def test_blocks_inside_of_sequences_are_counted_with_their_own_past(question, mo
     length = more.draw(st.integers(1, 7))
     units = units_of(events.events, length)
     weights = more.draw(batches(units.n))
-    source = LocalSource(events.events).replicated(Given(weights), length)
+    source = MemorySource(events.events).replicated(Given(weights), length)
     for request, answer in zip(requests, source.count(requests), strict=True):
         names = [events.labels[z] for z in request.influencers]
         target = tuple(events.labels[x] for x in request.target.codes)
@@ -144,26 +146,30 @@ def test_cuts_and_memory_change_nothing(question, more):
     """Neither pieces of the data, nor forgetting them, nor splitting the replicates shows in the counts."""
     events, _, requests = question
     draws = Given(more.draw(batches(units_of(events.events, 2).n)))
-    direct = LocalSource(events.events).replicated(draws, 2).count(requests)
+    direct = MemorySource(events.events).replicated(draws, 2).count(requests)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replicated_module, "MOST_PAIRS", 8)
-        patch.setattr(replicated_module, "_MOST_KEPT", 4)
-        patch.setattr(weighed, "_MOST_CELLS", 30)
-        for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
+        patch.setattr(engine, "MOST_PAIRS", 8)
+        patch.setattr(shard, "_MOST_KEPT", 4)
+        patch.setattr(engine, "_MOST_CELLS", 30)
+        for a, b in zip(
+            MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
+        ):
             assert_same(a, b)
     most = max(
         (answer.present[0].size for answer in direct if isinstance(answer, CandidateCounts)), default=1
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "MOST_CELLS", 2 * most)
-        for a, b in zip(LocalSource(events.events).replicated(draws, 2).count(requests), direct, strict=True):
+        for a, b in zip(
+            MemorySource(events.events).replicated(draws, 2).count(requests), direct, strict=True
+        ):
             assert_same(a, b)
 
 
 def test_tables_too_large_for_one_replicate_are_refused(monkeypatch):
     monkeypatch.setattr(kernel, "MOST_CELLS", 3)
     events = sm.read_events([["A", "B", "C"] * 3])
-    source = LocalSource(events).replicated(Bootstrap(3))
+    source = MemorySource(events).replicated(Bootstrap(3))
     request = CandidatesRequest(sm.BSuMM().make_summary(), (), target_of(events, ("A",)), (0, 1, 2))
     with pytest.raises(TooLargeError, match="max_influencers"):
         source.count([request])
@@ -189,9 +195,10 @@ def test_add_rows(more):
 def test_alike_positions_are_merged(template):
     """The many positions of a periodic sequence are few rows; those of no repeats are left alone."""
     events = sm.read_events([["A", "B", "C"] * 50])
-    source = LocalSource(events).replicated(Bootstrap(4))
-    (piece,) = source._pieces([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
-    assert len(source._weighed(piece).rows(template.make_summary()).own) <= 10
+    source = MemorySource(events).replicated(Bootstrap(4))
+    source.count([StatesRequest(template.make_summary(), (), target_of(events, ("A",)))])
+    (positions,) = source._weighing.kept._found.values()
+    assert len(positions.own) <= 10
 
 
 # ---------------------------------------------------------------------------------------------- what is drawn
@@ -223,8 +230,8 @@ def test_units():
 
 def test_weights_and_draws_multiply_and_what_weighs_nothing_is_not_drawn():
     events = sm.read_events([["A", "B"], ["B"], ["A"], []])
-    source = LocalSource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3], [0, 2]]))
+    source = MemorySource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3], [0, 2]]))
     assert (source.units, source.n_units) == ("sequences", 2)
     assert (source.label_counts / source.scale).tolist() == [[7.5, 1.5], [4.0, 0.0]]
-    blocks = LocalSource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3, 5]]), 1)
+    blocks = MemorySource(events, sample_weight=[1.5, 0, 2, 1]).replicated(Given([[1, 3, 5]]), 1)
     assert (blocks.label_counts / blocks.scale).tolist() == [[11.5, 4.5]]

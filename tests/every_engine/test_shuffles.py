@@ -13,11 +13,11 @@ import summarkov as sm
 from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
-from summarkov.engines import LocalSource
-from summarkov.engines.shuffled import Shuffles, count_shuffled, position_strata, stretches
+from summarkov.engines import MemorySource
+from summarkov.engines.shuffled import Shuffles, count_shuffled, cut_for_shuffling, position_strata
 from summarkov.engines.surveys import Asked
-from summarkov.engines.work import in_memory
 from summarkov.errors import TooLargeError
+from summarkov.events.block import cut_events
 from summarkov.explain import contrast
 
 LABELS = ("a", "b", "c", "d")
@@ -67,7 +67,7 @@ def as_cells(table, replicate, one):
 def test_counts_are_those_of_the_oracle(problem, n_jobs):
     sequences, weights, asked, shuffles = problem
     events = sm.read_events(sequences, labels=LABELS)
-    source = LocalSource(events, sample_weight=weights, n_jobs=n_jobs)
+    source = MemorySource(events, sample_weight=weights, n_jobs=n_jobs)
     told = []
     tables = count_shuffled(source, asked, shuffles, lambda *done: told.append(done))
     assert told == [(3, 3)]
@@ -86,10 +86,10 @@ def test_counts_are_those_of_the_oracle(problem, n_jobs):
 def test_blocks_of_any_size_give_the_same(problem, most):
     sequences, _, asked, shuffles = problem
     events = sm.read_events(sequences, labels=LABELS)
-    whole = count_shuffled(LocalSource(events), asked, shuffles)
+    whole = count_shuffled(MemorySource(events), asked, shuffles)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
-        cut = count_shuffled(LocalSource(events), asked, shuffles)
+        cut = count_shuffled(MemorySource(events), asked, shuffles)
     for a, b in zip(whole, cut, strict=True):
         assert a.keys.tolist() == b.keys.tolist()
         assert a.counts.tolist() == b.counts.tolist()
@@ -101,7 +101,7 @@ def test_the_sums_of_mantel_and_haenszel_are_those_of_the_oracle(problem):
     sequences, _, asked, shuffles = problem
     events = sm.read_events(sequences, labels=LABELS)
     one = asked[0]
-    (table,) = count_shuffled(LocalSource(events), [one], shuffles)
+    (table,) = count_shuffled(MemorySource(events), [one], shuffles)
     lookbacks = [k for _, k in one.windows]
     ends = position_strata(None if None in lookbacks else max(lookbacks))
     for column in range(len(one.influencers)):
@@ -143,10 +143,10 @@ def test_every_order_is_as_likely():
 
 def test_a_sequence_that_is_too_long_for_memory_is_refused_unless_cut():
     events = sm.read_events([["a", "b"] * 50, ["b"]], labels=LABELS)
-    blocks = list(in_memory(events).read(10))
+    blocks = list(cut_events(events, 10))
     with pytest.raises(TooLargeError, match="give within, a number of positions such as 1000"):
-        list(stretches(blocks, None, 60))
-    pieces = list(stretches(blocks, 4, 60))
+        list(cut_for_shuffling(blocks, None, 60))
+    pieces = list(cut_for_shuffling(blocks, 4, 60))
     assert [len(piece.codes) % 4 for piece in pieces[:-1]] == [0] * (len(pieces) - 1)
     assert sum(len(piece.codes) for piece in pieces) == events.n_events
 
@@ -157,7 +157,7 @@ def test_many_influencers_are_counted_one_by_one():
     rng = np.random.default_rng(0)
     events = sm.read_events([[labels[i] for i in rng.integers(0, 14, 50)] for _ in range(8)], labels=labels)
     one = Asked(tuple(range(13)), ((0, 4),) * 13, (0, 13))
-    (table,) = count_shuffled(LocalSource(events), [one], Shuffles(1, 0))
+    (table,) = count_shuffled(MemorySource(events), [one], Shuffles(1, 0))
     ends = position_strata(4)
     windows = [(label, 0, 4) for label in labels[:13]]
     found = oracle.counts(events.to_lists(), [1] * 8, ["l00", "l13"], windows, ends)
@@ -180,5 +180,5 @@ def test_streams_give_the_test_of_memory(tmp_path, within):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
     in_ram = graph.order_test(events, n=19, within=within)
     assert len(in_ram.edges) > 3
-    with sm.EventSource.json_lines(path, memory=5000) as source:
+    with sm.scan_events(path, memory=5000) as source:
         assert graph.order_test(source, n=19, within=within) == in_ram

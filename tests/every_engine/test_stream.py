@@ -17,8 +17,8 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 from strategies import KINDS, WINDOWS, assert_same, codes, data, examples, specs, subsets, target_of, targets
-from summarkov.engines import CandidatesRequest, CountSource, LocalSource, RecencyRequest, StatesRequest
-from summarkov.engines.stream import StreamSource
+from summarkov.engines import CandidatesRequest, CountSource, MemorySource, RecencyRequest, StatesRequest
+from summarkov.engines.disk import StreamSource
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.io import regroup, scan
@@ -93,12 +93,10 @@ def requests_about(draw, events):
 def test_counts_are_those_in_memory(log, draw, n_jobs):
     events, table, cuts, memory = log
     requests = [draw.draw(requests_about(events)) for _ in range(3)]
-    local = LocalSource(events.events)
+    local = MemorySource(events.events)
     with tempfile.TemporaryDirectory() as name:
         write_parts(table, Path(name), cuts)
-        with sm.EventSource.parquet(
-            name, labels=events.labels, memory=memory, n_jobs=n_jobs, scratch=name
-        ) as source:
+        with sm.scan_events(name, labels=events.labels, memory=memory, n_jobs=n_jobs, scratch=name) as source:
             assert source.labels == events.labels
             assert source.label_counts.tolist() == local.label_counts.tolist()
             assert (source.n_sequences, source.n_events) == (local.n_sequences, events.n_events)
@@ -117,10 +115,10 @@ def test_recency_counts_are_those_in_memory(log):
     request = RecencyRequest(tree, target_of(events, events.labels[:1]), tuple(range(n)), (0,))
     with tempfile.TemporaryDirectory() as name:
         write_parts(table, Path(name), cuts)
-        with sm.EventSource.parquet(name, labels=events.labels, memory=memory, scratch=name) as source:
+        with sm.scan_events(name, labels=events.labels, memory=memory, scratch=name) as source:
             (got,) = source.count([request])
-    (expected,) = LocalSource(events.events).count([request])
-    for one, other in zip(got._tables, expected._tables, strict=True):
+    (expected,) = MemorySource(events.events).count([request])
+    for one, other in zip(got.tables, expected.tables, strict=True):
         assert np.array_equal(one, other)
 
 
@@ -143,7 +141,7 @@ def test_models_and_graphs_are_those_in_memory(model, shuffled, tmp_path, scratc
         table = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
     write_parts(table, tmp_path, [100, 101, 900])
     memory = 400 * EVENT_BYTES
-    with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+    with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
         one, other = (sm.InfluenceGraph(model.copy()).fit(data) for data in (source, events))
         assert one.influencers_ == other.influencers_
         for x, streamed in one.models_.items():
@@ -165,7 +163,7 @@ def same_counts(source, events):
     request = StatesRequest(
         sm.OSuMM(lookback=None).make_summary(), (0, 1), target_of(events, events.labels[:1])
     )
-    (got,), (expected,) = source.count([request]), LocalSource(events).count([request])
+    (got,), (expected,) = source.count([request]), MemorySource(events).count([request])
     assert_same(got, expected)
     assert source.labels == events.labels
     assert source.n_sequences == len(events)
@@ -196,9 +194,9 @@ def test_any_order_column_shuffled(memory, n_cases, order, tmp_path, scratch):
     events = sm.read_events(table)
     if order == "decimal" and memory < n * 100:
         with pytest.raises(DataError, match="too long to be sorted"):
-            sm.EventSource.parquet(tmp_path, memory=1, scratch=scratch)
+            sm.scan_events(tmp_path, memory=1, scratch=scratch)
         return
-    with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+    with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
         assert same_counts(source, events)
     if column is not None:
         assert events.tied_order > 0
@@ -209,7 +207,7 @@ def test_cases_that_come_again_much_later(tmp_path, scratch):
     table = pa.table({"case": [str(i) for i in range(50)] * 2, "event": ["A", "B"] * 25 + ["C"] * 50})
     parquet.write_table(table, tmp_path / "log.parquet")
     for memory in (3 << 12, 1 << 30):
-        with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+        with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
             assert same_counts(source, sm.read_events(table))
 
 
@@ -227,7 +225,7 @@ def test_hashes_that_collide_are_told_apart(tmp_path, scratch, monkeypatch):
     events = sm.read_events(shop(6, 9).to_lists())
     parquet.write_table(long_table(events.to_lists()), tmp_path / "log.parquet")
     for memory in (1, 1 << 30):
-        with sm.EventSource.parquet(tmp_path, memory=memory, scratch=scratch) as source:
+        with sm.scan_events(tmp_path, memory=memory, scratch=scratch) as source:
             assert same_counts(source, events)
 
 
@@ -247,20 +245,20 @@ def test_other_formats(memory, tmp_path, scratch):
     (tmp_path / "lines" / "a.jsonl").write_text("\n".join(lines[:7]))
     (tmp_path / "lines" / "b.jsonl").write_text("\n\n".join(lines[7:]))
     settings = {"memory": memory, "scratch": scratch}
-    with sm.EventSource.csv(tmp_path / "csv", **settings) as source:
+    with sm.scan_events(tmp_path / "csv", **settings) as source:
         assert same_counts(source, events)
-    with sm.EventSource.parquet(f"{tmp_path}/lists/*.parquet", **settings) as source:
+    with sm.scan_events(f"{tmp_path}/lists/*.parquet", **settings) as source:
         assert same_counts(source, events)
-    with sm.EventSource.json_lines(tmp_path / "lines", **settings) as source:
+    with sm.scan_events(tmp_path / "lines", **settings) as source:
         assert same_counts(source, events)
 
 
 def test_empty_sequences_and_no_events(tmp_path, scratch):
     parquet.write_table(pa.table({"events": pa.array([[], ["A", "B"], [], []])}), tmp_path / "a.parquet")
-    with sm.EventSource.parquet(tmp_path / "a.parquet", memory=1, scratch=scratch) as source:
+    with sm.scan_events(tmp_path / "a.parquet", memory=1, scratch=scratch) as source:
         assert (source.n_sequences, source.n_events, source.labels) == (4, 2, ("A", "B"))
     parquet.write_table(long_table([["A"]]).slice(0, 0), tmp_path / "b.parquet")
-    with sm.EventSource.parquet(tmp_path / "b.parquet", labels=["A"], scratch=scratch) as source:
+    with sm.scan_events(tmp_path / "b.parquet", labels=["A"], scratch=scratch) as source:
         assert (source.n_sequences, source.n_events, source.labels) == (0, 0, ("A",))
         assert same_counts_of_nothing(source)
         with pytest.raises(DataError, match="no events to learn from"):
@@ -270,13 +268,13 @@ def test_empty_sequences_and_no_events(tmp_path, scratch):
 def same_counts_of_nothing(source):
     request = StatesRequest(sm.BSuMM().make_summary(), (), target_of(source, ("A",)))
     (got,), nothing = source.count([request]), sm.EventSequences([], [0], ["A"])
-    assert_same(got, LocalSource(nothing).count([request])[0])
+    assert_same(got, MemorySource(nothing).count([request])[0])
     return True
 
 
 def test_a_source_is_a_count_source_and_can_be_closed(tmp_path, scratch):
     parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
-    source = sm.EventSource.parquet(tmp_path / "log.parquet", scratch=scratch)
+    source = sm.scan_events(tmp_path / "log.parquet", scratch=scratch)
     assert isinstance(source, CountSource)
     assert isinstance(source, sm.EventSource)
     assert isinstance(source, StreamSource)
@@ -290,7 +288,7 @@ def test_a_source_is_a_count_source_and_can_be_closed(tmp_path, scratch):
 def test_what_is_read_is_told(tmp_path, scratch):
     write_parts(long_table(shop(30, 20).to_lists()).take(pa.array(range(600)[::-1])), tmp_path, [200, 400])
     told = []
-    sm.EventSource.parquet(
+    sm.scan_events(
         tmp_path, memory=1 << 18, scratch=scratch, progress=lambda *what: told.append(what)
     ).close()
     size = sum(path.stat().st_size for path in tmp_path.glob("*.parquet"))
@@ -325,22 +323,22 @@ def test_what_is_read_is_told(tmp_path, scratch):
 def test_bad_columns(change, words, memory, tmp_path, scratch):
     parquet.write_table(change(long_table([["A"] * 10])), tmp_path / "log.parquet")
     with pytest.raises(DataError, match=words):
-        sm.EventSource.parquet(tmp_path / "log.parquet", memory=memory, scratch=scratch)
+        sm.scan_events(tmp_path / "log.parquet", memory=memory, scratch=scratch)
 
 
 def test_bad_files(tmp_path, scratch):
-    def refuse(words, path, read=sm.EventSource.parquet, error=DataError, **settings):
+    def refuse(words, path, error=DataError, **settings):
         with pytest.raises(error, match=words):
-            read(path, scratch=scratch, **settings)
+            sm.scan_events(path, scratch=scratch, **settings)
 
     refuse("path must be that of a file or a folder, or a pattern", [["A", "B"]], error=SettingError)
     refuse("there is no file", tmp_path / "no.parquet")
     refuse("no file fits the pattern", tmp_path / "*.parquet")
-    refuse(r"no files that end in .parquet or .pq in the folder", tmp_path)
+    refuse(r"no files that end in .parquet or .pq in the folder", tmp_path, format="parquet")
     (tmp_path / "_SUCCESS.parquet").write_text("not data")
-    refuse(r"no files that end in .parquet or .pq in the folder", tmp_path)
+    refuse("holds no parquet, csv or jsonl files", tmp_path)
     parquet.write_table(long_table([["A", "B"]]), tmp_path / "a.parquet")
-    with sm.EventSource.parquet(tmp_path, scratch=scratch) as source:
+    with sm.scan_events(tmp_path, scratch=scratch) as source:
         assert source.n_events == 2
     refuse("unknown label 'B'", tmp_path, error=UnknownLabelError, labels=["A"])
     refuse("has no column 'who'", tmp_path, case="who")
@@ -354,19 +352,20 @@ def test_bad_files(tmp_path, scratch):
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing")
     refuse("b.parquet cannot be read as Parquet", tmp_path)
     (tmp_path / "log.csv").write_text("case,event\nx,A\nx,B,C\n")
-    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv", sm.EventSource.csv)
+    refuse("holds parquet and csv files; say which to read with format=", tmp_path)
+    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv")
     (tmp_path / "log.csv").write_bytes(b"case,event\nx,A\nx,\xff\n")
-    refuse("row 3 .*not UTF-8", tmp_path / "log.csv", sm.EventSource.csv)
+    refuse("row 3 .*not UTF-8", tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("case,event\nx,A\nx,\n")
-    refuse("'event' .* the first is row 2 ", tmp_path / "log.csv", sm.EventSource.csv)
+    refuse("'event' .* the first is row 2 ", tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("\ufeffsep=;\r\ncase;event\r\nx;A\r\nx;B;C\r\n")
-    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv", sm.EventSource.csv)
+    refuse("row 3 .*3 cells where the header has 2", tmp_path / "log.csv")
     (tmp_path / "log.jsonl").write_text('["A"]\n["A", null]\n')
-    refuse("line 2: an event has no label", tmp_path / "log.jsonl", sm.EventSource.json_lines)
+    refuse("line 2: an event has no label", tmp_path / "log.jsonl")
     with pytest.raises(SettingError, match="there is no folder"):
-        sm.EventSource.parquet(tmp_path / "a.parquet", scratch=tmp_path / "nowhere")
+        sm.scan_events(tmp_path / "a.parquet", scratch=tmp_path / "nowhere")
     with (
-        sm.EventSource.parquet(tmp_path / "a.parquet", scratch=scratch) as source,
+        sm.scan_events(tmp_path / "a.parquet", scratch=scratch) as source,
         pytest.raises(SettingError, match="sample_weight needs events in memory"),
     ):
         sm.BSuMM("A").fit(source, sample_weight=[1])
@@ -382,15 +381,15 @@ def test_an_interrupt_leaves_no_temporary_files(stage, tmp_path, scratch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sm.EventSource.parquet(tmp_path, memory=1 << 16, scratch=scratch, progress=interrupt)
+        sm.scan_events(tmp_path, memory=1 << 16, scratch=scratch, progress=interrupt)
 
 
 def test_sources_that_are_dropped_leave_nothing(tmp_path, scratch):
     parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
-    source = sm.EventSource.parquet(tmp_path / "log.parquet", scratch=scratch)
+    source = sm.scan_events(tmp_path / "log.parquet", scratch=scratch)
     del source
     assert list(scratch.iterdir()) == []
-    code = f"import summarkov as sm; s = sm.EventSource.parquet({str(tmp_path)!r}, scratch={str(scratch)!r})"
+    code = f"import summarkov as sm; s = sm.scan_events({str(tmp_path)!r}, scratch={str(scratch)!r})"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert list(scratch.iterdir()) == []
 
@@ -399,12 +398,12 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path, scratch):
     parquet.write_table(long_table([["A", "B"]]), tmp_path / "log.parquet")
     code = (
         "import os, signal, summarkov as sm;"
-        f"s = sm.EventSource.parquet({str(tmp_path)!r}, scratch={str(scratch)!r});"
+        f"s = sm.scan_events({str(tmp_path)!r}, scratch={str(scratch)!r});"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     (left,) = scratch.iterdir()
-    with sm.EventSource.parquet(tmp_path, scratch=scratch) as source:
+    with sm.scan_events(tmp_path, scratch=scratch) as source:
         other = Scratch(scratch)  # leaves the one before alone, whose owner lives
         assert left not in scratch.iterdir()
         assert len(list(scratch.iterdir())) == 2

@@ -22,7 +22,7 @@ from strategies import (
     target_of,
     targets,
 )
-from summarkov.engines import CandidatesRequest, LocalSource, StateCounts, StatesRequest
+from summarkov.engines import CandidatesRequest, MemorySource, StateCounts, StatesRequest
 from summarkov.engines.weights import FIXED_POINT, fixed_point
 from summarkov.errors import SettingError
 from summarkov.scores import SCORES, Scorer
@@ -46,7 +46,7 @@ def questions(draw, weight):
 
 
 def ask(events, weights, request):
-    source = LocalSource(events.events, sample_weight=weights)
+    source = MemorySource(events.events, sample_weight=weights)
     (answer,) = source.count([request])
     return source, answer
 

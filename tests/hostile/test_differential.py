@@ -20,7 +20,7 @@ from fuzz.differential import SETTINGS, check
 from fuzz.tables import FromBytes, in_memory, random_table, streamed
 
 import summarkov as sm
-from summarkov.engines.stream import open_stream
+from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.io.regroup import stable_hashes
 
@@ -129,10 +129,9 @@ def test_types_are_decided_over_all_files(tmp_path, times, expected, memory):
     folder.mkdir()
     for number, (time, label) in enumerate(zip(times, "xyz", strict=True)):
         (folder / f"{number}.csv").write_text(f"case,event,time\nb,w,{times[0]}\na,{label},{time}\n")
-    columns = {"case": None, "event": None, "order": None}
 
     def read():
-        return open_stream("csv", folder, columns, None, memory, None, tmp_path, None, names=True)
+        return scan_events(folder, memory=memory, scratch=tmp_path, names=True)
 
     if expected is None:
         with pytest.raises(DataError, match="cannot be put in order: row 1 of the data holds"):
@@ -149,7 +148,7 @@ def test_a_name_that_is_half_of_a_character(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text('{"id": "\\ud800", "events": ["a", "b"]}\n')
     assert sm.read_events(path).n_events == 2
-    with sm.EventSource.json_lines(path, scratch=tmp_path) as source:
+    with sm.scan_events(path, scratch=tmp_path) as source:
         assert source.n_events == 2  # without names
     with pytest.raises(DataError, match=r"of a sequence holds half of a character, .* mend it"):
         streamed(path, 1 << 20, tmp_path)

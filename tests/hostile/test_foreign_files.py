@@ -96,7 +96,7 @@ def test_the_exit_of_a_fork_leaves_the_folder_of_its_parent(tmp_path):
     script = """
 import os, sys
 import summarkov as sm
-with sm.EventSource.json_lines(sys.argv[1], scratch=sys.argv[2]) as source:
+with sm.scan_events(sys.argv[1], scratch=sys.argv[2]) as source:
     if os.fork() == 0:
         source.close()
         sys.exit()
@@ -154,7 +154,7 @@ def test_new_files_follow_the_umask(tmp_path, umask, mode):
 def counted(path: Path) -> tuple[int, list[str]]:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        with sm.EventSource.json_lines(path, scratch=path.parent if path.is_dir() else None) as source:
+        with sm.scan_events(path, scratch=path.parent if path.is_dir() else None) as source:
             return source.n_sequences, [str(each.message) for each in told]
 
 

@@ -56,8 +56,8 @@ def test_one_long_list_among_many(tmp_path):
     with pytest.raises(
         TooLargeError, match=r"lists of .*log.parquet that are very long need about 144 MB; set memory="
     ):
-        sm.EventSource.parquet(tmp_path / "log.parquet", memory=MEMORY)
-    with sm.EventSource.parquet(tmp_path / "log.parquet", memory=3 * MEMORY) as source:
+        sm.scan_events(tmp_path / "log.parquet", memory=MEMORY)
+    with sm.scan_events(tmp_path / "log.parquet", memory=3 * MEMORY) as source:
         assert source.n_events == 4_000_200
 
 
@@ -66,16 +66,16 @@ def test_a_long_line(tmp_path):
     with pytest.raises(
         TooLargeError, match=r"log.jsonl, line 2: a line of more than 2,097,152 bytes .* set memory="
     ):
-        sm.EventSource.json_lines(tmp_path / "log.jsonl", memory=MEMORY)
-    with sm.EventSource.json_lines(tmp_path / "log.jsonl", memory=2 * MEMORY) as source:
+        sm.scan_events(tmp_path / "log.jsonl", memory=MEMORY)
+    with sm.scan_events(tmp_path / "log.jsonl", memory=2 * MEMORY) as source:
         assert source.n_events == 500_002
 
 
 def test_a_long_row(tmp_path):
     (tmp_path / "log.csv").write_text("case,event,note\n" + f"a,b,{'x' * 2_000_000}\n" * 3)
     with pytest.raises(DataError, match=r"a row is longer than 0.5 MiB; .*, or set memory= to at least 512M"):
-        sm.EventSource.csv(tmp_path / "log.csv", memory=MEMORY)
-    with sm.EventSource.csv(tmp_path / "log.csv", memory=8 * MEMORY) as source:
+        sm.scan_events(tmp_path / "log.csv", memory=MEMORY)
+    with sm.scan_events(tmp_path / "log.csv", memory=8 * MEMORY) as source:
         assert source.n_events == 3
 
 

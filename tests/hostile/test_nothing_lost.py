@@ -232,7 +232,7 @@ def test_a_scratch_disk_that_is_really_full(small_disk, tmp_path):
     events.write_text(f"case,event\n{rows}")
     with (
         pytest.raises(StoreError, match=f"the disk {small_disk} is full"),
-        sm.EventSource.csv(events, scratch=small_disk) as source,
+        sm.scan_events(events, scratch=small_disk) as source,
     ):
         sm.BSuMM("a").fit(source)
     assert files(small_disk) == []

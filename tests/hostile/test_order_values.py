@@ -69,11 +69,9 @@ def in_memory(source, **settings) -> tuple[object, ...]:
 
 
 def streamed(path: Path, scratch: Path, memory: int = 1 << 20) -> tuple[object, ...]:
-    from summarkov.engines.stream import open_stream
-
-    columns = {"case": "case", "event": "event", "order": "time"}
-    format = path.suffix[1:]
-    with open_stream(format, path, columns, None, memory, None, scratch, None, names=True) as source:
+    with sm.scan_events(
+        path, case="case", event="event", order="time", memory=memory, scratch=scratch, names=True
+    ) as source:
         found: dict[str, str] = {}
         for block in source.part().read(4):
             for name, start, stop in zip(
@@ -225,4 +223,4 @@ def test_times_with_and_without_a_zone_in_two_files(tmp_path):
             tmp_path / "log" / f"{number}.parquet",
         )
     with pytest.raises(DataError, match=r"holds timestamp\[us\] in .* and timestamp\[us, tz=UTC\] in"):
-        sm.EventSource.parquet(tmp_path / "log", scratch=tmp_path)
+        sm.scan_events(tmp_path / "log", scratch=tmp_path)

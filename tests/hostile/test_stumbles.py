@@ -130,7 +130,7 @@ def test_temporary_files_in_a_folder_that_is_not_utf8(here):
     pq.write_table(rows, "log.parquet")
     folder = Path(os.fsdecode(b"t\xff"))
     folder.mkdir()
-    with sm.EventSource.parquet("log.parquet", scratch=folder) as source:
+    with sm.scan_events("log.parquet", scratch=folder) as source:
         assert source.n_sequences == 2
 
 
@@ -153,7 +153,7 @@ def test_files_that_may_not_grow(here, ending):
 def test_long_headers(here, length):
     Path("log.csv").write_text(f"case,event,{'x' * length}\na,b,1\na,c,2\n")
     assert sm.read_events("log.csv").to_lists() == [["b", "c"]]
-    with sm.EventSource.csv("log.csv") as source:
+    with sm.scan_events("log.csv") as source:
         assert source.n_events == 2
     assert csv.field_size_limit() == 131_072
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import data, examples, specs, subsets
-from summarkov.engines import Bootstrap, LocalSource
+from summarkov.engines import Bootstrap, MemorySource
 from summarkov.models.learning import learn_replicates
 from summarkov.scores import SCORES
 from summarkov.simulate.example import web_shop
@@ -39,7 +39,7 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
         st.none()
         | st.lists(st.sampled_from([1, 0.5, 2]), min_size=len(events.events), max_size=len(events.events))
     )
-    source = LocalSource(events.events, sample_weight=own, n_jobs=more.draw(st.sampled_from([None, 2])))
+    source = MemorySource(events.events, sample_weight=own, n_jobs=more.draw(st.sampled_from([None, 2])))
     draws = Bootstrap(n=4, seed=seed)
     models = [template.copy(target=x) for x in events.labels]
     found = learn_replicates(

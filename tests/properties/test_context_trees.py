@@ -11,7 +11,7 @@ import oracle
 import oracle_trees as trees
 import summarkov as sm
 from strategies import UNKNOWN, assert_same, data, examples, expected, targets, vocabularies, weights_of
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 from summarkov.summaries.contexts import LABEL, START
 
 ALPHAS = st.sampled_from([0.1, 0.5, 1.0, 5.0])
@@ -285,7 +285,7 @@ def test_partial_fit_adds_counts(family, case, draw):
 def test_where_the_data_is_cut_does_not_matter(family, case, n_jobs):
     model = case.fit(family)
     events = case.train.events
-    source = LocalSource(events, sample_weight=case.weights, n_jobs=n_jobs)
+    source = MemorySource(events, sample_weight=case.weights, n_jobs=n_jobs)
     again = family(case.target, **case.settings).fit(source)
     assert_same(model.fitted.table, again.fitted.table)
     assert (model.predict_proba(events) == again.predict_proba(events)).all()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import oracle
 from problems import Recorder, naive_score, reachable, search_problems
 from strategies import WINDOWS, Data, Spec, codes, data, examples, specs
-from summarkov.engines import CandidatesRequest, LocalSource, StatesRequest, Target
+from summarkov.engines import CandidatesRequest, MemorySource, StatesRequest, Target
 from summarkov.scores import SCORES
 from summarkov.search.exact import Branches
 from summarkov.search.joint_table import JointTable
@@ -128,7 +128,7 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
     model = spec.model(target, criterion=kind, parameters=parameters, **limits, **score)
     states = reachable(spec) if parameters == "reachable" else None
     score_of = cache(naive_score(events, weights, spec, target, kind, limits, score, states))
-    source = LocalSource(events.events, sample_weight=weights)
+    source = MemorySource(events.events, sample_weight=weights)
     n_events = float(source.label_counts.sum() / source.scale)
     summary, of = spec.summary(), Target(codes(events.labels, target), len(events.labels))
     problem = model.make_problem(events.labels, of, summary, n_events, source.scale)
@@ -165,7 +165,7 @@ def test_no_set_scores_above_its_bound(kind, parameters, problem, drawn):
 @given(events=data(nonempty=True), drawn=st.data())
 def test_a_collapsed_table_answers_as_the_data_do(events, drawn):
     spec = drawn.draw(specs(events.labels, kinds=WINDOWS))
-    summary, source = spec.summary(), LocalSource(events.events)
+    summary, source = spec.summary(), MemorySource(events.events)
     everyone = drawn.draw(st.permutations(range(len(events.labels))))
     all_ = tuple(sorted(everyone[: drawn.draw(st.integers(0, len(everyone)))]))
     cut = drawn.draw(st.integers(0, len(all_)))

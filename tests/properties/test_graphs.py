@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import WINDOWS, Data, assert_same, data, examples, specs, subsets, weights_of
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 from summarkov.errors import SettingError
 
 
@@ -15,7 +15,7 @@ class CountedPasses:
     """A source that knows how often it was asked."""
 
     def __init__(self, events, weights=None):
-        self.source = LocalSource(events, sample_weight=weights)
+        self.source = MemorySource(events, sample_weight=weights)
         self.labels, self.scale = self.source.labels, self.source.scale
         self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
         self.passes = 0

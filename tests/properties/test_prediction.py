@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import oracle
 import summarkov as sm
 from strategies import UNKNOWN, data, examples, expected, found, specs, subsets, targets, weights_of
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 from summarkov.errors import SettingError, UnknownLabelError
 
 ALPHAS = st.sampled_from([0.1, 1.0, 5.0])
@@ -220,7 +220,7 @@ def test_an_unknown_label_is_an_error_unless_ignored():
 
 def test_weights_are_not_dropped_silently():
     """A source has weights of its own, so others beside it are refused."""
-    source = LocalSource(sm.read_events([["A", "B"]]))
+    source = MemorySource(sm.read_events([["A", "B"]]))
     model = sm.BSuMM("B", lookback=1).fit([["A", "B", "A", "B"]] * 3)
     for use in (model.partial_fit, model.log_likelihood, model.score, model.brier_score):
         with pytest.raises(SettingError, match="sample_weight"):

@@ -12,7 +12,7 @@ import oracle_rules as rules
 import summarkov as sm
 from rule_strategies import test_sets, tree_of
 from strategies import UNKNOWN, data, examples, subsets, targets, vocabularies, weights_of
-from summarkov.engines import LocalSource, local
+from summarkov.engines import MemorySource, work
 
 ALPHAS = st.sampled_from([0.1, 0.5, 2.5, 10.0])
 PRIORS = st.sampled_from(["uniform", "base-rate"])
@@ -137,7 +137,7 @@ def test_averages_equal_the_sum_over_all_prunings(case, split, draw):
 def test_shards_and_threads_give_the_same_model(case, size, n_jobs, average):
     model = case.fit(average=average)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(local, "SHARD_EVENTS", size)
+        patch.setattr(work, "SHARD_EVENTS", size)
         other = case.fit(average=average, n_jobs=n_jobs)
     assert other.fitted.summary == model.fitted.summary
     assert other.score_ == model.score_
@@ -178,7 +178,7 @@ def test_further_data_add_counts_and_keep_the_tree(case, draw):
     model = case.fit()
     tree, before = model.fitted.summary, model.fitted.table.counts.copy()
     more = draw.draw(data(labels=case.train.labels, nonempty=True))
-    (added,) = LocalSource(more.events).count([model.fitted.request])
+    (added,) = MemorySource(more.events).count([model.fitted.request])
     model.partial_fit(more.events)
     assert model.fitted.summary == tree
     assert np.array_equal(model.fitted.table.counts, before + added.counts)

@@ -6,7 +6,7 @@ BSuMM, look-back 5, alpha 0.1, gamma 0.5, all labels.
 import pytest
 
 import summarkov as sm
-from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.engines import MemorySource, StatesRequest, Target
 
 #: Data set, distinct states of all labels together, labels, and what greedy search scores less by label.
 KNOWN = [
@@ -31,7 +31,7 @@ def test_all_labels_are_certified(shared_data, name, n_states, n_labels, missed)
     events = sm.read_events(shared_data / f"{name}.train.jsonl")
     template = sm.BSuMM(lookback=5, alpha=0.1, gamma=0.5)
     request = StatesRequest(template.make_summary(), tuple(range(n_labels)), Target((0,), n_labels))
-    (table,) = LocalSource(events).count([request])
+    (table,) = MemorySource(events).count([request])
     assert table.keys.shape == (n_states, n_labels)
 
     greedy = sm.InfluenceGraph(template).fit(events)

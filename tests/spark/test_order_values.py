@@ -31,7 +31,7 @@ def test_read_alike(spark, times):
 
     events = sm.read_events(pa.table(table))
     frame = spark.createDataFrame(rows, "case string, event string, time string")
-    with sm.EventSource.spark(frame) as source:
+    with sm.scan_spark(frame) as source:
         model = sm.MarkovChain(("r",), order=1).fit(source)
         assert model.log_likelihood_ == sm.MarkovChain(("r",), order=1).fit(events).log_likelihood_
         assert source.tied_order == events.tied_order
@@ -44,4 +44,4 @@ def test_refused_alike(spark, value):
     with pytest.raises(
         DataError, match="order column 'time' of the dataframe cannot be put in order: a row holds"
     ):
-        sm.EventSource.spark(frame)
+        sm.scan_spark(frame)

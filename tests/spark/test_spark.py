@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
-from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.spark import session as sessions
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
@@ -31,7 +31,7 @@ def same_counts(source, events):
     """The counts of an order-dependent summary, and what else a source knows."""
     summary = sm.OSuMM(lookback=None).make_summary()
     request = StatesRequest(summary, (0, 1), Target((0,), len(events.labels)))
-    assert_same(source.count([request])[0], LocalSource(events).count([request])[0])
+    assert_same(source.count([request])[0], MemorySource(events).count([request])[0])
     assert source.labels == events.labels
     assert source.label_counts.tolist() == events.label_counts.tolist()
     assert (source.n_sequences, source.tied_order) == (len(events), events.tied_order)
@@ -60,7 +60,7 @@ def test_any_column_gives_what_is_read_in_memory(spark, kind):
     )
     order = False if kind == "none" else None
     events = sm.read_events(table, order=order)
-    with sm.EventSource.spark(spark.createDataFrame(table), order=order, partitions=2) as source:
+    with sm.scan_spark(spark.createDataFrame(table), order=order, partitions=2) as source:
         assert same_counts(source, events)
     assert (events.tied_order > 0) == (kind != "none")
 
@@ -69,7 +69,7 @@ def test_columns_with_odd_names_and_labels_that_are_numbers(spark):
     table = rows().rename_columns(["a.b", "c`d", "e f"])
     table = table.set_column(1, "c`d", pa.array([ord(x) / 2 for x in table.column(1).to_pylist()]))
     names = {"case": "a.b", "event": "c`d", "order": "e f"}
-    with sm.EventSource.spark(spark.createDataFrame(table), **names) as source:
+    with sm.scan_spark(spark.createDataFrame(table), **names) as source:
         assert same_counts(source, sm.read_events(table, **names))
         assert source.labels == ("32.5", "33.0", "33.5")
 
@@ -77,7 +77,7 @@ def test_columns_with_odd_names_and_labels_that_are_numbers(spark):
 def test_many_partitions_are_added_up_on_the_workers(spark):
     table = rows(200, n_cases=30)
     before = cached(spark)
-    with sm.EventSource.spark(spark.createDataFrame(table), partitions=20) as source:
+    with sm.scan_spark(spark.createDataFrame(table), partitions=20) as source:
         assert same_counts(source, sm.read_events(table))
         assert cached(spark) == before + 1
     assert cached(spark) == before
@@ -92,7 +92,7 @@ def test_missing_values(spark, column):
     values = table.column(column).to_pylist()
     values[40] = values[55] = None
     table = table.set_column(at, column, pa.array(values))
-    for read in (lambda: sm.read_events(table), lambda: sm.EventSource.spark(spark.createDataFrame(table))):
+    for read in (lambda: sm.read_events(table), lambda: sm.scan_spark(spark.createDataFrame(table))):
         with pytest.raises(DataError, match=f"column '{column}' .* no value in 2 rows, the first is row 41 "):
             read()
 
@@ -109,15 +109,15 @@ def test_what_cannot_be_learned_from(spark):
         (SettingError, "takes a Spark DataFrame, not Table; give other tables to read_events", lambda: table),
     ):
         with pytest.raises(error, match=words):
-            sm.EventSource.spark(open_())
+            sm.scan_spark(open_())
     with pytest.raises(UnknownLabelError, match="unknown label 'C'"):
-        sm.EventSource.spark(frame, labels=["A", "B"])
+        sm.scan_spark(frame, labels=["A", "B"])
     with pytest.raises(DataError, match=r"no column 'tme'; .*did you mean 'time'"):
-        sm.EventSource.spark(frame, order="tme")
+        sm.scan_spark(frame, order="tme")
     with pytest.raises(SettingError, match="partitions must be a whole number"):
-        sm.EventSource.spark(frame, partitions=0)
+        sm.scan_spark(frame, partitions=0)
     with (
-        sm.EventSource.spark(frame.limit(0), labels=["A"]) as nothing,
+        sm.scan_spark(frame.limit(0), labels=["A"]) as nothing,
         pytest.raises(DataError, match="no events to learn from"),
     ):
         sm.BSuMM("A").fit(nothing)
@@ -153,7 +153,7 @@ def test_predictions(spark, tmp_path):
 
 
 def test_a_dataframe_that_changes_is_noticed(spark):
-    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+    with sm.scan_spark(spark.createDataFrame(rows())) as source:
         source._label_counts = source.label_counts + 1
         with pytest.raises(DataError, match=r"had 63 rows at first and now has 60: .* checkpoint"):
             sm.BSuMM("A").fit(source)
@@ -171,7 +171,7 @@ def test_errors_of_the_workers_are_ours(spark):
         def n_states(self, n_influencers):
             return 4
 
-    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+    with sm.scan_spark(spark.createDataFrame(rows())) as source:
         with pytest.raises(SettingError, match="states must be hashable"):
             sm.SuMM("A", summary=Lists()).fit(source)
         with pytest.raises(SettingError, match="no module 'strategies', which your own code needs; send it"):
@@ -186,7 +186,7 @@ def test_another_python_on_the_workers_is_named(spark, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", str(other))
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(other))
     with pytest.raises(SettingError, match=r"workers' Python .* has no module .* PYSPARK_PYTHON"):
-        sm.EventSource.spark(spark.createDataFrame(rows()))
+        sm.scan_spark(spark.createDataFrame(rows()))
 
 
 def test_other_versions_of_python_are_told(spark):
@@ -205,7 +205,7 @@ def test_other_versions_of_python_are_told(spark):
 def test_workers_of_this_machine_are_this_python(spark, monkeypatch):
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "no such python")
-    with sm.EventSource.spark(spark.createDataFrame(rows())) as source:
+    with sm.scan_spark(spark.createDataFrame(rows())) as source:
         assert same_counts(source, sm.read_events(rows()))
     assert spark.sparkContext.pythonExec == "no such python"  # only ours were told
     assert "PYSPARK_PYTHON" not in os.environ
@@ -223,6 +223,6 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
             return tuple(sorted({name for answer in answers for name in answer}))
 
     monkeypatch.setitem(spark.sparkContext.environment, "SUMMARKOV_KERNELS", "numpy")
-    with sm.EventSource.spark(spark.createDataFrame(rows()), partitions=2) as source:
+    with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
         assert source.run(Backend()) == ("numpy",)
         assert same_counts(source, sm.read_events(rows()))

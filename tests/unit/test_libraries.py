@@ -112,7 +112,7 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
     "pandas": [(lambda: GRAPH.edges_.to_frame("pandas"), "a data frame of pandas")],
     "polars": [(lambda: GRAPH.edges_.to_frame("polars"), "a data frame of polars")],
     "pyspark": [
-        (lambda: sm.EventSource.spark(SimpleNamespace(sparkSession=None)), "a Spark source"),
+        (lambda: sm.scan_spark(SimpleNamespace(sparkSession=None)), "a Spark source"),
         (
             lambda: sm.predict_frame(GRAPH.models_["purchase"], SimpleNamespace(sparkSession=None)),
             "a Spark source",

@@ -191,7 +191,7 @@ def test_the_map_in_contributing_is_true():
         ("models.x", "import rich", "not a place for rich"),
         ("models.x", "def f():\n    import sklearn", "not a place for sklearn"),
         ("models.parameters", "import sklearn", "where it is used"),
-        ("engines.local", "def f():\n    import pyspark", "not a place for pyspark"),
+        ("engines.memory", "def f():\n    import pyspark", "not a place for pyspark"),
         ("engines.x", "import summarkov", "as a whole"),
         ("events.x", "import summarkov.nowhere", "no such room"),
     ],

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines import EventSource, joint_memory, most_memory
+from summarkov.engines import EventSource, joint_memory, make_source, most_memory
 from summarkov.engines.weights import Bootstrap
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
@@ -133,11 +133,11 @@ class TreeContender:
             settings = dict(zip(self.grid, values, strict=True))
             yield settings, self.read(grown, settings)
 
-    def grow(self, train: Any, targets: Sequence[str], sample_weight: Any = None) -> dict[str, TreeSuMM]:
+    def grow(self, train: Any, targets: Sequence[str]) -> dict[str, TreeSuMM]:
         """The trees of the least gamma."""
         least = min(self.grid.get("gamma", (self.template.gamma,)))
         graph = InfluenceGraph(self.template.copy(gamma=least), targets=tuple(targets), n_jobs=self.n_jobs)
-        graph.fit(train, sample_weight=sample_weight)
+        graph.fit(train)
         return {x: model for x, model in graph.models_.items() if isinstance(model, TreeSuMM)}
 
     def read(self, grown: Mapping[str, TreeSuMM], settings: Mapping[str, Any]) -> ModelsPredictor:
@@ -203,12 +203,5 @@ class BagContender:
     ) -> Iterator[dict[str, TreeSuMM]]:
         """The trees of every resample; only sequences with something to count are drawn."""
         draws = Bootstrap(self.n_models, self.seed)
-        if isinstance(train, EventSource):
-            drawn = train.replicated(draws)
-            yield from (trees.grow(drawn.one(number), targets) for number in range(self.n_models))
-            return
-        held = train.lengths > 0
-        for number in range(self.n_models):
-            times = np.zeros(len(train), np.int64)
-            times[held] = draws.weights(number, int(held.sum()))
-            yield trees.grow(train, targets, times)
+        for drawn in make_source(train, n_jobs=self.n_jobs).resamples(draws):
+            yield trees.grow(drawn, targets)

@@ -1,13 +1,14 @@
 """Engines: count requests in, counts out."""
 
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
-from summarkov.engines.event_source import EventSource
-from summarkov.engines.local import LocalSource
+from summarkov.engines.disk import scan_events
+from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
 from summarkov.engines.opening import open_events
 from summarkov.engines.past import Past, joint_memory, most_memory
-from summarkov.engines.replicated import ReplicatedSource
+from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
-from summarkov.engines.source import CountSource, Replicable, Replicates, as_source
+from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.spark import scan_spark
 from summarkov.engines.weights import Bootstrap, Draws, units_of
 
 __all__ = [
@@ -17,20 +18,22 @@ __all__ = [
     "CountSource",
     "Draws",
     "EventSource",
-    "LocalSource",
+    "MemorySource",
     "Past",
     "RecencyCounts",
     "RecencyRequest",
-    "Replicable",
     "ReplicatedSource",
-    "Replicates",
     "Request",
     "StateCounts",
     "StatesRequest",
     "Target",
+    "as_events",
     "as_source",
     "joint_memory",
+    "make_source",
     "most_memory",
     "open_events",
+    "scan_events",
+    "scan_spark",
     "units_of",
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
@@ -15,9 +15,36 @@ from summarkov.engines.requests import Target
 from summarkov.typing import FloatArray, IntArray, KeyArray
 
 
+class _Tables:
+    """Arrays of counts whose last axis is the outcome."""
+
+    @property
+    def tables(self) -> tuple[IntArray, ...]:
+        """All of them."""
+        raise NotImplementedError
+
+    @cached_property
+    def _sums(self) -> tuple[IntArray, ...]:
+        """The sums over outcomes, shared by all targets: N(s), for a start."""
+        return tuple(np.asarray(table.sum(axis=-1)) for table in self.tables)
+
+    def _narrowed(self, joint: Target, target: Target) -> Iterator[IntArray]:
+        """The target's outcomes out of the joint ones, in every table."""
+        for table, rest in zip(self.tables, self._sums, strict=True):
+            if joint == target:
+                yield table
+                continue
+            picked = pick_outcomes(partial(_column, table), rest, joint, target)
+            yield picked.transpose((*range(1, picked.ndim), 0))
+
+
+def _column(table: IntArray, outcome: int) -> IntArray:
+    return np.asarray(table[..., outcome])
+
+
 @travels
 @dataclass(frozen=True)
-class StateCounts:
+class StateCounts(_Tables):
     """N(x; s): ``counts[s, x]`` for the state whose key is ``keys[s]``, states in the order of keys.
 
     Replicates, where there are some, are the first axis: ``counts[b, s, x]``.
@@ -26,15 +53,15 @@ class StateCounts:
     keys: KeyArray
     counts: IntArray
 
+    @property
+    def tables(self) -> tuple[IntArray, ...]:
+        return (self.counts,)
+
     def narrow(self, joint: Target, target: Target) -> StateCounts:
         """The counts for one target out of those for several."""
+        (counts,) = self._narrowed(joint, target)
         # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
-        return StateCounts(self.keys, np.ascontiguousarray(_narrow(self.counts, self._n, joint, target)))
-
-    @cached_property
-    def _n(self) -> IntArray:
-        """N(s), shared by all targets."""
-        return np.asarray(self.counts.sum(axis=-1))
+        return StateCounts(self.keys, np.ascontiguousarray(counts))
 
     @staticmethod
     def total(parts: Sequence[StateCounts]) -> StateCounts:
@@ -63,7 +90,7 @@ class StateCounts:
 
 @travels
 @dataclass(frozen=True)
-class CandidateCounts:
+class CandidateCounts(_Tables):
     """N(x; s) and, for each candidate z, N(x; s, level of z).
 
     ``present[c, s, l - 1, x]`` counts level l of candidate c, from 1 on; absence is what remains of
@@ -74,16 +101,14 @@ class CandidateCounts:
     counts: IntArray
     present: IntArray
 
+    @property
+    def tables(self) -> tuple[IntArray, ...]:
+        return self.counts, self.present
+
     def narrow(self, joint: Target, target: Target) -> CandidateCounts:
         """The counts for one target out of those for several."""
-        n, n_present = self._n
-        counts = np.ascontiguousarray(_narrow(self.counts, n, joint, target))
-        return CandidateCounts(self.keys, counts, _narrow(self.present, n_present, joint, target))
-
-    @cached_property
-    def _n(self) -> tuple[IntArray, IntArray]:
-        """N(s) and N(s, level of z), shared by all targets."""
-        return np.asarray(self.counts.sum(axis=-1)), np.asarray(self.present.sum(axis=-1))
+        counts, present = self._narrowed(joint, target)
+        return CandidateCounts(self.keys, np.ascontiguousarray(counts), present)
 
     @staticmethod
     def total(parts: Sequence[CandidateCounts]) -> CandidateCounts:
@@ -102,7 +127,7 @@ class CandidateCounts:
 
 @travels
 @dataclass(frozen=True)
-class RecencyCounts:
+class RecencyCounts(_Tables):
     """What tests would tell apart at some leaves of a tree, see :func:`kernels.count_tests`."""
 
     counts: IntArray
@@ -111,18 +136,12 @@ class RecencyCounts:
     pairs: IntArray
 
     @property
-    def _tables(self) -> tuple[IntArray, ...]:
+    def tables(self) -> tuple[IntArray, ...]:
         return self.counts, self.lags, self.starts, self.pairs
 
     def narrow(self, joint: Target, target: Target) -> RecencyCounts:
         """The counts for one target out of those for several."""
-        each = zip(self._tables, self._n, strict=True)
-        return RecencyCounts(*(_narrow(table, n, joint, target) for table, n in each))
-
-    @cached_property
-    def _n(self) -> tuple[IntArray, ...]:
-        """The sums over outcomes, shared by all targets."""
-        return tuple(np.asarray(table.sum(axis=-1)) for table in self._tables)
+        return RecencyCounts(*self._narrowed(joint, target))
 
     @staticmethod
     def total(parts: Sequence[RecencyCounts]) -> RecencyCounts:
@@ -130,16 +149,16 @@ class RecencyCounts:
         if len(parts) == 1:
             return parts[0]
         return RecencyCounts(
-            *(np.sum(tables, axis=0) for tables in zip(*(p._tables for p in parts), strict=True))
+            *(np.sum(tables, axis=0) for tables in zip(*(p.tables for p in parts), strict=True))
         )
 
     def leaf(self, number: int) -> RecencyCounts:
         """The counts at one of the leaves."""
-        return RecencyCounts(*(table[number : number + 1] for table in self._tables))
+        return RecencyCounts(*(table[number : number + 1] for table in self.tables))
 
     def minus(self, other: RecencyCounts) -> RecencyCounts:
         """What is left of a leaf without one of its branches: the other branch."""
-        return RecencyCounts(*(a - b for a, b in zip(self._tables, other._tables, strict=True)))
+        return RecencyCounts(*(a - b for a, b in zip(self.tables, other.tables, strict=True)))
 
 
 Counts = StateCounts | CandidateCounts | RecencyCounts
@@ -194,28 +213,33 @@ def total(parts: Sequence[Counts]) -> Counts:
     return StateCounts.total(parts)  # type: ignore[arg-type]
 
 
-def one_of(counts: Counts, at: int) -> Counts:
+def pick_replicate(counts: Counts, at: int) -> Counts:
     """The counts of one replicate of several."""
-    if isinstance(counts, CandidateCounts):
-        return CandidateCounts(counts.keys, counts.counts[at], counts.present[at])
-    if isinstance(counts, StateCounts):
-        return StateCounts(counts.keys, counts.counts[at])
-    return RecencyCounts(*(table[at] for table in counts._tables))
+    return with_tables(counts, (table[at] for table in counts.tables))
 
 
-def _narrow(counts: IntArray, n: IntArray, joint: Target, target: Target) -> IntArray:
-    """Pick the target's outcomes out of the joint ones; all others, of ``n``, are its residual."""
-    if joint == target:
-        return counts
-    columns = [bisect.bisect_left(joint.codes, code) for code in target.codes]
-    narrowed = np.empty((target.n_outcomes, *n.shape), np.int64)  # one outcome at a time is faster
-    for outcome, column in enumerate(columns):
-        narrowed[outcome] = counts[..., column]
+def with_tables(counts: Counts, tables: Iterable[IntArray]) -> Counts:
+    """Counts of the same states with other arrays."""
+    if isinstance(counts, RecencyCounts):
+        return RecencyCounts(*tables)
+    return type(counts)(counts.keys, *tables)
+
+
+def pick_outcomes(
+    column: Callable[[int], IntArray], rest: IntArray, joint: Target, target: Target
+) -> IntArray:
+    """A target's outcomes out of the joint ones, as the first axis, with the residual one if it has that.
+
+    ``column(i)`` has the counts of outcome i of the joint target, and ``rest`` the sums over all outcomes.
+    """
+    picked = np.empty((target.n_outcomes, *rest.shape), np.int64)  # one outcome at a time is faster
+    for outcome, code in enumerate(target.codes):
+        picked[outcome] = column(bisect.bisect_left(joint.codes, code))
     if target.has_residual:
-        narrowed[-1] = n
-        for outcome in range(len(columns)):
-            narrowed[-1] -= narrowed[outcome]
-    return narrowed.transpose((*range(1, narrowed.ndim), 0))
+        picked[-1] = rest
+        for outcome in range(len(target.codes)):
+            picked[-1] -= picked[outcome]
+    return picked
 
 
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:

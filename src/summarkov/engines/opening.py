@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from summarkov.engines.event_source import EventSource
-from summarkov.engines.stream import open_stream
-from summarkov.errors import DataError, SettingError
+from summarkov.engines.disk import scan_events
+from summarkov.engines.source import EventSource
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.io import read_events
-from summarkov.io.files import ENDINGS, find_files, format_of
+from summarkov.io.files import ENDINGS, STREAMED, format_of
 from summarkov.io.scan import Progress
 
 Path = str | os.PathLike[str]
@@ -23,8 +23,6 @@ Path = str | os.PathLike[str]
 _TEXT_BYTE = 3
 #: How many bytes of an event log a packed one holds, about.
 _PACKED = 10
-#: Formats that can be streamed, and which reader does it.
-_STREAMED = {"parquet": "parquet", "csv": "csv", "tsv": "csv", "jsonl": "jsonl"}
 
 
 @contextmanager
@@ -85,9 +83,14 @@ def open_events(
             'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
             "sessions first (read_events and write_events; summarkov convert)"
         )
-    reader = _STREAMED[_streamed_format(path, format)]
-    with open_stream(
-        reader, path, columns, None, bytes_of(memory), n_jobs, None, progress, names=names
+    with scan_events(
+        path,
+        **columns,
+        format=format,
+        memory=bytes_of(memory),
+        n_jobs=n_jobs,
+        names=names,
+        progress=progress,
     ) as source:
         yield source
 
@@ -133,33 +136,9 @@ def _needed(path: Path, format: str | None) -> int:
             with open(path, "rb") as file:
                 metadata = parquet.read_metadata(file)
             return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
-        if kind not in _STREAMED:
+        if kind not in (*STREAMED, "tsv"):
             return 0  # it cannot be streamed
         packed = os.fspath(path).lower().endswith(ENDINGS)
         return os.path.getsize(path) * _TEXT_BYTE * (_PACKED if packed else 1)
     except Exception:
         return 0
-
-
-def _streamed_format(path: Path, asked: str | None) -> str:
-    """The format of a file, or of those in a folder or of a pattern."""
-    if asked is None and os.path.isdir(path):
-        found = []
-        for format in ("parquet", "csv", "jsonl"):
-            try:
-                find_files(path, format)
-                found.append(format)
-            except DataError:
-                continue
-        if len(found) != 1:
-            what = " and ".join(found) or "no parquet, csv or jsonl"
-            raise DataError(
-                f"the folder {os.fspath(path)} holds {what} files; say which to read with format="
-            )
-        return found[0]
-    kind = format_of(os.fspath(path), asked)
-    if kind not in _STREAMED:
-        raise SettingError(
-            f"{os.fspath(path)} is of a format ({kind}) that is read into memory only; save it as .jsonl"
-        )
-    return kind

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
-from summarkov.events import EventSequences
 from summarkov.events.block import Block
 from summarkov.kernels import Index
 from summarkov.summaries import Summary
@@ -69,37 +67,13 @@ def most_memory(memories: Iterable[tuple[int, int | None]]) -> tuple[int, int | 
     return max(recents), max((first for first in firsts if first is not None), default=None)
 
 
-@dataclass(frozen=True)
-class Piece:
-    """The events from ``start`` to ``stop``, of the sequences from ``first`` to before ``last``."""
-
-    start: int
-    stop: int
-    first: int
-    last: int
-    index: Index  # with the past of a sequence that was cut at ``start``
-
-
-def pieces(events: EventSequences, cuts: Sequence[int], memory: tuple[int, int | None]) -> Iterator[Piece]:
-    """Cut at ``cuts`` (0, ..., N), remembering as much of the past as ``memory`` asks."""
-    past, offsets = Past(), events.offsets
-    for start, stop in pairwise(cuts):
-        first = max(0, int(np.searchsorted(offsets, start, side="right")) - 1)
-        last = max(first, int(np.searchsorted(offsets, stop, side="left")))
-        inside = np.clip(offsets[first : last + 1], start, stop) - start
-        index = past.index(events.codes[start:stop], inside, len(events.labels))
-        yield Piece(start, stop, first, last, index)
-        begin = int(offsets[np.searchsorted(offsets, stop, side="right") - 1])
-        past = past_after(past, events.codes[start:stop], begin - start, memory)
-
-
-def carried(
+def carry_past(
     blocks: Iterable[Block],
     n_labels: int,
     memory: tuple[int, int | None],
     translate: CodeArray | None = None,
 ) -> Iterator[tuple[Block, Index]]:
-    """Each of the blocks of a file, with the past of a sequence that was cut before it.
+    """Each of some blocks in a row, with the past of a sequence that was cut before it.
 
     ``translate``, if given, has the code to use for each code of the blocks.
     """
@@ -111,13 +85,7 @@ def carried(
 
 
 def past_after(past: Past, codes: CodeArray, begin: int, memory: tuple[int, int | None]) -> Past:
-    """The past at the end of a piece whose last sequence begins at ``begin``: before it, where it was cut."""
+    """The past at the end of a block whose last sequence begins at ``begin``: before it, where it was cut."""
     if begin <= 0:  # the sequence cut at the end was cut at the start too, or begins there
         return past.extend(codes, memory)
     return Past().extend(codes[begin:], memory)
-
-
-def even_cuts(n_events: int, n_pieces: int) -> list[int]:
-    """Where to cut ``n_events`` events into pieces of about equal size; one piece if there are none."""
-    cuts = np.unique(np.linspace(0, n_events, n_pieces + 1).astype(np.int64)).tolist()
-    return cuts if len(cuts) > 1 else [0, n_events]

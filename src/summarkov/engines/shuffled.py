@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -12,23 +12,18 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
-from summarkov.engines.event_source import EventSource
-from summarkov.engines.local import LocalSource
 from summarkov.engines.past import Past, past_after
-from summarkov.engines.pools import pool_of
 from summarkov.engines.requests import Target
-from summarkov.engines.resampled import Places
-from summarkov.engines.source import CountSource
+from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.surveys import Asked
-from summarkov.engines.work import EVENT_BYTES, Part, in_memory
+from summarkov.engines.weights import Places
+from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block
 from summarkov.typing import CodeArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5
-#: Replicates to a pass: few where a pass costs little, so that progress is told.
-_TOGETHER, _TOGETHER_ELSEWHERE = 10, 25
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
@@ -48,23 +43,21 @@ class Shuffles:
     within: int | None = None
     kept: int = 0
 
-    def codes(self, replicate: int, stretch: Stretch, numbers: npt.ArrayLike) -> CodeArray:
-        """The events of a stretch of sequences, which have these numbers."""
+    def codes(self, replicate: int, block: ShuffledBlock, numbers: npt.ArrayLike) -> CodeArray:
+        """The events of a block of sequences, which have these numbers."""
         if not replicate:
-            return stretch.codes
+            return block.codes
         seeds = kernels.sequence_seeds(self.seed, replicate, numbers)
         within = kernels.UNLIMITED if self.within is None else self.within
-        made: CodeArray = kernels.shuffled(
-            stretch.codes, stretch.offsets, seeds, stretch.begun, self.kept, within
-        )
+        made: CodeArray = kernels.shuffled(block.codes, block.offsets, seeds, block.begun, self.kept, within)
         return made
 
 
-class Stretch(NamedTuple):
+class ShuffledBlock(NamedTuple):
     """Some events in a row that can be shuffled by themselves.
 
     ``offsets`` cut them into sequences, of which the first is number ``first`` of its part and continues one
-    with ``begun`` events before it; ``goes_on`` says whether the last goes on in the next stretch.
+    with ``begun`` events before it; ``goes_on`` says whether the last goes on in the next block.
     """
 
     codes: CodeArray
@@ -74,7 +67,9 @@ class Stretch(NamedTuple):
     goes_on: bool
 
 
-def stretches(blocks: Iterable[Block], within: int | None, most: int, kept: int = 0) -> Iterator[Stretch]:
+def cut_for_shuffling(
+    blocks: Iterable[Block], within: int | None, most: int, kept: int = 0
+) -> Iterator[ShuffledBlock]:
     """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
     held, begun, done = np.empty(0, np.int32), 0, 0
     for block in blocks:
@@ -95,7 +90,9 @@ def stretches(blocks: Iterable[Block], within: int | None, most: int, kept: int 
         inside = offsets[: ended + 1]
         is_cut = stop > int(inside[-1])
         if stop or ended:
-            yield Stretch(codes[:stop], np.append(inside, stop) if is_cut else inside, done, begun, is_cut)
+            yield ShuffledBlock(
+                codes[:stop], np.append(inside, stop) if is_cut else inside, done, begun, is_cut
+            )
         begun = before + stop - int(inside[-1]) if block.goes_on else 0
         done += ended
         held = codes[stop:]
@@ -125,20 +122,14 @@ def count_shuffled(
     labels asked about, and one more for the rest.
     """
     strata = position_strata(longest_reach(asked))
-    run: Callable[[ShuffledWork], list[StateCounts]]
-    if isinstance(source, EventSource):
-        run, numbers, weights, together = source.run, source.numbers(), None, _TOGETHER_ELSEWHERE
-    elif isinstance(source, LocalSource):
-        part = replace(in_memory(source.events), n_jobs=source.n_jobs)
-        run, numbers = partial(_run_in_memory, part), [range(source.n_sequences)]
-        weights, together = source.weights, _TOGETHER
-    else:
+    if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
     parts: list[list[StateCounts]] = []
     everything = range(shuffles.n + 1)
-    for start in range(0, len(everything), together):
-        some = tuple(everything[start : start + together])
-        parts.append(run(ShuffledWork(tuple(asked), shuffles, some, strata, numbers, weights)))
+    for start in range(0, len(everything), source.shuffles_together):
+        some = tuple(everything[start : start + source.shuffles_together])
+        work = ShuffledWork(tuple(asked), shuffles, some, strata, source.numbers(), source.weights)
+        parts.append(source.run(work))
         if progress is not None:
             progress(some[-1], shuffles.n)
     return [_beside(same) for same in zip(*parts, strict=True)]
@@ -150,10 +141,6 @@ def _memory(asked: Sequence[Asked]) -> tuple[int, int | None]:
     limits = [k for _, k in windows if k is not None]
     recent = max([*limits, *(d for d, _ in windows)], default=1)
     return recent, None if len(limits) == len(windows) else 1
-
-
-def _run_in_memory(part: Part, work: ShuffledWork) -> list[StateCounts]:
-    return work.run(part)
 
 
 def longest_reach(asked: Sequence[Asked]) -> int | None:
@@ -186,20 +173,20 @@ class ShuffledWork:
     weights: IntArray | None  # of the sequences by number, in units of 1 / scale
 
     def run(self, part: Part) -> list[StateCounts]:
-        """Stretch by stretch, a thread for each replicate."""
+        """Block by block, a thread for each replicate."""
         n_labels = len(part.labels)
         asked = _in_arrays(self.asked, n_labels, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
-        read = stretches(
+        read = cut_for_shuffling(
             part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept
         )
         with pool_of(part.n_jobs) as pool:
-            for stretch in read:
-                n = len(stretch.offsets) - 1
-                numbers = np.asarray(self.numbers[part.number][stretch.first : stretch.first + n], np.int64)
+            for block in read:
+                n = len(block.offsets) - 1
+                numbers = np.asarray(self.numbers[part.number][block.first : block.first + n], np.int64)
                 weights = None if self.weights is None else self.weights[numbers]
-                here = _Here(stretch, numbers, weights, self.shuffles, n_labels, _memory(self.asked))
+                here = _Here(block, numbers, weights, self.shuffles, n_labels, _memory(self.asked))
                 found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
@@ -220,7 +207,7 @@ class ShuffledWork:
 
 
 def _added(one: Sequence[StateCounts], two: Sequence[StateCounts]) -> list[StateCounts]:
-    """The tables of two stretches as those of both."""
+    """The tables of two blocks as those of both."""
     return [StateCounts.total(pair) for pair in zip(one, two, strict=True)]
 
 
@@ -235,9 +222,9 @@ def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
 
 @dataclass(frozen=True)
 class _Here:
-    """A stretch, with the numbers and weights of its sequences."""
+    """A block, with the numbers and weights of its sequences."""
 
-    stretch: Stretch
+    block: ShuffledBlock
     numbers: IntArray
     weights: IntArray | None
     shuffles: Shuffles
@@ -247,15 +234,15 @@ class _Here:
     def count(
         self, asked: kernels.PresenceAsked, replicate_and_past: tuple[int, Past]
     ) -> tuple[list[StateCounts], Past]:
-        """The tables of one replicate, and the past of the stretch that comes next."""
+        """The tables of one replicate, and the past of the block that comes next."""
         replicate, past = replicate_and_past
-        codes = self.shuffles.codes(replicate, self.stretch, self.numbers)
-        index = past.index(codes, self.stretch.offsets, self.n_labels)
-        counted = kernels.count_presence(index, self.stretch.begun, self.weights, asked)
+        codes = self.shuffles.codes(replicate, self.block, self.numbers)
+        index = past.index(codes, self.block.offsets, self.n_labels)
+        counted = kernels.count_presence(index, self.block.begun, self.weights, asked)
         tables = [StateCounts(*table) for table in counted]
-        if not self.stretch.goes_on:
+        if not self.block.goes_on:
             return tables, Past()
-        return tables, past_after(past, codes, int(self.stretch.offsets[-2]), self.memory)
+        return tables, past_after(past, codes, int(self.block.offsets[-2]), self.memory)
 
 
 def _in_arrays(asked: Sequence[Asked], n_labels: int, strata: Sequence[int]) -> kernels.PresenceAsked:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.event_source import EventSource
-from summarkov.engines.local import SHARD_EVENTS, LocalSource
-from summarkov.engines.past import carried, even_cuts, pieces
-from summarkov.engines.source import CountSource
-from summarkov.engines.work import EVENT_BYTES, Part, in_memory
-from summarkov.events import EventSequences
+from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.work import EVENT_BYTES, Part
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -58,14 +53,9 @@ def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed
     """Answer for several targets in one pass; None from a source that shows its counts only."""
     pairs = np.array([pair for one in asked for pair in one.pairs()], np.int64).reshape(-1, 4)
     work = FollowedWork(pairs)
-    if not len(pairs):
-        counts = np.zeros((0, 2), np.int64)
-    elif isinstance(source, EventSource):
-        counts = source.run(work)
-    elif isinstance(source, LocalSource):
-        counts = work.add(_in_memory(source, work.memory))
-    else:
+    if not isinstance(source, EventSource):
         return [None] * len(asked)
+    counts = source.run(work) if len(pairs) else np.zeros((0, 2), np.int64)
     answers: list[Followed | None] = []
     start = 0
     for one in asked:
@@ -74,23 +64,6 @@ def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed
         answers.append(Followed(mine[:, 0, 0], mine[:, :, 1]))
         start += shape[0] * shape[1]
     return answers
-
-
-class Cut(NamedTuple):
-    """Some sequences, the weights of them, and whether the first goes on from the cut before."""
-
-    events: kernels.Index
-    weights: IntArray | None
-    goes_on: bool
-
-
-def _in_memory(source: LocalSource, memory: tuple[int, int | None]) -> Iterator[Cut]:
-    """Events in memory, a shard at a time."""
-    events, weights = source.events, source.weights
-    cuts = even_cuts(events.n_events, -(-events.n_events // SHARD_EVENTS))
-    for piece in pieces(events, cuts, memory):
-        here = None if weights is None else weights[piece.first : piece.last]
-        yield Cut(piece.index, here, piece.start > events.offsets[piece.first])
 
 
 @dataclass(frozen=True)
@@ -107,28 +80,19 @@ class FollowedWork:
         return int(near), 1 if (lookbacks == kernels.UNLIMITED).any() else None
 
     def run(self, part: Part) -> IntArray:
-        """Block by block."""
-
-        def cuts() -> Iterator[Cut]:
-            goes_on = False
-            for block, index in carried(part.blocks(EVENT_BYTES), len(part.labels), self.memory):
-                if len(block.codes):
-                    yield Cut(index, None, goes_on)
-                goes_on = block.goes_on
-
-        return self.add(cuts())
-
-    def add(self, cuts: Iterable[Cut]) -> IntArray:
-        """Add up what was counted; a sequence that goes on after a cut is counted once."""
+        """Block by block; a sequence that goes on after a cut is counted once."""
         totals = np.zeros((len(self.pairs), 2), np.int64)
         counted = np.zeros((len(self.pairs), 2), np.int32)  # whether the last sequence is
-        for index, weights, goes_on in cuts:
-            counts, ends = kernels.count_followed(index, weights, self.pairs)
-            if goes_on:
-                again = counted & ends[:, :, 0]
-                totals -= again if weights is None else again * weights[0]
-            one = goes_on and len(index.offsets) == 2  # all of it is of the sequence that went on
-            totals, counted = totals + counts, ends[:, :, 1] | (counted if one else 0)
+        goes_on = False
+        for block, index in part.indexed(part.most_events(EVENT_BYTES), self.memory):
+            if len(block.codes):
+                counts, ends = kernels.count_followed(index, block.weights, self.pairs)
+                if goes_on:
+                    again = counted & ends[:, :, 0]
+                    totals -= again if block.weights is None else again * block.weights[0]
+                one = goes_on and len(index.offsets) == 2  # all of it is of the sequence that went on
+                totals, counted = totals + counts, ends[:, :, 1] | (counted if one else 0)
+            goes_on = block.goes_on
         return totals
 
     def total(self, answers: Sequence[IntArray]) -> IntArray:
@@ -136,14 +100,14 @@ class FollowedWork:
         return np.asarray(np.sum(answers, axis=0))
 
 
-def count_starts(events: EventSequences | EventSource) -> IntArray:
-    """How many sequences begin with each label, in one pass.
+def count_starts(source: EventSource) -> IntArray:
+    """How many sequences begin with each label, in one pass; weights do not matter.
 
-    >>> count_starts(EventSequences.from_lists([["A", "B"], ["B"], [], ["A"]])).tolist()
+    >>> from summarkov.engines import as_source
+    >>> count_starts(as_source([["A", "B"], ["B"], [], ["A"]])).tolist()
     [2, 1]
     """
-    work = StartsWork()
-    return events.run(work) if isinstance(events, EventSource) else work.run(in_memory(events))
+    return source.run(StartsWork())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -54,6 +55,10 @@ def refuse_overflow(total: float, scale: int) -> None:
             f"the events weigh {total / scale:g} together, more than can be counted exactly; scale the "
             "weights down"
         )
+
+
+#: For each part of a source, the place of each of its sequences that are not empty among all such.
+Places = Sequence[Sequence[int] | IntArray]
 
 
 class Draws(Protocol):

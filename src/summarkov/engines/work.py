@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
+from summarkov import kernels
 from summarkov.engines.counts import Counts, total
-from summarkov.engines.local import AT_ONCE, SHARD_EVENTS, TABLE_BYTES
-from summarkov.engines.past import carried, joint_memory
-from summarkov.engines.pools import pool_of
-from summarkov.engines.requests import Request
+from summarkov.engines.past import carry_past, joint_memory
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.engines.shard import Shard
-from summarkov.events import EventSequences
+from summarkov.errors import SettingError
 from summarkov.events.block import Block
+from summarkov.settings import is_whole
 
+#: Events in a shard at most: bounds what the kernels need beside the data itself, which is more in NumPy.
+SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
 #: What the kernels need for an event while they count, beside the counts.
 EVENT_BYTES = 1 << 7
+#: Requests whose counts of several shards are in memory at once.
+AT_ONCE = 32
+#: Bytes that the tables of one request may take.
+TABLE_BYTES = 1 << 30
+#: More threads than any machine has cores.
+_MOST_THREADS = 1024
 
 Answer = TypeVar("Answer")
 
@@ -31,6 +39,7 @@ class Part:
 
     ``read(n)`` reads all of them in blocks of at most ``n`` events, and one empty block if there are none.
     ``number`` counts the parts of a source, and ``room`` is a folder for temporary files, if there is one.
+    A part in memory knows its number of events, and ``kept`` is what it keeps from pass to pass.
     """
 
     read: Callable[[int], Iterator[Block]]
@@ -39,26 +48,40 @@ class Part:
     n_jobs: int = 1
     number: int = 0
     room: Path | None = None
+    n_events: int | None = None
+    kept: dict[Hashable, Any] | None = None
 
     def blocks(self, event_bytes: int) -> Iterator[Block]:
-        """All events, as many at a time as fit into memory if each takes so many bytes."""
-        return self.read(max(1, min(SHARD_EVENTS, self.memory // (event_bytes * self.n_jobs))))
+        """All events, as many at a time as fit into memory if each takes ``event_bytes`` bytes."""
+        return self.read(self.most_events(event_bytes))
 
+    def most_events(self, event_bytes: int) -> int:
+        """How many events of ``event_bytes`` bytes each fit into memory; fewer, to keep all threads busy."""
+        most = max(1, min(SHARD_EVENTS, self.memory // (event_bytes * self.n_jobs)))
+        if self.n_events is None or self.n_jobs == 1:
+            return most
+        rounds = max(1, -(-self.n_events // (most * self.n_jobs)))  # as many blocks for each thread
+        return max(1, -(-self.n_events // (rounds * self.n_jobs)))
 
-def in_memory(events: EventSequences, *, cut: bool = True) -> Part:
-    """Events in memory as a part, which may be cut into blocks or not."""
+    def indexed(self, most: int, memory: tuple[int, int | None]) -> Iterable[tuple[Block, kernels.Index]]:
+        """Blocks of at most ``most`` events, each with the past of a sequence that was cut before it.
 
-    def read(most: int) -> Iterator[Block]:
-        ends, n = events.offsets[1:], max(events.n_events, 1)
-        most = most if cut else n
-        first = 0  # sequence that has not ended yet
-        for start in range(0, n, most):
-            codes = events.codes[start : start + most]
-            last = int(np.searchsorted(ends, start + len(codes), side="right"))
-            yield Block.of(codes, ends[first:last] - start)
-            first = last
+        A part in memory keeps them for the next pass, with what kernels have looked up.
+        """
+        if self.kept is None or self.n_events is None:
+            return carry_past(self.read(most), len(self.labels), memory)
+        if self.n_events <= most:  # nothing is cut, so nothing need be remembered
+            most, memory = max(1, self.n_events), (0, None)
+        if self.kept.get("cut") != (most, memory):
+            self.kept["cut"] = most, memory
+            self.kept["blocks"] = list(carry_past(self.read(most), len(self.labels), memory))
+        kept: list[tuple[Block, kernels.Index]] = self.kept["blocks"]
+        return kept
 
-    return Part(read, events.labels, TABLE_BYTES)
+    def seen(self, read: Callable[[int], Iterator[Block]], labels: tuple[str, ...] | None = None) -> Part:
+        """The same part with other events in it, and perhaps other labels."""
+        labels = self.labels if labels is None else labels
+        return replace(self, read=read, labels=labels, n_events=None, kept=None)
 
 
 class Work(Protocol[Answer]):
@@ -78,10 +101,10 @@ class CountWork:
     requests: tuple[Request, ...]
 
     def run(self, part: Part) -> list[Counts]:
-        """Count block by block."""
+        """Count shard by shard, as many at a time as there are threads."""
         summaries = {id(request.summary): request.summary for request in self.requests}.values()
-        blocks = carried(part.blocks(EVENT_BYTES), len(part.labels), joint_memory(summaries))
-        shards = (Shard(index, part.labels) for _, index in blocks)
+        indexed = part.indexed(part.most_events(EVENT_BYTES), joint_memory(summaries))
+        shards = (Shard(index, part.labels, block.weights) for block, index in indexed)
         totals: dict[int, Counts] = {}
         with pool_of(part.n_jobs) as pool:
             while together := list(islice(shards, part.n_jobs)):
@@ -97,3 +120,43 @@ class CountWork:
     def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
         """Add up what was counted in several parts."""
         return [total(same) for same in zip(*answers, strict=True)]
+
+
+def most_targets(requests: Sequence[Request], table_bytes: int) -> int:
+    """How many labels may share one table of candidates."""
+    cells = [2 * len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)]
+    cells += [r.cells for r in requests if isinstance(r, RecencyRequest)]
+    return max(1, (table_bytes >> 2) // (8 * max([*cells, 2])))
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
+    """What runs tasks in ``n_jobs`` threads."""
+    return ThreadPoolExecutor(n_jobs) if n_jobs > 1 else Inline()
+
+
+class Inline:
+    """A pool of no threads."""
+
+    map = staticmethod(map)
+
+    def __enter__(self) -> Inline:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
+def threads(n_jobs: int | None) -> int:
+    """The number of threads asked for."""
+    if n_jobs is None:
+        return 1
+    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
+    if n_jobs > _MOST_THREADS:
+        raise SettingError(
+            f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one a core"
+        )
+    return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)

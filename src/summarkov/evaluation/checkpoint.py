@@ -14,7 +14,7 @@ import numpy as np
 
 from summarkov import __version__
 from summarkov.baselines import Contender
-from summarkov.engines import EventSource
+from summarkov.engines import make_source
 from summarkov.engines.work import Part
 from summarkov.errors import SettingError, naming_the_disk
 from summarkov.evaluation.tuning import Split, Tuned
@@ -26,19 +26,17 @@ _START = '{"name": "'
 def contents(split: Split) -> str:
     """What train, dev and test hold, as a checksum.
 
-    That of a source depends on where its parts are cut too: so it is never that of other data, but opened
-    with other settings, or in memory, the same data may have another one.
+    It depends on where the parts of a source are cut too: so it is never that of other data, but opened
+    with other settings the same data may have another one.
     """
     digest = hashlib.sha256()
     for part in (split.train, split.dev, split.test):
-        if isinstance(part, EventSource):
-            found = part.run(ChecksumWork())
-            for number, checksum in sorted(found):
-                digest.update(f"{number} {checksum} ".encode())
-            for numbers in part.numbers():
-                digest.update(np.asarray(numbers, np.int64).tobytes())
-        else:
-            digest.update(part.codes.tobytes() + part.offsets.tobytes())
+        source = make_source(part)
+        found = source.run(ChecksumWork())
+        for number, checksum in sorted(found):
+            digest.update(f"{number} {checksum} ".encode())
+        for numbers in source.numbers():
+            digest.update(np.asarray(numbers, np.int64).tobytes())
         digest.update("\0".join(part.labels).encode())
     return digest.hexdigest()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,11 +10,11 @@ import numpy as np
 
 from summarkov.baselines import BlockPredictor, Predictor
 from summarkov.baselines.contenders import Data
-from summarkov.engines import EventSource, most_memory
+from summarkov.engines import make_source, most_memory
 from summarkov.engines.messages import travels
-from summarkov.engines.past import carried
+from summarkov.engines.past import carry_past
 from summarkov.engines.views import in_order
-from summarkov.engines.work import EVENT_BYTES, Answer, Part, Work, in_memory
+from summarkov.engines.work import EVENT_BYTES, Part
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences
@@ -82,8 +83,8 @@ class Questions:
         """Every block of a part with what is told of each target; ``cells``: numbers to keep an event."""
         memory = most_memory(question.predictor.memory() for question in self.each)
         carries = [0.0] * len(self.each)
-        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells)
-        for block, index in carried(blocks, len(part.labels), memory):
+        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.piecewise else part.read(sys.maxsize)
+        for block, index in carry_past(blocks, len(part.labels), memory):
             yield block, self._told(block, index, part.labels, carries)
 
     def _told(
@@ -116,7 +117,7 @@ class Questions:
 def log_likelihoods(data: Data, contender: str, asked: Mapping[str, Predictor]) -> dict[str, float]:
     """The log-likelihood of each target, summed over all positions."""
     questions = _questions(data, contender, asked)
-    sums = _run(data, LikelihoodWork(questions), questions)
+    sums = make_source(data).run(LikelihoodWork(questions))
     return {question.target: float(each) for question, each in zip(questions.each, sums, strict=True)}
 
 
@@ -165,11 +166,11 @@ def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accura
     """Measure predictions, and the accuracy of the next event too if that is wanted and fits into memory."""
     questions = _questions(data, contender, asked)
     accuracy &= questions.piecewise or data.n_events * len(asked) <= _MOST_CELLS
-    found = _run(data, ReportWork(questions, accuracy), questions)
-    numbers = data.numbers() if isinstance(data, EventSource) else [range(len(data))]
+    source = make_source(data)
+    found = source.run(ReportWork(questions, accuracy))
     return Report(
         {question.target: sums for question, sums in zip(questions.each, found.sums, strict=True)},
-        in_order(dict(found.by_sequence), numbers, np.float64),
+        in_order(dict(found.by_sequence), source.numbers(), np.float64),
         found.hits if accuracy else None,
     )
 
@@ -234,10 +235,3 @@ def _questions(data: Data, contender: str, asked: Mapping[str, Predictor]) -> Qu
                 "see BlockPredictor"
             )
     return Questions(contender, tuple(questions))
-
-
-def _run(data: Data, work: Work[Answer], questions: Questions) -> Answer:
-    """Do some work on all events, in memory or where they are."""
-    if isinstance(data, EventSource):
-        return data.run(work)
-    return work.run(in_memory(data, cut=questions.piecewise))

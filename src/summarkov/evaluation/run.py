@@ -9,9 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from summarkov.baselines import Contender
-from summarkov.baselines.contenders import Data
-from summarkov.engines import EventSource
-from summarkov.engines.views import SelectedSource, recoded
+from summarkov.engines import EventSource, as_events
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
@@ -19,7 +17,6 @@ from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.events.prepare import split_numbers
 from summarkov.events.vocabulary import Label, vocabulary_of
-from summarkov.io import read_events
 from summarkov.models import SummaryModel
 from summarkov.settings import MOST_REPLICATES, check_whole, seed_of, write_progress
 from summarkov.typing import IntArray
@@ -139,35 +136,19 @@ def _splits(
     if dev is not None:
         if splits != 1:
             raise SettingError("splits= is for one data set; train, dev and test are already split")
-        parts = [_read(part) for part in (train, dev, test)]
+        parts = [as_events(part) for part in (train, dev, test)]
         labels = sorted({label for part in parts for label in part.labels})
-        split = _checked(Split(*(_recoded(part, labels) for part in parts)))
-        return [(split, np.arange(_n_sequences(split.test)))]
+        split = _checked(Split(*(part.recode(labels) for part in parts)))
+        return [(split, np.arange(split.test.n_sequences))]
     check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
-    data, found = _read(train), []
+    data, found = as_events(train), []
     for s in range(splits):
-        numbers = split_numbers(_n_sequences(data), fractions, seed + s)
-        split = Split(*(_selected(data, part) for part in numbers))
+        numbers = split_numbers(data.n_sequences, fractions, seed + s)
+        split = Split(*(data[part] for part in numbers))
         found.append((_checked(split), numbers[2]))
     return found
-
-
-def _read(part: Any) -> Data:
-    return part if isinstance(part, EventSource) else read_events(part)
-
-
-def _n_sequences(part: Data) -> int:
-    return part.n_sequences if isinstance(part, EventSource) else len(part)
-
-
-def _recoded(part: Data, labels: Sequence[str]) -> Data:
-    return recoded(part, labels) if isinstance(part, EventSource) else part.recode(labels)
-
-
-def _selected(part: Data, numbers: IntArray) -> Data:
-    return SelectedSource(part, numbers) if isinstance(part, EventSource) else part[numbers]
 
 
 def _checked(split: Split) -> Split:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summarkov.events.sequences import EventSequences
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,13 +25,14 @@ class Block:
 
     ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
     block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
-    ``names`` has one a sequence, continuations included, if names were kept.
+    ``names`` and ``weights`` have one value per sequence, continuations included, if there are any.
     """
 
     codes: CodeArray
     offsets: IntArray
     begin: int
     names: pa.Array | None = None
+    weights: IntArray | None = None
 
     @classmethod
     def of(cls, codes: CodeArray, ends: IntArray) -> Block:
@@ -43,6 +45,41 @@ class Block:
     def goes_on(self) -> bool:
         """Whether the last sequence goes on in the next block."""
         return self.begin < len(self.codes)
+
+    def with_events(self, codes: CodeArray, ends: IntArray, kept: BoolArray | None = None) -> Block:
+        """Other events of the same sequences, or of all but the last; or of those that are ``kept``."""
+        block = Block.of(codes, ends)
+        n = len(block.offsets) - 1
+        names = self.names if self.names is None or kept is None else self.names.filter(kept)
+        weights = self.weights if self.weights is None or kept is None else self.weights[kept]
+        return Block(
+            block.codes,
+            block.offsets,
+            block.begin,
+            None if names is None else names[:n],
+            None if weights is None else weights[:n],
+        )
+
+
+def cut_events(events: EventSequences, most: int, weights: IntArray | None = None) -> Iterator[Block]:
+    """Cut events anywhere into blocks of about equal size, at most ``most`` events each; at least one block.
+
+    ``weights`` has one weight per sequence.
+
+    >>> [block.offsets.tolist() for block in cut_events(EventSequences.from_lists(["AAA", "", "AB"]), 4)]
+    [[0, 2], [0, 1, 1, 3]]
+    """
+    n, ends = events.n_events, events.offsets[1:]
+    cuts = np.unique(np.linspace(0, n, max(1, -(-n // most)) + 1).astype(np.int64)).tolist()
+    first = 0  # the sequence that has not ended yet
+    for start, stop in pairwise(cuts if n else [0, 0]):
+        last = int(np.searchsorted(ends, stop, side="right"))
+        block = Block.of(events.codes[start:stop], ends[first:last] - start)
+        if weights is not None:
+            here = weights[first : last + block.goes_on]
+            block = Block(block.codes, block.offsets, block.begin, weights=here)
+        yield block
+        first = last
 
 
 def cut_between_sequences(

@@ -6,7 +6,7 @@ A vocabulary may hold labels that never occur; preparation keeps those that it n
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -20,18 +20,7 @@ from summarkov.typing import CodeArray, IntArray
 RARE, END = "(rare)", "(end)"
 
 
-def renamed(
-    codes: CodeArray, labels: Sequence[str], becomes: Iterable[str]
-) -> tuple[CodeArray, tuple[str, ...]]:
-    """Codes in the vocabulary of the labels that the old ones become, in their order."""
-    becomes = list(becomes)
-    vocabulary = tuple(sorted(set(becomes)))
-    index = {label: code for code, label in enumerate(vocabulary)}
-    translate = np.array([index[label] for label in becomes], dtype=np.int32)
-    return translate[codes] if len(codes) else codes, vocabulary
-
-
-def mapped(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
+def map_each(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
     """What every label becomes; in a mapping, too, a number means its text."""
     if isinstance(mapping, Mapping):
         mapping = {label_text(label): new for label, new in mapping.items()}
@@ -53,7 +42,7 @@ def mapped(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str]
     return [label_text(new) for new in found]
 
 
-def pooled(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:
+def pool_each(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:
     """What every label becomes if rare ones are pooled."""
     check_whole("min_count", min_count, 0)
     refuse_known(into, labels, "into")

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.arrays import UNKNOWN, check_arrays, frozen
+from summarkov.events.arrays import check_arrays, frozen
 from summarkov.events.describe import Description, describe
 from summarkov.events.prepare import (
     END,
     RARE,
-    mapped,
-    pooled,
+    map_each,
+    pool_each,
     refuse_known,
-    renamed,
     split_numbers,
     with_end,
     without_repeats,
 )
-from summarkov.events.vocabulary import check_unknown, iterate, label_text, vocabulary_of
+from summarkov.events.vocabulary import (
+    check_unknown,
+    iterate,
+    label_text,
+    refuse_unknown_labels,
+    translation,
+    vocabulary_of,
+)
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of
@@ -89,7 +96,8 @@ class EventSequences:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self.codes, self.offsets, self.labels, self._ids, self.tied_order))
+        made = partial(EventSequences, tied_order=self.tied_order)
+        return made, (self.codes, self.offsets, self.labels, self._ids)
 
     _ids: tuple[str, ...] | None
     _index: dict[str, int]
@@ -125,6 +133,11 @@ class EventSequences:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def n_sequences(self) -> int:
+        """K, the number of sequences."""
+        return len(self)
 
     @property
     def n_events(self) -> int:
@@ -229,15 +242,10 @@ class EventSequences:
             if unknown == "error":
                 self.refuse_unknown()
             return self
-        index = {label: code for code, label in enumerate(labels)}
-        translate = np.array([index.get(label, UNKNOWN) for label in self.labels] + [UNKNOWN], dtype=np.int32)
         if unknown == "error":
-            lost = np.flatnonzero((translate[:-1] == UNKNOWN) & (self.label_counts > 0))
-            if len(lost):
-                raise UnknownLabelError(self.labels[lost[0]], labels)
-        return EventSequences(
-            translate[self.codes], self.offsets, labels, self._ids, tied_order=self.tied_order
-        )
+            refuse_unknown_labels(self.labels, self.label_counts, labels)
+        codes = translation(self.labels, labels)[self.codes]
+        return EventSequences(codes, self.offsets, labels, self._ids, tied_order=self.tied_order)
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
@@ -273,7 +281,7 @@ class EventSequences:
         >>> events.map_labels({"add 2": "add"}).to_lists()
         [['add', 'add', 'pay']]
         """
-        return self._renamed(mapped(self.labels, mapping))
+        return self._renamed(map_each(self.labels, mapping))
 
     def pool_rare(self, min_count: int, *, into: str = RARE) -> EventSequences:
         """Make one label of all that occur fewer than ``min_count`` times in these events.
@@ -284,7 +292,7 @@ class EventSequences:
         >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
         [['a', '(rare)', 'a', '(rare)']]
         """
-        return self._renamed(pooled(self.labels, self.label_counts, min_count, into))
+        return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
 
     def collapse_repeats(self) -> EventSequences:
         """Keep only the first of equal labels in a row.
@@ -309,7 +317,8 @@ class EventSequences:
 
     def _renamed(self, becomes: Sequence[str]) -> EventSequences:
         self.refuse_unknown()
-        codes, labels = renamed(self.codes, self.labels, becomes)
+        labels = sorted(set(becomes))
+        codes = translation(becomes, labels)[self.codes]
         return EventSequences(codes, self.offsets, labels, self._ids, tied_order=self.tied_order)
 
     # ------------------------------------------------------------------ split and look
@@ -341,9 +350,3 @@ class EventSequences:
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
         return describe(self.labels, self.label_counts, self.lengths, self.tied_order)
-
-
-def _rebuild(
-    codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: tuple[str, ...] | None, tied_order: int
-) -> EventSequences:
-    return EventSequences(codes, offsets, labels, ids, tied_order=tied_order)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
-from summarkov.errors import DataError
+from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.arrays import UNKNOWN
+from summarkov.typing import CodeArray, IntArray
 
 #: A label as people may write it: text, or a number that means its text.
 Label = str | int | float
@@ -68,3 +70,22 @@ def iterate(sequence: object) -> Iterable[object]:
     if isinstance(sequence, Set):
         raise DataError(f"a sequence must be a list of labels, not {sequence!r}, which has no order")
     return sequence
+
+
+def translation(labels: Iterable[str], into: Sequence[str]) -> CodeArray:
+    """The code of each label in another vocabulary, -1 if that does not hold it.
+
+    One more, the last, is for events that have no label already.
+
+    >>> translation(["a", "b", "c"], into=["b", "c", "d"])
+    array([-1,  0,  1, -1], dtype=int32)
+    """
+    index = {label: code for code, label in enumerate(into)}
+    return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
+
+
+def refuse_unknown_labels(labels: Sequence[str], label_counts: IntArray, known: Sequence[str]) -> None:
+    """Refuse a label that occurs and that a vocabulary does not hold."""
+    lost = np.flatnonzero((translation(labels, known)[:-1] == UNKNOWN) & (label_counts > 0))
+    if len(lost):
+        raise UnknownLabelError(labels[lost[0]], known)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.vocabulary import refuse_unknown_labels, translation
 from summarkov.io.files import LEAST, refuse_beyond
 from summarkov.typing import BoolArray, CodeArray
 
@@ -187,12 +188,8 @@ def settle(
     occurs = which_occur(codes, len(found)).tolist()
     occurring = sorted({label for label, here in zip(found, occurs, strict=True) if here})
     vocabulary = occurring if declared is None else declared
-    index = {label: code for code, label in enumerate(vocabulary)}
-    for label in occurring:
-        if label not in index:
-            raise UnknownLabelError(label, vocabulary)
-    translate = np.array([index.get(label, -1) for label in found], dtype=np.int32)
-    settled = translate[codes]
+    refuse_unknown_labels(occurring, np.ones(len(occurring), np.int64), vocabulary)
+    settled = translation(found, vocabulary)[codes]
     settled.flags.writeable = False  # so that EventSequences need not copy it
     return settled, vocabulary
 

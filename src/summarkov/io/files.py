@@ -7,6 +7,7 @@ import glob
 import io
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any
@@ -23,6 +24,8 @@ FORMATS = {
     "spmf": (".spmf",),
     "xes": (".xes",),
 }
+#: Those that can be read without taking all of a file into memory; tabs are a kind of commas.
+STREAMED = ("parquet", "csv", "jsonl")
 
 
 def format_of(path: str, asked: str | None) -> str:
@@ -248,6 +251,28 @@ def find_files(path: str | os.PathLike[str], format: str) -> Found:
         return _each_once(found)
     open_file(name).close()  # says what is wrong with it
     return Found([name], [])
+
+
+def stream_format(path: str | os.PathLike[str], asked: str | None) -> str:
+    """The format of a file, of those of a pattern, or of those in a folder: "parquet", "csv" or "jsonl"."""
+    name = os.fsdecode(path)
+    if asked is None and os.path.isdir(name):
+        found = []
+        for format in STREAMED:
+            with suppress(DataError):
+                find_files(name, format)
+                found.append(format)
+        if not found:
+            raise DataError(f"the folder {name} holds no parquet, csv or jsonl files; name one that does")
+        if len(found) > 1:
+            what = " and ".join(found)
+            raise DataError(f"the folder {name} holds {what} files; say which to read with format=")
+        return found[0]
+    kind = format_of(name, asked)
+    kind = "csv" if kind == "tsv" else kind
+    if kind not in STREAMED:
+        raise SettingError(f"{name} is of a format ({kind}) that is read into memory only; save it as .jsonl")
+    return kind
 
 
 def endings_of(*formats: str) -> tuple[str, ...]:

@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Strata
-from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, as_source, joint_memory
+from summarkov.engines import CountSource, EventSource, StateCounts, as_source, joint_memory
 from summarkov.engines.surveys import Asked, count_followed
-from summarkov.engines.weights import Bootstrap, fixed_point
+from summarkov.engines.weights import Bootstrap
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet
-from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges
 from summarkov.models.fitted import Fitted
@@ -74,25 +73,15 @@ class Bag(Predictor):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         check_whole("n_models", self.n_models, 1, MOST_REPLICATES)
         draws = Bootstrap(self.n_models, seed_of(self.seed, self.random_state))
-        if isinstance(events, EventSource):
-            as_source(events, sample_weight=sample_weight)  # refuses weights
-            drawn = events.replicated(draws)
-            self._models = tuple(self.model.copy().fit(drawn.one(b)) for b in range(self.n_models))
-            self._influences = bag_influences([model.fitted for model in self._models], events)
-            return self
-        data = read_events(events)
-        fixed_point(sample_weight, len(data))  # refuses what is no list of weights
-        of_sequence = np.ones(len(data), np.int64) if sample_weight is None else np.asarray(sample_weight)
-        held = data.lengths > 0  # only sequences with something to count are drawn
+        source = as_source(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
+        if not isinstance(source, EventSource):
+            raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
         models = []
-        for number in range(self.n_models):
-            times = np.zeros(len(data), np.int64)
-            times[held] = draws.weights(number, int(held.sum()))
-            model = self.model.copy().fit(data, sample_weight=of_sequence * times)
+        for drawn in source.resamples(draws):
+            model = self.model.copy().fit(drawn)
             model._fitted = replace(model.fitted, followed=None)  # sequences of a resample are copies
             models.append(model)
         self._models = tuple(models)
-        source = LocalSource(data, sample_weight=sample_weight)
         self._influences = bag_influences([model.fitted for model in models], source)
         return self
 

@@ -25,8 +25,8 @@ from summarkov.engines import (
     Bootstrap,
     CountSource,
     Draws,
-    Replicable,
-    Replicates,
+    EventSource,
+    ReplicatedSource,
     StateCounts,
     StatesRequest,
 )
@@ -116,7 +116,7 @@ class _Part:
 
 def check_resampling(
     models: Sequence[SummaryModel], source: CountSource, n: int, seed: int, level: float = 0.95
-) -> Replicable:
+) -> EventSource:
     """Refuse what cannot be resampled, and settings that make no sense."""
     fitted = models[0].fitted
     if not models[0].has_edges:
@@ -124,7 +124,7 @@ def check_resampling(
     check_whole("n", n, 1, MOST_REPLICATES)
     seed_of(seed, None)
     check_level("level", level)
-    if not isinstance(source, Replicable):
+    if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
     if not np.array_equal(source.label_counts * fitted.scale, fitted.label_counts * source.scale):
         raise DataError(
@@ -146,7 +146,7 @@ def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> I
 
 def _strata(
     models: Sequence[SummaryModel],
-    sources: Sequence[Replicates],
+    sources: Sequence[ReplicatedSource],
     edges: Sequence[Edge],
     beside: Mapping[tuple[int, int], StatesRequest],
 ) -> list[list[Strata] | None]:

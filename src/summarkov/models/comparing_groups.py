@@ -15,7 +15,7 @@ from summarkov.confidence.comparing import (
     limits_of_ratios,
     limits_of_shares,
 )
-from summarkov.engines import Bootstrap, LocalSource, Replicates, StateCounts, StatesRequest
+from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import (
@@ -112,7 +112,7 @@ def compare_groups(
     sources, graphs = [], []
     for done, part in enumerate((*parts, slice(None))):
         weight = None if weights is None else weights[part]
-        sources.append(LocalSource(both[part], sample_weight=weight, n_jobs=n_jobs))
+        sources.append(MemorySource(both[part], sample_weight=weight, n_jobs=n_jobs))
         graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
         if tell is not None:
             tell(done + 1, 5)
@@ -193,7 +193,7 @@ def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
 
 
 def _contrasts(
-    graph: InfluenceGraph, source: LocalSource | Replicates, sets: dict[int, tuple[int, ...]]
+    graph: InfluenceGraph, source: MemorySource | ReplicatedSource, sets: dict[int, tuple[int, ...]]
 ) -> list[Contrast]:
     """The contrast of every edge, beside all influencers of its target."""
     targets = {model.fitted.target.codes[0]: model.fitted.target for model in graph.models_.values()}
@@ -209,7 +209,7 @@ def _contrasts(
 
 def _edge_differences(
     graphs: Sequence[InfluenceGraph],
-    sources: Sequence[LocalSource],
+    sources: Sequence[MemorySource],
     draws: tuple[int, int],
     level: float,
     tell: Callable[[int, int], None] | None,

@@ -11,13 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import EventSource, as_source
+from summarkov.engines import as_source, make_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
-from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
@@ -220,7 +219,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
 
     def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
         """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
-        data = events if isinstance(events, EventSource) else read_events(events)
+        data = make_source(events)
         source = self._first._source(data, unknown, n_jobs=self.n_jobs)
         fitted = [model.fitted for model in self.models_.values()]
         complete = self if self._next.is_complete else None

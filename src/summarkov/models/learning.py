@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from summarkov.engines import CountSource, Replicates, StateCounts
+from summarkov.engines import CountSource, ReplicatedSource, StateCounts
 from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.parameters import resolve_target
@@ -85,7 +85,7 @@ def _asked(fitted: Fitted) -> Asked:
 
 def learn_replicates(
     models: Sequence[SummaryModel],
-    source: Replicates,
+    source: ReplicatedSource,
     summary: Summary,
     on_done: Callable[[int], None] | None = None,
 ) -> list[list[SearchResult]]:
@@ -115,7 +115,7 @@ def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
 
 def _search(
     models: Sequence[SummaryModel],
-    source: CountSource | Replicates,
+    source: CountSource | ReplicatedSource,
     problems: Sequence[Problem],
     n_events: Sequence[float] | None,
     on_done: Callable[[int], None] | None,

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, EventSource, StateCounts
+from summarkov.engines import CountSource, StateCounts, make_source
 from summarkov.engines.messages import travels
-from summarkov.engines.source import refuse_weights
-from summarkov.engines.views import recoded
-from summarkov.engines.weights import fixed_point
-from summarkov.engines.work import Part, in_memory
+from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import Column, Sheet, Tabular
-from summarkov.io import read_events
 from summarkov.models.predictions import Unknown, block_probabilities
 from summarkov.scores import probabilities
 from summarkov.scores.sums import ExactSum
@@ -102,18 +98,16 @@ class MeasureWork:
     """Measures predictions on every part of a source."""
 
     model: Predictor
+    scale: int = 1  # of the weights
 
     def run(self, part: Part) -> Measured:
         """Block by block."""
-        return self.weighted(part, None)
-
-    def weighted(self, part: Part, weights: FloatArray | None) -> Measured:
-        """The same, with a weight for every event of the part."""
-        found, done = Measured(), 0
-        for _, index, p in block_probabilities(self.model, part):
-            weight = np.ones(len(p)) if weights is None else weights[done : done + len(p)]
+        found = Measured()
+        for block, index, p in block_probabilities(self.model, part):
+            weight = np.ones(len(p))
+            if block.weights is not None:
+                weight = np.repeat(block.weights / self.scale, np.diff(block.offsets))
             found += Measured.of(p, self.model._outcomes_at(index), weight)
-            done += len(p)
         return found
 
     def total(self, answers: Sequence[Measured]) -> Measured:
@@ -123,14 +117,8 @@ class MeasureWork:
 
 def measure(model: Predictor, events: Any, unknown: str, sample_weight: Any = None) -> Measured:
     """Measure predictions event by event, on events or on a source of them."""
-    work = MeasureWork(model)
-    if isinstance(events, EventSource):
-        refuse_weights(events, sample_weight)
-        return recoded(events, model.labels_, unknown).run(work)
-    data = read_events(events).recode(model.labels_, unknown=unknown)
-    weights, scale = fixed_point(sample_weight, len(data))
-    each = None if weights is None else np.repeat(weights / scale, data.lengths)
-    return work.weighted(in_memory(data), each)
+    source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
+    return source.run(MeasureWork(model, source.scale))
 
 
 # ---------------------------------------------------------------------- beside the base rate

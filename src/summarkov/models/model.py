@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, EventSource, LocalSource, StateCounts, Target, as_source
+from summarkov.engines import CountSource, EventSource, StateCounts, Target, as_source, make_source
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
-from summarkov.engines.views import recoded
 from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
-from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
@@ -214,7 +212,7 @@ class SummaryModel(Predictor):
 
     def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
         """Measure how well the target is predicted, beside its base rate; see :class:`Evaluation`."""
-        data = events if isinstance(events, EventSource) else read_events(events)
+        data = make_source(events)
         return evaluate([self.fitted], self._source(data, unknown), data, progress=progress)
 
     def explain(
@@ -307,14 +305,13 @@ class SummaryModel(Predictor):
         self, data: Any, unknown: str = "error", sample_weight: Any = None, n_jobs: int | None = None
     ) -> CountSource:
         """New data in the vocabulary of the model."""
-        if isinstance(data, CountSource):
+        if isinstance(data, CountSource) and not isinstance(data, EventSource):
             refuse_weights(data, sample_weight)
-            if isinstance(data, EventSource):
-                return recoded(data, self.labels_, unknown)
             if tuple(data.labels) != self.labels_:
                 raise DataError(
                     "this source has another vocabulary than the model; give it the model's labels_"
                 )
             return data
         threads = self.n_jobs if n_jobs is None else n_jobs
-        return LocalSource(self._read(data, unknown), sample_weight=sample_weight, n_jobs=threads)
+        source = make_source(data, sample_weight=sample_weight, n_jobs=threads)
+        return source.recode(self.labels_, unknown=unknown)

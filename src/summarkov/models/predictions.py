@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import EventSource
-from summarkov.engines.past import carried
-from summarkov.engines.work import Part, in_memory
+from summarkov.engines import EventSource, make_source
+from summarkov.engines.past import carry_past
+from summarkov.engines.work import Part
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
@@ -132,9 +132,8 @@ def prediction_rows(
     model: Predictor, events: EventSequences | EventSource, unknown: str = "error"
 ) -> Iterator[dict[str, Any]]:
     """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
-    if isinstance(events, EventSource):
-        return predict_part(model, events.part(), unknown)
-    return predict_part(model, in_memory(events), unknown, events.ids)
+    source = make_source(events)
+    return predict_part(model, source.part(), unknown, source.ids)
 
 
 def predict_part(
@@ -192,7 +191,7 @@ def predict_frame(
     model
         A fitted model, graph or bag.
     dataframe, case, event, order
-        As for :meth:`EventSource.spark`.
+        As for :func:`scan_spark`.
     unknown
         As for ``predict_proba``.
 
@@ -221,7 +220,7 @@ def block_probabilities(
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
     translate = translated(model, part.labels, unknown)
     blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
-    for block, here in carried(blocks, len(model.labels_), model._memory(), translate=translate):
+    for block, here in carry_past(blocks, len(model.labels_), model._memory(), translate=translate):
         yield block, here, model._at(here)
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
-from summarkov.engines import EventSource
+from summarkov.engines import EventSource, as_events
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.prepare import END, RARE, pooled
+from summarkov.events.prepare import END, RARE, pool_each
 from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.models.parameters import Parameters
@@ -81,7 +81,7 @@ class PoolRare(Transformer):
         return self._labels
 
     def _learn(self, events: Prepared) -> tuple[str, ...]:
-        becomes = pooled(events.labels, events.label_counts, self.min_count, self.into)
+        becomes = pool_each(events.labels, events.label_counts, self.min_count, self.into)
         return tuple(label for label in becomes if label != self.into)
 
     def _prepare(self, events: Prepared) -> Prepared:
@@ -183,4 +183,4 @@ class ReadEvents(Transformer):
 
 
 def _read(events: Any) -> Prepared:
-    return events if isinstance(events, EventSource) else read_events(events)
+    return as_events(events)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from summarkov.engines import Request
-from summarkov.engines.counts import Counts, one_of
+from summarkov.engines.counts import Counts, pick_replicate
 from summarkov.search.batch import Batch, Searches
 from summarkov.search.problem import Problem, Search, SearchResult
 
@@ -78,7 +78,7 @@ def _in_replicate(b: int, search: Search) -> Search:
         requests = next(search)
         while True:
             counts = yield [replace(request, replicates=(b,)) for request in requests]
-            requests = search.send([one_of(one, 0) for one in counts])
+            requests = search.send([pick_replicate(one, 0) for one in counts])
     except StopIteration as end:
         result: SearchResult = end.value
         return result

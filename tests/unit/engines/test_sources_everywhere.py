@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
@@ -26,6 +25,8 @@ WORKS = {
     "SummaryModel.log_likelihood": lambda e: MODEL.log_likelihood(e),
     "SummaryModel.score": lambda e: MODEL.score(e),
     "SummaryModel.brier_score": lambda e: MODEL.brier_score(e),
+    "SummaryModel.evaluate": lambda e: MODEL.evaluate(e),
+    "InfluenceGraph.evaluate": lambda e: WHOLE.evaluate(e),
     "SummaryModel.confidence": lambda e: MODEL.confidence(e, n=3),
     "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
     "InfluenceGraph.partial_fit": lambda e: (
@@ -90,7 +91,7 @@ REFUSES = {
     "ReadEvents.fit_transform": (lambda e: sm.ReadEvents().fit_transform(e), IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_frame": (lambda e: sm.predict_frame(MODEL, e), "takes a Spark DataFrame, not StreamSource"),
-    "EventSource.spark": (EventSource.spark, "takes a Spark DataFrame, not StreamSource"),
+    "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not StreamSource"),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
     "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
 }
@@ -128,7 +129,7 @@ OPTIONS = {
 
 def streamed(path, sequences, labels=None):
     path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
-    return sm.EventSource.json_lines(path, labels=labels, scratch=path.parent, memory=1 << 14)
+    return sm.scan_events(path, labels=labels, scratch=path.parent, memory=1 << 14)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
+from summarkov.engines import make_source
 from summarkov.engines.surveys import StartsWork, count_starts
-from summarkov.engines.work import in_memory
 from summarkov.events.describe import special_starts
 
 SEQUENCES = [["log in", *"abcab"], [], ["log in", *"bbca"], ["a"], ["log in", *"ccbabcab"]]
@@ -19,22 +19,22 @@ SEQUENCES = [["log in", *"abcab"], [], ["log in", *"bbca"], ["a"], ["log in", *"
 def test_a_sequence_that_is_cut_begins_once(most, monkeypatch):
     monkeypatch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
     events = sm.read_events(SEQUENCES)
-    assert dict(zip(events.labels, count_starts(events).tolist(), strict=True)) == {
+    assert dict(zip(events.labels, count_starts(make_source(events)).tolist(), strict=True)) == {
         "a": 1,
         "b": 0,
         "c": 0,
         "log in": 3,
     }
     work = StartsWork()
-    parts = [work.run(in_memory(events[:2])), work.run(in_memory(events[2:]))]
-    assert work.total(parts).tolist() == count_starts(events).tolist()
+    parts = [work.run(make_source(events[:2]).part()), work.run(make_source(events[2:]).part())]
+    assert work.total(parts).tolist() == count_starts(make_source(events)).tolist()
 
 
 def test_streams_begin_alike(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text("".join(json.dumps(sequence) + "\n" for sequence in SEQUENCES))
-    with sm.EventSource.json_lines(path, memory=200) as source:
-        assert count_starts(source).tolist() == count_starts(sm.read_events(SEQUENCES)).tolist()
+    with sm.scan_events(path, memory=200) as source:
+        assert count_starts(source).tolist() == count_starts(make_source(SEQUENCES)).tolist()
 
 
 def test_only_what_begins_far_more_often_is_special():

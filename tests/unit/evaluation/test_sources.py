@@ -12,8 +12,7 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same, examples
 from summarkov.baselines import ModelContender
-from summarkov.engines import LocalSource, StatesRequest, Target
-from summarkov.engines.views import RecodedSource, SelectedSource
+from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.weights import Bootstrap
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
@@ -49,7 +48,7 @@ def lines_file(path, sequences):
 def sources(tmp_path):
     """The three parts as files with one sequence per line, some of them empty, in blocks of some events."""
     opened = [
-        sm.EventSource.json_lines(
+        sm.scan_events(
             lines_file(tmp_path / f"{number}.jsonl", part), memory=9 * EVENT_BYTES, scratch=tmp_path
         )
         for number, part in enumerate(PARTS)
@@ -119,7 +118,7 @@ def test_a_contender_that_only_says_that_it_takes_sources(sources):
 
 
 def test_parts_without_events(tmp_path, sources):
-    nothing = sm.EventSource.json_lines(lines_file(tmp_path / "none.jsonl", [[]]), scratch=tmp_path)
+    nothing = sm.scan_events(lines_file(tmp_path / "none.jsonl", [[]]), scratch=tmp_path)
     with nothing, pytest.raises(DataError, match="the dev part has no events"):
         sm.compare(sources[0], nothing, sources[2], models=MODELS)
     with pytest.raises(UnknownLabelError, match="unknown label 'x'"):
@@ -153,7 +152,7 @@ def test_other_data_is_not_taken_for_the_same(sources, tmp_path):
         (contender,) = run.lineup(["chain-0"])
         return kept.piece(Split(*parts), ["a"], contender)
 
-    moved = sm.EventSource.json_lines(
+    moved = sm.scan_events(
         lines_file(tmp_path / "moved.jsonl", [*PARTS[0][:-2], list("cabca"), list("abbcc")]), scratch=tmp_path
     )
     with moved:
@@ -162,8 +161,8 @@ def test_other_data_is_not_taken_for_the_same(sources, tmp_path):
             names(*sources),
             names(moved, *sources[1:]),
             names(sources[0], sources[2], sources[1]),
-            names(SelectedSource(sources[0], [0, 1]), *sources[1:]),
-            names(SelectedSource(sources[0], [0, 3]), *sources[1:]),
+            names(sources[0][[0, 1]], *sources[1:]),
+            names(sources[0][[0, 3]], *sources[1:]),
         ]
         assert len(set(others)) == 5
         assert names(*sources) == others[0]
@@ -197,17 +196,17 @@ def test_some_sequences_under_a_larger_vocabulary(tmp_path_factory, sequences, d
     expected = events.recode(labels)[np.array(chosen)]
     summary = OrdinalSummary(None)
     request = StatesRequest(summary, (1, 2), Target((1, 3), len(labels)))
-    with sm.EventSource.parquet(folder, memory=most * EVENT_BYTES, scratch=folder) as source:
-        view = SelectedSource(RecodedSource(source, labels), chosen)
-        again = RecodedSource(SelectedSource(source, chosen), labels)
+    with sm.scan_events(folder, memory=most * EVENT_BYTES, scratch=folder) as source:
+        view = source.recode(labels)[chosen]
+        again = source[chosen].recode(labels)
         for seen in (view, again):
             assert seen.labels == labels
             assert seen.label_counts.tolist() == expected.label_counts.tolist()
             assert (seen.n_sequences, seen.n_events) == (len(expected), expected.n_events)
-            assert_same(seen.count([request])[0], LocalSource(expected).count([request])[0])
+            assert_same(seen.count([request])[0], MemorySource(expected).count([request])[0])
             if len(chosen) > 1:
                 draws = Bootstrap(3, seed)
-                one, other = (s.replicated(draws).count([request])[0] for s in (seen, LocalSource(expected)))
+                one, other = (s.replicated(draws).count([request])[0] for s in (seen, MemorySource(expected)))
                 assert_same(one, other)
         contender = ModelContender("chain", sm.MarkovChain(order=1), {"alpha": (0.1, 1)})
         some, others = (tune(contender, Split(s, s, s), ["a", "b"]).to_dict() for s in (view, expected))
@@ -220,12 +219,8 @@ def test_empty_sequences_among_the_chosen_are_not_drawn(sources):
     request = StatesRequest(OrdinalSummary(2), (0,), Target((1,), 3))
     draws = Bootstrap(5, seed=1)
     one, other = (
-        s.replicated(draws).count([request])[0]
-        for s in (SelectedSource(sources[0], chosen), LocalSource(expected))
+        s.replicated(draws).count([request])[0] for s in (sources[0][chosen], MemorySource(expected))
     )
     assert_same(one, other)
-    bags = [
-        sm.Bag(sm.TreeSuMM("a", max_depth=1), 3).fit(s)
-        for s in (SelectedSource(sources[0], chosen), expected)
-    ]
+    bags = [sm.Bag(sm.TreeSuMM("a", max_depth=1), 3).fit(s) for s in (sources[0][chosen], expected)]
     assert bags[0].usage_ == bags[1].usage_

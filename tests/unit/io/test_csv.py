@@ -7,7 +7,7 @@ import pytest
 from pyarrow import csv as arrow_csv
 
 from refusals import refused
-from summarkov.engines import EventSource
+from summarkov.engines import scan_events
 from summarkov.errors import UnknownLabelError
 from summarkov.io import read_events
 
@@ -83,7 +83,7 @@ def test_a_first_line_that_names_the_separator(write, name, content):
     """As Excel writes and reads it."""
     expected = [["a,b", "c"]]
     assert read_events(write(name, content)).to_lists() == expected
-    with EventSource.csv(name) as source:
+    with scan_events(name) as source:
         assert (source.labels, source.label_counts.tolist()) == (("a,b", "c"), [1, 1])
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from refusals import refused
-from summarkov.engines import EventSource
+from summarkov.engines import scan_events
 from summarkov.errors import DataError, SettingError
 from summarkov.io import files, read_events
 
@@ -225,7 +225,7 @@ def test_exports_of_tools_need_no_options(write, text):
     events = read_events(write("log.csv", text))
     assert events.ids == ("2",)
     assert events.to_lists() == [["b", "a"]]
-    with EventSource.csv("log.csv") as source:
+    with scan_events("log.csv") as source:
         assert source.labels == ("a", "b")
         assert source.n_events == 2
 
@@ -277,7 +277,7 @@ def test_packed_and_recoded(write, encoding, packing, ending):
     assert read_events(write("log.txt" + ending, pack("\xe9 b\r\n".encode(encoding)))).to_lists() == [
         ["\xe9", "b"]
     ]
-    for source in (EventSource.csv(f"log.csv{ending}"), EventSource.json_lines(f"log.jsonl{ending}")):
+    for source in (scan_events(f"log.csv{ending}"), scan_events(f"log.jsonl{ending}")):
         with source:
             assert "\xe9" in source.labels
 
@@ -285,7 +285,7 @@ def test_packed_and_recoded(write, encoding, packing, ending):
 def test_a_folder_of_packed_files(write):
     write("a.csv.gz", gzip.compress(b"case,event\n1,a\n"))
     write("b.csv", "case;event\n1;b\n")
-    with EventSource.csv(".") as source:
+    with scan_events(".") as source:
         assert source.labels == ("a", "b")
 
 

@@ -23,7 +23,6 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
 
     import summarkov as sm
     from summarkov.cli.files import write_rows
-    from summarkov.engines.stream import open_stream
     from summarkov.models.predictions import predict_part
 
     def strike(at, *_):
@@ -36,7 +35,7 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
                 strike("writing")
             yield part
 
-    with open_stream("parquet", folder, {}, None, 1 << 16, None, scratch, strike, names=True) as source:
+    with sm.scan_events(folder, memory=1 << 16, scratch=scratch, progress=strike, names=True) as source:
         graph = sm.InfluenceGraph(sm.BSuMM()).fit(source, progress=lambda *_: strike("learning"))
         write_rows(rows(), Path(out))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from summarkov.engines import EventSource
+from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.io import read_events
 from summarkov.io.quotes import QuoteScan
@@ -88,7 +88,7 @@ def test_read_or_refused(text):
 def test_refused(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("log.csv").write_text(text)
-    for read in (read_events, EventSource.csv):
+    for read in (read_events, scan_events):
         with pytest.raises(DataError) as error:
             read("log.csv")
         assert str(error.value) == message
@@ -98,5 +98,5 @@ def test_quotes_inside_of_plain_cells_are_what_they_are(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text('case,event\n1,5" pipe\n1,6" pipe\n1,7"\n')
     assert read_events(path).to_lists() == [['5" pipe', '6" pipe', '7"']]
-    with EventSource.csv(path) as source:
+    with scan_events(path) as source:
         assert source.labels == ('5" pipe', '6" pipe', '7"')

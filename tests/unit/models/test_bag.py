@@ -9,6 +9,7 @@ import pytest
 import oracle_effects as effects
 import summarkov as sm
 from summarkov.baselines import BagContender, TreeContender
+from summarkov.engines import MemorySource
 from summarkov.engines.weights import Bootstrap
 from summarkov.errors import NotFittedError, SettingError, StoreError
 
@@ -151,7 +152,7 @@ def test_a_bag_of_one_whole_sample_is_the_tree(events):
     grid = {"gamma": (0.3,), "alpha": (0.5,)}
     tree = TreeContender("tree", sm.TreeSuMM(), grid)
     ((_, single),) = tree.fit_each(events, ["B"])
-    grown = tree.grow(events, ["B"], np.ones(len(events)))
+    grown = tree.grow(MemorySource(events, sample_weight=np.ones(len(events))), ["B"])
     assert tree.read(grown, {"gamma": 0.3, "alpha": 0.5}).probability(events, "B") == pytest.approx(
         single.probability(events, "B"), rel=1e-12
     )

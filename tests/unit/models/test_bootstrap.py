@@ -6,7 +6,7 @@ import math
 import pytest
 
 import summarkov as sm
-from summarkov.engines import Bootstrap, weighed
+from summarkov.engines import Bootstrap, shard
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
 
@@ -215,7 +215,7 @@ def test_learned_look_backs_and_other_searches(events):
 
 def test_little_room_for_what_positions_see_changes_nothing(events, monkeypatch):
     held = []
-    get = weighed.Kept.get
+    get = shard.Kept.get
 
     def watched(kept, name, make):
         rows = get(kept, name, make)
@@ -224,7 +224,7 @@ def test_little_room_for_what_positions_see_changes_nothing(events, monkeypatch)
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback="auto")).fit(events)
     expected = graph.confidence(events, n=10)
-    monkeypatch.setattr(weighed.Kept, "get", watched)
-    monkeypatch.setattr(weighed, "_MOST_KEPT", 0)
+    monkeypatch.setattr(shard.Kept, "get", watched)
+    monkeypatch.setattr(shard, "_MOST_KEPT", 0)
     assert graph.confidence(events, n=10) == expected
     assert max(held) == 1

@@ -472,11 +472,13 @@ def test_weights_are_multiplicities():
 
 
 def test_data_of_another_vocabulary(model):
-    from summarkov.engines import LocalSource
+    from summarkov.engines import Bootstrap, MemorySource
 
+    few = MemorySource(sm.read_events([["A", "B"], ["B"]]))
+    assert model.log_likelihood(few) == model.log_likelihood([["A", "B"], ["B"]])
     with pytest.raises(DataError, match="this source has another vocabulary than the model"):
-        model.log_likelihood(LocalSource(sm.read_events([["A", "B"]])))
-    source = LocalSource(sm.read_events(AFTER))
+        model.log_likelihood(few.replicated(Bootstrap(1)).one(0))
+    source = MemorySource(sm.read_events(AFTER))
     assert model.log_likelihood(source) == model.log_likelihood_
     with pytest.raises(SettingError, match="sample_weight needs events in memory"):
         sm.BSuMM("B").fit(source, sample_weight=[1] * 20)

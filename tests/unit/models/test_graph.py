@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.engines import LocalSource
+from summarkov.engines import MemorySource
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.models import learning
 
@@ -391,7 +391,7 @@ def test_partial_fit_of_an_unfitted_graph_fits(graph, events):
 def test_passes_over_the_data(events):
     """All targets share each pass: as many passes as the deepest search has rounds, one to update."""
 
-    class Counting(LocalSource):
+    class Counting(MemorySource):
         passes = 0
 
         def count(self, requests):

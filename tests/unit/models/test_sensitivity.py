@@ -72,16 +72,16 @@ def test_a_graph_equals_single_fits_with_weights():
 
 def test_all_settings_share_passes_and_counts(monkeypatch):
     asked = []
-    from summarkov.engines import local
+    from summarkov.engines import source
 
-    real = local.join
+    real = source.join
 
     def join(requests, most):
         joint, answered = real(requests, most)
         asked.append((len(requests), len(joint)))
         return joint, answered
 
-    monkeypatch.setattr(local, "join", join)
+    monkeypatch.setattr(source, "join", join)
     passes = []
     for k in LOOKBACK:
         for g in GAMMA:

@@ -104,7 +104,7 @@ def test_steps_remember_what_they_were_fitted_to():
 def test_steps_take_streams(tmp_path):
     path = tmp_path / "events.jsonl"
     sm.write_events(EVENTS, path)
-    with sm.EventSource.json_lines(path) as source:
+    with sm.scan_events(path) as source:
         for step in (sm.PoolRare(min_count=30), sm.CollapseRepeats(), sm.AddEnd()):
             found = step.fit_transform(source)
             expected = step.copy().fit_transform(EVENTS)

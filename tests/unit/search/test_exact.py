@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.errors import StoreError, TooLargeError
 from summarkov.scores import Scorer
 from summarkov.search import Problem
@@ -77,7 +77,7 @@ def test_counts_beyond_what_floats_hold():
     assert set(light.influencers_) <= set(heavy.influencers_)
     names = [heavy.labels_.index(z) for z in heavy.influencers_]
     request = StatesRequest(heavy.fitted.summary, tuple(names), heavy.fitted.target)
-    (counted,) = LocalSource(events, sample_weight=[2**42 - 1]).count([request])
+    (counted,) = MemorySource(events, sample_weight=[2**42 - 1]).count([request])
     assert np.array_equal(heavy.fitted.table.counts, counted.counts)
 
 
@@ -157,7 +157,7 @@ def test_one_pass_serves_all_labels():
 
     class Counting:
         def __init__(self):
-            self.source, self.asked = LocalSource(events), []
+            self.source, self.asked = MemorySource(events), []
             self.labels, self.scale = self.source.labels, self.source.scale
             self.label_counts, self.n_sequences = self.source.label_counts, self.source.n_sequences
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import summarkov as sm
-from summarkov.engines import Bootstrap, LocalSource
+from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
 from summarkov.models.discoveries import Halves
 from summarkov.summaries import BinarySummary
@@ -83,7 +83,7 @@ def test_the_first_round_of_all_targets_is_counted_as_one(events):
     """One request a look-back, whatever the number of targets; later ones are shared where places agree."""
     asked = []
 
-    class Recorder(LocalSource):
+    class Recorder(MemorySource):
         def count(self, requests):
             asked.append([request.shared for request in requests])
             return super().count(requests)

@@ -61,6 +61,7 @@ def learn(
     Without --target or with several: a graph of influences. With one --target
     or with --joint: one model.
     """
+    from summarkov.engines import make_source
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import special_starts
 
@@ -87,7 +88,7 @@ def learn(
 
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order = events.tied_order
-        special = special_starts(events.labels, count_starts(events), events.label_counts)
+        special = special_starts(events.labels, count_starts(make_source(events)), events.label_counts)
     if output is not None:
         with saving(output):
             fitted.save(output)
@@ -154,12 +155,9 @@ def _print_document(fitted: Any, saved: Path | None) -> None:
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
     """Refuse events of which none could influence another: most likely a wrong column was taken."""
-    from summarkov.engines import EventSource
+    from summarkov.engines import make_source
 
-    if isinstance(events, EventSource):
-        n_filled = sum(map(len, events.places()))
-    else:
-        n_filled = int((events.lengths > 0).sum())
+    n_filled = sum(map(len, make_source(events).places()))
     if 0 < events.n_events == n_filled:
         raise DataError(
             f"no sequence of {file} is longer than one event, so none comes after another; does --case name "

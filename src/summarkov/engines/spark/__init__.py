@@ -1,8 +1,8 @@
 """The Spark engine: events stay on the cluster, and only counts come back.
 
-It is imported only when somebody asks for a Spark source, and ``pyspark`` is imported nowhere else.
+``pyspark`` is imported nowhere else, and only when somebody asks for a Spark source.
 """
 
-from summarkov.engines.spark.source import SparkSource, map_sorted, open_spark
+from summarkov.engines.spark.source import SparkSource, map_sorted, scan_spark
 
-__all__ = ["SparkSource", "map_sorted", "open_spark"]
+__all__ = ["SparkSource", "map_sorted", "scan_spark"]

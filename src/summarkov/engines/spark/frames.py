@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines.spark.session import mapped
+from summarkov.engines.spark.session import map_partitions
 from summarkov.engines.spark.sorted_rows import FromText, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
@@ -156,7 +156,11 @@ class Frame:
 
     def _with_keys(self) -> Any:
         """The rows with numbers for the text of the order column: of the first kind that all of it fits."""
-        found = mapped(self.rows.select("order"), TextKinds(), "bits int, value string").toArrow().to_pylist()
+        found = (
+            map_partitions(self.rows.select("order"), TextKinds(), "bits int, value string")
+            .toArrow()
+            .to_pylist()
+        )
         kinds = text_kinds()
         fit = [bit for bit in range(len(kinds)) if all(row["bits"] >> bit & 1 for row in found)]
         if not fit:
@@ -164,4 +168,4 @@ class Frame:
             raise unordered(self.name("order"), FRAME, f"a row holds {worst['value'][:40]!r}")
         number = "double" if str(kinds[fit[0]].type) == "double" else "bigint"
         schema = ", ".join(f"{name} {number if name == 'order' else kind}" for name, kind in self.rows.dtypes)
-        return mapped(self.rows, FromText(fit[0], self.name("order"), FRAME), schema)
+        return map_partitions(self.rows, FromText(fit[0], self.name("order"), FRAME), schema)

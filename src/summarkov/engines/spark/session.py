@@ -19,8 +19,8 @@ def check_frame(frame: Any) -> None:
     """Refuse what is no Spark dataframe that could be gone through several times."""
     if not _is_frame(frame):
         raise SettingError(
-            f"EventSource.spark takes a Spark DataFrame, not {type(frame).__name__}; give other tables to "
-            "read_events, and files to EventSource.parquet"
+            f"this takes a Spark DataFrame, not {type(frame).__name__}; give other tables to read_events, "
+            "and files to scan_events"
         )
     if frame.isStreaming:
         raise SettingError(
@@ -44,7 +44,7 @@ def parallelism(session: Any) -> int:
         return 8
 
 
-def mapped(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+def map_partitions(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
     """Apply a function to every partition, in Arrow batches.
 
     Where the workers are processes of this machine and nobody has said which Python they are to be

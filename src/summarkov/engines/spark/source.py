@@ -6,17 +6,17 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from summarkov.engines.event_source import WORKER_MEMORY, EventSource
 from summarkov.engines.messages import unpack_error
-from summarkov.engines.resampled import Places
+from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
-from summarkov.engines.spark.session import check_frame, explained, mapped, parallelism
+from summarkov.engines.spark.session import check_frame, explained, map_partitions, parallelism
 from summarkov.engines.spark.sorted_rows import MapSorted
 from summarkov.engines.spark.workers import ANSWERS, CHUNKS, Adding, OnPartition, ToChunks, added, numbers
+from summarkov.engines.weights import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events.vocabulary import vocabulary_of
@@ -24,6 +24,8 @@ from summarkov.io.columns import Columns
 from summarkov.settings import check_whole
 from summarkov.typing import IntArray
 
+#: Bytes that a task on a worker may use unless told otherwise.
+WORKER_MEMORY = 1 << 27
 #: Events to a partition, unless there are fewer than there are tasks at a time.
 PARTITION_EVENTS = 1 << 22
 #: From so many partitions on, answers are added up on the workers first, so many at a time.
@@ -40,7 +42,7 @@ class SparkSource(EventSource):
         self.memory, self.n_partitions = memory, n_partitions
         self._session = frame.frame.sparkSession
         self.rows, self.reading = frame.sorted(labels, n_partitions)
-        self._chunks = mapped(self.rows, ToChunks(self.reading), CHUNKS).persist()
+        self._chunks = map_partitions(self.rows, ToChunks(self.reading), CHUNKS).persist()
         self._finalizer = weakref.finalize(self, _forget, self._chunks)
         self._finalizer.atexit = False  # with Python the session ends too
         try:
@@ -70,11 +72,11 @@ class SparkSource(EventSource):
         if not self._finalizer.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained(self._session):
-            answers = mapped(self._chunks, OnPartition(work, self.labels, self.memory), ANSWERS)
+            answers = map_partitions(self._chunks, OnPartition(work, self.labels, self.memory), ANSWERS)
             n = self.n_partitions
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
-                answers = mapped(answers.repartition(n), Adding(work), ANSWERS)
+                answers = map_partitions(answers.repartition(n), Adding(work), ANSWERS)
             n_events, answer = added(work, answers.toArrow().to_pylist())
         self._check(n_events)
         return answer
@@ -127,20 +129,42 @@ def _forget(chunks: Any) -> None:
         chunks.unpersist()
 
 
-def open_spark(
+def scan_spark(
     dataframe: Any,
-    columns: dict[str, Any],
-    labels: Iterable[object] | None,
-    memory: int,
-    partitions: int | None,
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Literal[False] | None = None,
+    labels: Iterable[object] | None = None,
+    memory: int = WORKER_MEMORY,
+    partitions: int | None = None,
 ) -> SparkSource:
-    """Sort a dataframe by case and cache it as codes."""
+    """Count the events of a Spark dataframe on its cluster; a row is an event.
+
+    The rows are brought together by case and sorted once, and cached as codes (4 bytes per event, 8 per
+    sequence); every pass of a search then runs the kernels on each partition and brings back counts,
+    never events. The session is that of the dataframe, and ``close()``, or the end of a ``with`` block,
+    makes it forget the codes.
+
+    Parameters
+    ----------
+    dataframe : pyspark.sql.DataFrame
+    case, event, order, labels
+        As for :func:`read_events`. Rows of one order stay as they come, and with ``order=False`` all do;
+        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
+    memory
+        Bytes that a task may use on a worker, beside Python itself and the counts; 128 MiB by default.
+    partitions
+        In how many parts to cut the data, each of which is a task; by default of 4 million events each.
+
+    The workers need this package too, in the same version; see the guide on scale.
+    """
     for name, value in (("memory", memory), ("partitions", partitions)):
         if value is not None:
             check_whole(name, value, 1)
     check_frame(dataframe)
     declared = None if labels is None else vocabulary_of(labels)
-    frame = Frame.of(dataframe, Columns(**columns))
+    frame = Frame.of(dataframe, Columns(case, event, order))
     with explained(dataframe.sparkSession):
         found, counts = frame.vocabulary(declared)
         n = partitions or _partitions(dataframe.sparkSession, int(counts.sum()))
@@ -162,7 +186,7 @@ def map_sorted(
         check(labels)
         rows, reading = frame.sorted(labels, _partitions(dataframe.sparkSession, int(counts.sum())))
     quoted = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in schema.items())
-    return mapped(rows, MapSorted(reading, function, WORKER_MEMORY), quoted)
+    return map_partitions(rows, MapSorted(reading, function, WORKER_MEMORY), quoted)
 
 
 def _partitions(session: Any, n_events: int) -> int:

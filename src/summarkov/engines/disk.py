@@ -1,0 +1,149 @@
+"""Events on disk, counted block by block in bounded memory."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from typing import Literal
+
+from summarkov.engines.source import EventSource
+from summarkov.engines.weights import Places
+from summarkov.engines.work import Answer, Part, Work, threads
+from summarkov.errors import DataError, SettingError
+from summarkov.events.vocabulary import vocabulary_of
+from summarkov.io.columns import Columns
+from summarkov.io.files import find_files, stream_format
+from summarkov.io.scan import Progress, Task, spill
+from summarkov.io.spill import Spill
+from summarkov.io.table_files import Files
+from summarkov.io.temporary import Scratch
+from summarkov.settings import is_whole
+from summarkov.typing import IntArray
+
+#: Bytes to get along with unless told otherwise.
+MEMORY = 1 << 30
+
+
+class StreamSource(EventSource):
+    """An :class:`EventSource` over codes on disk, which it owns."""
+
+    def __init__(self, scratch: Scratch, content: Spill, *, memory: int, n_jobs: int | None = None) -> None:
+        self.n_jobs = threads(n_jobs)
+        self.tied_order = content.tied_order
+        self.memory = memory
+        self._scratch, self._content = scratch, content
+        self._open = True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self._content.labels
+
+    @property
+    def label_counts(self) -> IntArray:
+        return self._content.label_counts
+
+    @property
+    def n_sequences(self) -> int:
+        return self._content.n_sequences
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        self._scratch.remove()
+        self._open = False
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on the codes on disk, which are one part."""
+        return work.run(self.part())
+
+    def places(self) -> Places:
+        """The place of each sequence that is not empty, in the order of first rows."""
+        return [range(self._content.n_held)]
+
+    def numbers(self) -> Places:
+        """The number of each sequence, in the order of first rows."""
+        return [range(self._content.n_sequences)]
+
+    def part(self) -> Part:
+        """All of the data."""
+        if not self._open:
+            raise DataError("this source is closed and its temporary files are gone; make a new one")
+        read = self._content.blocks
+        return Part(read, self.labels, self.memory, self.n_jobs, room=self._scratch.path)
+
+
+def scan_events(
+    path: str | os.PathLike[str],
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Literal[False] | None = None,
+    labels: Iterable[object] | None = None,
+    format: str | None = None,
+    memory: int = MEMORY,
+    n_jobs: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
+    names: bool = False,
+    progress: Progress | None = None,
+) -> StreamSource:
+    """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
+
+    The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 8
+    per sequence) to a temporary folder; every later pass reads only that. Rows that are together case by
+    case, and in order, are streamed as they are; if they turn out not to be, the files are read once
+    more and grouped on disk.
+
+    Parameters
+    ----------
+    path
+        A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``. A file
+        that is there by several names, by links, is read once.
+    case, event, order, labels
+        As for :func:`read_events`. A list column of Parquet holds one sequence per row, and so does a line of
+        JSON lines.
+    format
+        "parquet", "csv", "tsv" or "jsonl", where the ends of the files' names do not tell it, or a folder
+        holds files of several formats.
+    memory
+        Bytes to get along with, beside Python itself and the counts; 1 GiB by default. From about 64
+        MiB on it is kept; what cannot be read in it is refused with a size that would do.
+    n_jobs
+        Threads to count in: None is one, -1 one per core. The result does not depend on it.
+    scratch
+        Where to make the temporary folder; by default where Python does (``TMPDIR``). It is removed by
+        ``close()``, at the end of a ``with`` block, on an error, and when Python ends; what a killed run
+        of the same user left there, the next one removes.
+    names
+        Keep the names of the sequences too, for predictions of every event.
+    progress
+        Called as ``progress(what, done, total)``, with "reading" (bytes) and "grouping" (rows).
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, pyarrow, pyarrow.parquet, summarkov as sm
+    >>> events = {"case": [1, 1, 1, 2, 2, 2] * 2, "event": ["A", "B", "C", "C", "A", "B"] * 2}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pyarrow.parquet.write_table(pyarrow.table(events), pathlib.Path(folder, "events.parquet"))
+    ...     with sm.scan_events(folder) as source:
+    ...         sm.BSuMM("B", lookback=1).fit(source).influencers_
+    ('A',)
+    """
+    asked = Columns(case, event, order)
+    asked.check()
+    if not isinstance(path, str | os.PathLike):
+        raise SettingError(
+            "path must be that of a file or a folder, or a pattern such as 'log/*.parquet', not "
+            f"{type(path).__name__}; events in memory are learned from as they are"
+        )
+    if not is_whole(memory) or memory < 1:
+        raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
+    n_threads = threads(n_jobs)
+    vocabulary = None if labels is None else vocabulary_of(labels)
+    kind = stream_format(path, format)
+    found = find_files(path, kind)
+    if found.repeated:
+        warnings.warn(str(found), stacklevel=2)
+    task = Task(Files(found.paths, kind, asked, memory), progress)
+    with Scratch(scratch).removed_on_error() as folder:
+        content = spill(task, folder, vocabulary, names=names)
+        return StreamSource(folder, content, memory=memory, n_jobs=n_threads)

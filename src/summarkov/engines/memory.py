@@ -1,0 +1,144 @@
+"""Events in memory: a source of one part, which keeps what kernels look up from pass to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
+from summarkov.engines.source import CountSource, EventSource, refuse_weights
+from summarkov.engines.weights import Draws, Places, fixed_point, refuse_overflow, units_of
+from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
+from summarkov.events import EventSequences
+from summarkov.events.block import Block, cut_events
+from summarkov.io import read_events
+from summarkov.typing import IntArray
+
+
+class MemorySource(EventSource):
+    """An :class:`EventSource` over events in memory.
+
+    The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on
+    where the data is cut.
+    """
+
+    shuffles_together: ClassVar[int] = 10  # a pass is quick, and then progress is told
+
+    def __init__(
+        self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.events, self.tied_order = events, events.tied_order
+        self.n_jobs = threads(n_jobs)
+        self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
+        self.weights, self.scale = fixed_point(sample_weight, len(events))
+        self._kept: dict[Hashable, Any] = {}
+        if self.weights is not None:
+            refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.events.labels
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.events)
+
+    @property
+    def n_events(self) -> int:
+        return self.events.n_events
+
+    @cached_property
+    def label_counts(self) -> IntArray:
+        if self.weights is None:
+            return self.events.label_counts
+        counts = np.zeros(len(self.labels) + 1, np.int64)
+        np.add.at(counts, self.events.codes, np.repeat(self.weights, self.events.lengths))
+        return counts[:-1]
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on the events, which are one part."""
+        return work.run(self.part())
+
+    def part(self) -> Part:
+        """All of the data."""
+
+        def read(most: int) -> Iterator[Block]:
+            return cut_events(self.events, most, self.weights)
+
+        n = self.events.n_events
+        return Part(read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept)
+
+    def places(self) -> Places:
+        """The place of each sequence that is not empty."""
+        return [range(int((self.events.lengths > 0).sum()))]
+
+    def numbers(self) -> Places:
+        """The number of each sequence."""
+        return [range(len(self.events))]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names of the sequences."""
+        return self.events.ids
+
+    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> MemorySource:
+        """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
+        events = self.events.recode(labels, unknown=unknown)
+        return self if events is self.events else self._of(events, self.weights)
+
+    def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
+        """The same events under each of many weights of their sequences, or of blocks of them."""
+        units, lengths = units_of(self.events, blocks), self.events.lengths
+        unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
+        held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
+        n_held = int(held.sum())
+        weights = np.zeros((units.n, draws.n), np.int64)
+        for replicate in range(draws.n):
+            weights[held, replicate] = draws.weights(replicate, n_held)
+        if self.weights is not None:
+            sequence = np.repeat(np.arange(len(self.events)), lengths)
+            both, unit = np.unique(sequence * units.n + unit, return_inverse=True)
+            weights = weights[both % units.n] * self.weights[both // units.n, None]
+        weighing = UnitWeighing(unit, np.ascontiguousarray(weights), self.scale)
+        return ReplicatedSource(self, weighing, units.kind, n_held)
+
+    def resamples(self, draws: Draws) -> Iterator[CountSource]:
+        """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
+        held = self.events.lengths > 0  # only sequences with something to count are drawn
+        for number in range(draws.n):
+            times = np.zeros(len(self.events), np.int64)
+            times[held] = draws.weights(number, int(held.sum()))
+            yield self._of(self.events, times if self.weights is None else self.weights * times)
+
+    def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
+        """A source of other events, or with other weights in units of ``1 / scale``."""
+        made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs)
+        made.scale = self.scale
+        return made
+
+
+def as_events(data: Any) -> EventSequences | EventSource:
+    """A source as it is; whatever else ``read_events`` takes, in memory."""
+    return data if isinstance(data, EventSource) else read_events(data)
+
+
+def make_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> EventSource:
+    """A source of events: one already, or whatever ``read_events`` takes; events of no label are fine."""
+    events = as_events(data)
+    if isinstance(events, EventSequences):
+        return MemorySource(events, sample_weight=sample_weight, n_jobs=n_jobs)
+    refuse_weights(events, sample_weight)
+    return events
+
+
+def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:
+    """Turn what ``fit`` was given into a source: one already, events, or whatever ``read_events`` takes."""
+    if isinstance(data, CountSource):
+        refuse_weights(data, sample_weight)
+        return data
+    events = read_events(data)
+    events.refuse_unknown()
+    return MemorySource(events, sample_weight=sample_weight, n_jobs=n_jobs)

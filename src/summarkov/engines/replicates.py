@@ -1,0 +1,298 @@
+"""A source under many weights at once: the resamples of a bootstrap, from shared counts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Protocol
+
+import numpy as np
+
+from summarkov.engines.counts import (
+    Counts,
+    RecencyCounts,
+    StateCounts,
+    pick_outcomes,
+    pick_replicate,
+    total,
+    with_tables,
+)
+from summarkov.engines.past import joint_memory
+from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
+from summarkov.engines.shard import Kept, ReplicatedShard
+from summarkov.engines.weights import MOST, Draws, Places, refuse_overflow
+from summarkov.engines.work import Answer, Part, Work, pool_of
+from summarkov.events.block import Block
+from summarkov.kernels import Index
+from summarkov.kernels.replicates import MOST_PAIRS
+from summarkov.summaries import ChainSummary
+from summarkov.typing import CodeArray, IntArray
+
+#: Cells that one table may have under all weights together.
+_MOST_CELLS = 1 << 26
+
+
+class Weighed(Protocol):
+    """The source whose sequences are drawn, see :class:`EventSource`."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+
+    @property
+    def n_sequences(self) -> int:
+        """K."""
+
+    @property
+    def scale(self) -> int:
+        """What counts must be divided by."""
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every part."""
+
+
+class Weighing(Protocol):
+    """The weights of replicates, wherever a part of the data is."""
+
+    @property
+    def n(self) -> int:
+        """The number of replicates."""
+
+    def most_events(self, part: Part, reach: int) -> int:
+        """How many events of a part may be looked at together, if each sees at most ``reach`` labels."""
+
+    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
+        """The blocks of a part under all weights."""
+
+
+class ReplicatedSource:
+    """Answers requests for many replicates of a source at once.
+
+    Counts have the replicates asked for (``request.replicates``; None: all) as their first axis. Replicate b
+    is to the last bit what the source would be under the weights of replicate b alone. ``units`` says what is
+    drawn, and ``n_units`` how many there are.
+    """
+
+    def __init__(self, source: Weighed, weighing: Weighing, units: str, n_units: int) -> None:
+        self._source, self._weighing = source, weighing
+        self.units, self.n_units = units, n_units
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary in sorted order."""
+        return self._source.labels
+
+    @property
+    def scale(self) -> int:
+        """What counts must be divided by."""
+        return self._source.scale
+
+    @cached_property
+    def label_counts(self) -> IntArray:
+        """N(x) of every label, ``[replicate, x]``, in units of ``1 / scale``."""
+        n = len(self.labels)
+        (table,) = self.count([StatesRequest(ChainSummary(0), (), Target(tuple(range(n)), n))])
+        assert isinstance(table, StateCounts)
+        return np.asarray(table.counts.sum(axis=1))  # of one state, or of none where there are no events
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests, each for its replicates, in one pass over the data."""
+        if not requests:
+            return []
+        n = self._weighing.n
+        joint, answered_by = join(requests, _most_targets(requests, n))
+        members: list[set[int]] = [set() for _ in joint]
+        for request, at in zip(requests, answered_by, strict=True):
+            members[at].update(range(n) if request.replicates is None else request.replicates)
+        asked = []
+        for request, some in zip(joint, members, strict=True):
+            # picking half of the weights costs as much as adding them all
+            most = 2 * len(some) > n and not isinstance(request, RecencyRequest)
+            asked.append(np.arange(n) if most else np.array(sorted(some)))
+        work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing)
+        totals = [_Total.of(counts) for counts in self._source.run(work)]
+        return [
+            totals[at].narrow(joint[at].target, request.target, asked[at], request.replicates)
+            for request, at in zip(requests, answered_by, strict=True)
+        ]
+
+    def one(self, replicate: int) -> OneReplicate:
+        """One of the replicates alone."""
+        return OneReplicate(self, replicate, self._source.n_sequences)
+
+
+@dataclass(frozen=True)
+class OneReplicate:
+    """One replicate of a source: a :class:`CountSource`."""
+
+    source: ReplicatedSource
+    replicate: int
+    n_sequences: int
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.source.labels
+
+    @property
+    def label_counts(self) -> IntArray:
+        return np.asarray(self.source.label_counts[self.replicate])
+
+    @property
+    def scale(self) -> int:
+        return self.source.scale
+
+    def count(self, requests: Sequence[Request]) -> list[Counts]:
+        """Answer all requests in one pass over the data."""
+        mine = [replace(request, replicates=(self.replicate,)) for request in requests]
+        return [pick_replicate(counts, 0) for counts in self.source.count(mine)]
+
+
+@dataclass(frozen=True)
+class ReplicatesWork:
+    """Counts under many weights: requests, each with the replicates it is asked for."""
+
+    asked: tuple[tuple[Request, IntArray], ...]
+    weighing: Weighing
+
+    def run(self, part: Part) -> list[Counts]:
+        """Count shard by shard, replicates as the last axis."""
+        memory = joint_memory(request.summary for request, _ in self.asked)
+        n_labels = len(part.labels)
+        reach = n_labels if memory[1] is not None else min(n_labels, memory[0])
+        blocks = part.indexed(self.weighing.most_events(part, reach), memory)
+        totals: list[Counts] = []
+        with pool_of(part.n_jobs) as pool:
+            for shard in self.weighing.shards(part, blocks):
+                new = shard.count_all(self.asked, pool.map)
+                totals = [total(pair) for pair in zip(totals, new, strict=True)] if totals else new
+        return totals
+
+    def total(self, answers: Sequence[list[Counts]]) -> list[Counts]:
+        """Add up what was counted in several parts."""
+        return [total(same) for same in zip(*answers, strict=True)]
+
+
+# ---------------------------------------------------------------------- weights of sequences, of blocks
+
+
+@dataclass(frozen=True)
+class SequenceWeighing:
+    """Replicates that draw from the sequences that are not empty, wherever these are.
+
+    They are drawn in the order in which their first rows come, that of :func:`read_events`. So a replicate is
+    that of the same events in memory.
+    """
+
+    draws: Draws
+    places: Places
+    n_units: int
+
+    @property
+    def n(self) -> int:
+        return self.draws.n
+
+    def most_events(self, part: Part, reach: int) -> int:
+        """So many that what they see, and the weights of their sequences, fit into memory."""
+        return part.most_events(64 * (1 + reach) + 32 * self.draws.n)
+
+    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
+        """The weights of the sequences of each block."""
+        weights = self._weights(part)
+        done = 0  # sequences that are not empty, of the blocks before
+        for block, index in blocks:
+            lengths = np.diff(block.offsets)
+            lengths = lengths[lengths > 0]
+            n = len(lengths)
+            here = np.ascontiguousarray(weights[:, done : done + n].T, np.int64)
+            yield ReplicatedShard(index, part.labels, np.repeat(np.arange(n), lengths), here)
+            done += n - block.goes_on
+
+    def _weights(self, part: Part) -> CodeArray:
+        """``[replicate, sequence]`` for the sequences of a part; on disk, where there is room for that."""
+        places = self.places[part.number]
+        shape = (self.draws.n, len(places))
+        if part.room is None or not len(places):
+            weights = np.empty(shape, np.int32)
+        else:
+            with tempfile.TemporaryFile(dir=part.room) as file:
+                weights = np.memmap(file, np.int32, "w+", shape=shape)
+        chosen = slice(None) if isinstance(places, range) else places
+        for replicate in range(self.draws.n):
+            weights[replicate] = self.draws.weights(replicate, self.n_units)[chosen]
+        return weights
+
+
+@dataclass(frozen=True)
+class UnitWeighing:
+    """Replicates of events in memory: event i is of unit ``unit[i]``, and u weighs ``weights[u, b]``.
+
+    What positions see is kept from pass to pass, by where the events were cut.
+    """
+
+    unit: IntArray
+    weights: IntArray
+    scale: int
+    kept: Kept = field(default_factory=Kept, repr=False)
+
+    def __post_init__(self) -> None:
+        if float(self.weights.max(initial=0)) * len(self.unit) > MOST:  # else none can overflow
+            sizes = np.bincount(self.unit, minlength=len(self.weights)).astype(float)
+            refuse_overflow(float((sizes @ self.weights.astype(float)).max()), self.scale)
+
+    @property
+    def n(self) -> int:
+        return int(self.weights.shape[1])
+
+    def most_events(self, part: Part, reach: int) -> int:
+        """All, or so many that their pairs of a position and a label in its window are not too many."""
+        assert part.n_events is not None
+        n_blocks = 1 + part.n_events * max(1, reach) // MOST_PAIRS
+        return max(1, -(-part.n_events // n_blocks))
+
+    def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
+        """The same weights for each block."""
+        stop = 0
+        for block, index in blocks:
+            start, stop = stop, stop + len(block.codes)
+            unit, place = self.unit[start:stop], (start, stop)
+            yield ReplicatedShard(index, part.labels, unit, self.weights, self.kept, place)
+
+
+# ---------------------------------------------------------------------- several requests in one
+
+
+def _most_targets(requests: Sequence[Request], n_replicates: int) -> int:
+    """How many labels may share one table."""
+    most = max((len(r.candidates) for r in requests if isinstance(r, CandidatesRequest)), default=1)
+    return max(1, _MOST_CELLS // (8 * max(1, most) * n_replicates))
+
+
+@dataclass(frozen=True)
+class _Total:
+    """Counts whose last axes are outcome and replicate, and their sums over the outcomes."""
+
+    counts: Counts
+    sums: tuple[IntArray, ...]
+
+    @classmethod
+    def of(cls, counts: Counts) -> _Total:
+        return cls(counts, tuple(np.asarray(table.sum(axis=-2)) for table in counts.tables))
+
+    def narrow(self, joint: Target, target: Target, counted: IntArray, asked: Sequence[int] | None) -> Counts:
+        """The counts for one target and some of the replicates that were counted, these as the first axis."""
+        asked = range(len(counted)) if asked is None else asked
+        at = slice(None) if len(asked) == len(counted) else np.searchsorted(counted, np.array(asked))
+        first, *rest = (
+            pick_outcomes(partial(_column, table, at), sums[..., at], joint, target).swapaxes(0, -1)
+            for table, sums in zip(self.counts.tables, self.sums, strict=True)
+        )
+        # How sums of floats are rounded depends on the layout, so it must be that of counts made alone.
+        if isinstance(self.counts, RecencyCounts):
+            rest = [np.ascontiguousarray(table) for table in rest]
+        return with_tables(self.counts, [np.ascontiguousarray(first), *rest])
+
+
+def _column(table: IntArray, at: IntArray | slice, outcome: int) -> IntArray:
+    return np.asarray(table[..., outcome, at])
