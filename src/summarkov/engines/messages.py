@@ -1,11 +1,12 @@
 """Answers and errors as bytes, for work that is done in other processes: plain data, and never code.
 
 An answer is a tree of tuples, lists and some dataclasses over numbers, texts and arrays. Its shape goes as
-JSON, the numbers of its arrays as they are in memory behind that.
+JSON, and then its arrays one after the other, each as a tensor of Arrow's IPC format.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import fields
@@ -16,14 +17,13 @@ import numpy.typing as npt
 
 from summarkov import errors
 from summarkov.errors import SettingError, SummarkovError
-from summarkov.scores.sums import ExactSum
 
 Kind = TypeVar("Kind", bound=type)
 
 #: The dataclasses that answers may hold, by name.
-_KINDS: dict[str, Any] = {"ExactSum": ExactSum}
-#: Arrays of other things than truth values and numbers go item by item.
-_NUMBERS = "biuf"
+_KINDS: dict[str, Any] = {}
+#: Arrays of other things than numbers and truth values go item by item.
+_NUMBERS = "iuf"
 
 
 def travels(kind: Kind) -> Kind:
@@ -38,17 +38,24 @@ def pack(answer: object) -> bytes:
     >>> unpack(pack((1, [0.5, "a"], np.arange(3))))
     (1, [0.5, 'a'], array([0, 1, 2]))
     """
+    import pyarrow as pa
+
     arrays: list[npt.NDArray[Any]] = []
-    tree = _tree(answer, arrays)
-    head = json.dumps([tree, [[array.dtype.str, *array.shape] for array in arrays]]).encode()
-    return b"".join([len(head).to_bytes(8, "little"), head, *(array.tobytes() for array in arrays)])
+    tree = json.dumps(_tree(answer, arrays)).encode()
+    stream = pa.BufferOutputStream()
+    for array in (np.frombuffer(tree, np.uint8), *arrays):
+        pa.ipc.write_tensor(pa.Tensor.from_numpy(np.ascontiguousarray(array)), stream)
+    message: bytes = stream.getvalue().to_pybytes()
+    return message
 
 
 def unpack(message: bytes) -> Any:
     """The answer that :func:`pack` was given."""
-    start = 8 + int.from_bytes(message[:8], "little")
-    tree, about = json.loads(message[8:start])
-    return _value(tree, _arrays(message, start, about))
+    import pyarrow as pa
+
+    stream = pa.BufferReader(message)
+    arrays = (pa.ipc.read_tensor(stream).to_numpy().copy() for _ in itertools.count())
+    return _value(json.loads(next(arrays).tobytes()), arrays)
 
 
 def _tree(value: object, arrays: list[npt.NDArray[Any]]) -> Any:
@@ -59,7 +66,10 @@ def _tree(value: object, arrays: list[npt.NDArray[Any]]) -> Any:
         return value
     if isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS:
         arrays.append(value)
-        return ["array"]
+        return ["array", list(value.shape)]
+    if isinstance(value, np.ndarray) and value.dtype == bool:
+        arrays.append(value.astype(np.uint8))
+        return ["flags", list(value.shape)]
     if isinstance(value, np.ndarray):
         return ["objects", list(value.shape), *(_tree(each, arrays) for each in value.ravel().tolist())]
     name = type(value).__name__
@@ -77,8 +87,9 @@ def _value(tree: Any, arrays: Iterator[npt.NDArray[Any]]) -> Any:
     if not isinstance(tree, list):
         return tree
     name, *rest = tree
-    if name == "array":
-        return next(arrays)
+    if name in ("array", "flags"):
+        array = next(arrays).reshape(rest[0])  # Arrow knows no array of no axes
+        return array if name == "array" else array.view(bool)
     if name == "objects":
         shape, *items = rest
         objects = np.empty(len(items), object)
@@ -89,15 +100,6 @@ def _value(tree: Any, arrays: Iterator[npt.NDArray[Any]]) -> Any:
     if name == "list":
         return values
     return tuple(values) if name == "tuple" else _KINDS[name](*values)
-
-
-def _arrays(message: bytes, start: int, about: list[list[Any]]) -> Iterator[npt.NDArray[Any]]:
-    """The arrays of a message, in the order in which they were met."""
-    for kind, *shape in about:
-        dtype = np.dtype(kind)
-        n = int(np.prod(shape, dtype=np.int64))
-        yield np.frombuffer(message, dtype, n, start).reshape(shape).copy()
-        start += n * dtype.itemsize
 
 
 def pack_error(error: SummarkovError) -> bytes:

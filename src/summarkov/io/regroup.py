@@ -1,4 +1,4 @@
-"""Group rows by case on disk: cut by a hash of the case until a part fits into memory, then sort that."""
+"""Group rows by case on disk: cut by a hash of the case until a bucket fits into memory, then sort that."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 #: Parts are cut into so many by the next bits of the hash, of which there are 64.
 _BITS = 6
 _DEEPEST = 64 // _BITS
-#: What a row takes while a part is sorted, beside its file twice over.
+#: What a row takes while a bucket is sorted, beside its file twice over.
 _ROW_BYTES = 100
 
 Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Rows:
+class CaseBlock:
     """Some rows: their cases, and a table with columns "code", "row" and, if rows have an order, "order"."""
 
     case: Encoded
@@ -61,7 +61,7 @@ class _Stream:
 
 
 @dataclass
-class Part:
+class Bucket:
     """Rows whose cases have the same bits of the hash, in a file, in the order in which they came."""
 
     path: Path
@@ -84,7 +84,7 @@ class Part:
 
 
 def regroup(
-    rows: Iterable[Rows],
+    rows: Iterable[CaseBlock],
     folder: Path,
     memory: int,
     writer: SpillWriter,
@@ -95,38 +95,38 @@ def regroup(
 
     Parts are grouped one by one, and the sequences of all then copied in the order of their first rows.
     """
-    inside, grouped = folder / "parts", folder / "grouped"
+    inside, grouped = folder / "buckets", folder / "grouped"
     inside.mkdir()
     grouped.mkdir()
-    todo = [(part, 1) for part in _cut(rows, inside, 0)]
-    n_rows = sum(part.n_rows for part, _ in todo)
+    todo = [(bucket, 1) for bucket in _cut(rows, inside, 0)]
+    n_rows = sum(bucket.n_rows for bucket, _ in todo)
     done = 0
-    by_part = SpillWriter(grouped, names=writer.keeps_names, firsts=True)
+    by_bucket = SpillWriter(grouped, names=writer.keeps_names, firsts=True)
     try:
         while todo:
-            part, depth = todo.pop()
-            if part.fits(memory):
-                _sort(part, by_part, order)
-            elif depth < _DEEPEST and part.lowest < part.highest:
-                todo += [(smaller, depth + 1) for smaller in _cut(_again(part), inside, depth)]
-                part.path.unlink()
+            bucket, depth = todo.pop()
+            if bucket.fits(memory):
+                _sort(bucket, by_bucket, order)
+            elif depth < _DEEPEST and bucket.lowest < bucket.highest:
+                todo += [(smaller, depth + 1) for smaller in _cut(_again(bucket), inside, depth)]
+                bucket.path.unlink()
                 continue
             else:
-                _sort_outside(part, memory, by_part, order)
-            part.path.unlink()
-            done += part.n_rows
+                _sort_outside(bucket, memory, by_bucket, order)
+            bucket.path.unlink()
+            done += bucket.n_rows
             tell("grouping", done, max(1, n_rows))
     finally:
-        by_part.close()
+        by_bucket.close()
     inside.rmdir()
     copy_in_order(grouped, n_rows, memory, writer)
-    writer.tied_order = by_part.tied_order
+    writer.tied_order = by_bucket.tied_order
     shutil.rmtree(grouped)
 
 
-def _again(part: Part) -> Iterator[Rows]:
-    for table in part.read():
-        yield Rows(_cases(table), table.drop_columns("case"))
+def _again(bucket: Bucket) -> Iterator[CaseBlock]:
+    for table in bucket.read():
+        yield CaseBlock(_cases(table), table.drop_columns("case"))
 
 
 def _cases(table: pa.Table) -> Encoded:
@@ -137,11 +137,11 @@ def _cases(table: pa.Table) -> Encoded:
     return Encoded(codes, chunks[0].dictionary.to_pylist())
 
 
-def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
+def _cut(rows: Iterable[CaseBlock], folder: Path, depth: int) -> list[Bucket]:
     """Write rows to files by some bits of the hash of their case."""
     import pyarrow as pa
 
-    parts: dict[int, Part] = {}
+    buckets: dict[int, Bucket] = {}
     try:
         for some in rows:
             of_row = stable_hashes(some.case.texts)[some.case.codes]
@@ -154,21 +154,21 @@ def _cut(rows: Iterable[Rows], folder: Path, depth: int) -> list[Part]:
             ):
                 here = table.slice(start, stop - start)
                 here = here.append_column("case", _dictionary(some.case, order[start:stop]))
-                part = parts.get(number)
-                if part is None:
+                bucket = buckets.get(number)
+                if bucket is None:
                     path = folder / f"{depth}-{number}-{len(list(folder.iterdir()))}"
-                    part = parts[number] = Part(path, _Stream(path, here.schema))
-                part.writer.write_table(here)
+                    bucket = buckets[number] = Bucket(path, _Stream(path, here.schema))
+                bucket.writer.write_table(here)
                 mine = of_row[order[start:stop]]
-                part.n_rows += stop - start
-                part.lowest, part.highest = (
-                    min(part.lowest, int(mine.min())),
-                    max(part.highest, int(mine.max())),
+                bucket.n_rows += stop - start
+                bucket.lowest, bucket.highest = (
+                    min(bucket.lowest, int(mine.min())),
+                    max(bucket.highest, int(mine.max())),
                 )
     finally:
-        for part in parts.values():
-            part.writer.close()
-    return list(parts.values())
+        for bucket in buckets.values():
+            bucket.writer.close()
+    return list(buckets.values())
 
 
 def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryArray:
@@ -180,11 +180,11 @@ def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), texts)
 
 
-def _sort(part: Part, writer: SpillWriter, order: OrderColumn | None) -> None:
-    """Group a part in memory."""
+def _sort(bucket: Bucket, writer: SpillWriter, order: OrderColumn | None) -> None:
+    """Group a bucket in memory."""
     import pyarrow as pa
 
-    table = pa.concat_tables(part.read())
+    table = pa.concat_tables(bucket.read())
     case = _cases(table)
     keys = None if order is None else _keys(table, order)
     grouping = group(case.codes, keys)
@@ -203,18 +203,18 @@ def _keys(table: pa.Table, order: OrderColumn) -> npt.NDArray[Any]:
 # ---------------------------------------------------------------------- cases that do not fit into memory
 
 
-def _sort_outside(part: Part, memory: int, writer: SpillWriter, order: OrderColumn | None) -> None:
-    """Write cases each of which may be larger than memory: sort stretches of one, then merge these."""
+def _sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: OrderColumn | None) -> None:
+    """Write cases each of which may be larger than memory: sort runs of one, then merge these."""
     firsts: dict[str, int] = {}  # the first row of each
-    for some in _again(part):
+    for some in _again(bucket):
         used, at = np.unique(some.case.codes, return_index=True)
         rows = numpy_of(some.table.column("row"))
         for code, row in zip(used.tolist(), rows[at].tolist(), strict=True):
             firsts.setdefault(some.case.texts[code], row)
     for text, first in firsts.items():
-        mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(part))
+        mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(bucket))
         names = [text]
-        for codes in _in_order(mine, part.path, memory, writer, order):
+        for codes in _in_order(mine, bucket.path, memory, writer, order):
             writer.add(codes, np.empty(0, np.int64), names)
             names = []
         writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), firsts=np.array([first]))
@@ -237,7 +237,7 @@ def _in_order(
             yield numpy_of(table.column("code"))
         return
     most = max(1, memory // (2 * _ROW_BYTES))
-    stretches: list[tuple[Path, npt.DTypeLike]] = []
+    runs: list[tuple[Path, npt.DTypeLike]] = []
     try:
         for table in _together(tables, most):
             if is_ranked(table.column("order").type):
@@ -247,13 +247,13 @@ def _in_order(
                 )
             keys = _keys(table, order)
             rows = np.argsort(keys, kind="stable")
-            stretch = path.with_name(f"{path.name}-{len(stretches)}")
-            stretches.append((stretch, keys.dtype))
-            with open(stretch, "wb") as file:
+            run = path.with_name(f"{path.name}-{len(runs)}")
+            runs.append((run, keys.dtype))
+            with open(run, "wb") as file:
                 file.write(keys[rows].data)
                 file.write(numpy_of(table.column("code"))[rows].data)
-        few = max(1, min(1 << 14, most // (len(stretches) + 1)))
-        merged = heapq.merge(*(_pairs(*stretch, few) for stretch in stretches), key=itemgetter(0))
+        few = max(1, min(1 << 14, most // (len(runs) + 1)))
+        merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
         last: list[Any] = []
         while some := list(islice(merged, few)):
             keys = np.array([*last, *(key for key, _ in some)])
@@ -261,8 +261,8 @@ def _in_order(
             last = [some[-1][0]]
             yield np.array([code for _, code in some], np.int32)
     finally:
-        for stretch, _ in stretches:
-            stretch.unlink(missing_ok=True)
+        for run, _ in runs:
+            run.unlink(missing_ok=True)
 
 
 def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
@@ -280,7 +280,7 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
 
 
 def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, int]]:
-    """Keys and codes of a sorted stretch, some at a time."""
+    """Keys and codes of a sorted run, some at a time."""
     width = np.dtype(dtype).itemsize
     n = path.stat().st_size // (width + 4)
     for start in range(0, n, few):

@@ -16,9 +16,9 @@ from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
 from summarkov.io.line_files import jsonl_sequences
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
-from summarkov.io.regroup import Rows, regroup, stable_hashes
+from summarkov.io.regroup import CaseBlock, regroup, stable_hashes
 from summarkov.io.spill import Spill, SpillWriter
-from summarkov.io.table_files import ROW_BYTES, Batch, Files
+from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import flat_lists
 from summarkov.io.temporary import Scratch
 from summarkov.typing import CodeArray, IntArray
@@ -89,7 +89,7 @@ class NotGroupedError(Exception):
 class _Grouped:
     """Rows that are together case by case, and in order, streamed as they are.
 
-    That they are is checked while reading: cases that come again in the same batch at once, all others at the
+    That they are is checked while reading: cases that come again in the same block at once, all others at the
     end, by a file with a hash of 64 bits for each run of rows of one case. Equal cases have equal hashes; if
     different ones have too, the files are merely grouped for nothing.
     """
@@ -104,27 +104,27 @@ class _Grouped:
         """Read everything, or raise ``NotGroupedError``."""
         n_runs = 0
         with open(self.runs, "wb") as file:
-            for batch in self.task.files.batches(self.task.n_rows):
-                hashes = self.add(batch)
+            for block in self.task.files.blocks(self.task.n_rows):
+                hashes = self.add(block)
                 n_runs += len(hashes)
                 file.write(hashes.data)
-                self.task.tell("reading", batch.done, self.task.files.n_bytes)
+                self.task.tell("reading", block.done, self.task.files.n_bytes)
         if self.case is not None:
             self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64))
         if any_twice(self.runs, n_runs, max(1, self.task.memory // 32)):
             raise NotGroupedError
 
-    def add(self, batch: Batch) -> npt.NDArray[np.uint64]:
+    def add(self, block: TableBlock) -> npt.NDArray[np.uint64]:
         """Write the events of some rows; the hashes of the cases that begin in them."""
         chosen = self.task.files.chosen
-        case, codes = columns_of(batch, self.task.files, self.vocabulary)
+        case, codes = columns_of(block, self.task.files, self.vocabulary)
         starts = run_starts(case.codes)
         if repeats(case.codes[starts]):
             raise NotGroupedError
         begun = case.codes[starts].tolist()
         continues = bool(begun) and case.texts[begun[0]] == self.case
         if isinstance(chosen.order, str):
-            self.check_order(batch, chosen.order, starts, continues)
+            self.check_order(block, chosen.order, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
         self.writer.add(codes, ends, names)
@@ -132,13 +132,13 @@ class _Grouped:
             self.case = case.texts[begun[-1]]
         return stable_hashes(names)
 
-    def check_order(self, batch: Batch, name: str, starts: IntArray, continues: bool) -> None:
+    def check_order(self, block: TableBlock, name: str, starts: IntArray, continues: bool) -> None:
         """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
 
-        column = as_ordered(batch.table.column(name), name, batch.path, batch.first_row)
+        column = as_ordered(block.table.column(name), name, block.path, block.first_row)
         if self.kind not in (None, column.type) or is_ranked(column.type):
             raise NotGroupedError
-        keys = sort_keys(column, name, batch.path)
+        keys = sort_keys(column, name, block.path)
         if not len(keys):
             return
         if not sorted_within(keys, starts) or (continues and keys[0] < self.key):
@@ -165,15 +165,15 @@ def any_twice(path: Path, n: int, most: int) -> bool:
     return False
 
 
-def columns_of(batch: Batch, files: Files, vocabulary: Vocabulary) -> tuple[Encoded, CodeArray]:
+def columns_of(block: TableBlock, files: Files, vocabulary: Vocabulary) -> tuple[Encoded, CodeArray]:
     """The cases and the codes of the events of some rows."""
     case, event = files.chosen.case, files.chosen.event
     assert case is not None
     assert event is not None
-    where = batch.path, batch.first_row
-    vocabulary.share = batch.done / files.n_bytes
-    encoded = encode(batch.table.column(event), event, *where)
-    return encode(batch.table.column(case), case, *where), vocabulary.recode(encoded)
+    where = block.path, block.first_row
+    vocabulary.share = block.done / files.n_bytes
+    encoded = encode(block.table.column(event), event, *where)
+    return encode(block.table.column(case), case, *where), vocabulary.recode(encoded)
 
 
 def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: Path) -> None:
@@ -185,16 +185,16 @@ def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: 
 
     def rows() -> Any:
         n = 0
-        for batch in task.files.batches(task.n_rows):
-            case, codes = columns_of(batch, task.files, vocabulary)
+        for block in task.files.blocks(task.n_rows):
+            case, codes = columns_of(block, task.files, vocabulary)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
             if order is not None:
-                column = batch.table.column(order.name)
-                order.look(column, batch.path, batch.first_row)
+                column = block.table.column(order.name)
+                order.look(column, block.path, block.first_row)
                 columns["order"] = column
-            yield Rows(case, pa.table(columns))
-            task.tell("reading", batch.done, task.files.n_bytes)
+            yield CaseBlock(case, pa.table(columns))
+            task.tell("reading", block.done, task.files.n_bytes)
 
     regroup(rows(), folder, task.memory, writer, order, task.tell)
 
@@ -203,19 +203,19 @@ def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
     """A row is a whole sequence."""
     chosen, n = task.files.chosen, 0
     assert chosen.event is not None
-    for batch in task.files.batches(task.n_rows):
-        column = batch.table.column(chosen.event)
-        events, offsets = flat_lists(column, chosen.event, batch.path, batch.first_row)
-        refuse_beyond(task.memory, LISTED_BYTES * len(events), f"lists of {batch.path} that are very long")
-        vocabulary.share = batch.done / task.files.n_bytes
-        encoded = encode(events, chosen.event, batch.path, batch.first_row)
+    for block in task.files.blocks(task.n_rows):
+        column = block.table.column(chosen.event)
+        events, offsets = flat_lists(column, chosen.event, block.path, block.first_row)
+        refuse_beyond(task.memory, LISTED_BYTES * len(events), f"lists of {block.path} that are very long")
+        vocabulary.share = block.done / task.files.n_bytes
+        encoded = encode(events, chosen.event, block.path, block.first_row)
         names = [str(number) for number in range(n, n + len(column))]
         if chosen.case is not None:
-            case = encode(batch.table.column(chosen.case), chosen.case, batch.path, batch.first_row)
+            case = encode(block.table.column(chosen.case), chosen.case, block.path, block.first_row)
             names = [case.texts[code] for code in case.codes.tolist()]
         writer.add(vocabulary.recode(encoded), offsets[1:], names)
         n += len(column)
-        task.tell("reading", batch.done, task.files.n_bytes)
+        task.tell("reading", block.done, task.files.n_bytes)
 
 
 def _lines(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:

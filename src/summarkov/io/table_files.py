@@ -25,7 +25,7 @@ ROW_BYTES = 1 << 9
 
 
 @dataclass(frozen=True)
-class Batch:
+class TableBlock:
     """Some rows: the chosen columns, of which file, where they begin, and bytes of all files read, about."""
 
     table: pa.Table
@@ -65,7 +65,7 @@ class Files:
         """Whether a row is a whole sequence."""
         return self.chosen.event in list_columns(self.schema)
 
-    def batches(self, n_rows: int) -> Iterator[Batch]:
+    def blocks(self, n_rows: int) -> Iterator[TableBlock]:
         """Read all files, at most so many rows at a time, and fewer where rows are large."""
         import pyarrow as pa
 
@@ -77,7 +77,7 @@ class Files:
             for batch, share in read(path, n_rows):
                 for start in range(0, batch.num_rows, n_rows):
                     part = batch.slice(start, n_rows)
-                    yield Batch(self._aligned(part, path), path, row, before + int(share * size))
+                    yield TableBlock(self._aligned(part, path), path, row, before + int(share * size))
                     row += part.num_rows
                 pa.default_memory_pool().release_unused()
             before += size

@@ -12,7 +12,6 @@ import stat
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from summarkov.errors import SettingError, StoreError, naming_the_disk
@@ -86,30 +85,14 @@ def remove_leftovers(parent: Path) -> None:
 def _remove_if_dead(path: Path, folder: int) -> None:
     with _opened(Path(_MARK), folder=folder) as mark:
         if _is_mine(mark, stat.S_IFREG) and os.read(mark, len(_MARKED) + 1) == _MARKED:
-            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError if a process holds it
+            _lock(mark, wait=False)
             shutil.rmtree(path, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _opened(path: Path, flags: int = 0, folder: int | None = None) -> Iterator[int]:
-    opened = os.open(path, _CAREFULLY | flags, dir_fd=folder)
-    try:
-        yield opened
-    finally:
-        os.close(opened)
-
-
-def _is_mine(opened: int, kind: int) -> bool:
-    """Whether what was opened is of a kind, and of this user."""
-    found = os.fstat(opened)
-    return stat.S_IFMT(found.st_mode) == kind and found.st_uid == os.geteuid()
 
 
 def _mark(path: Path, held: list[int]) -> None:
     """Lock a new file, and only then say in it that what is beside it may go without the lock."""
     held.append(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    if fcntl is not None:
-        fcntl.flock(held[0], fcntl.LOCK_EX)
+    _lock(held[0])
     os.write(held[0], _MARKED)
 
 
@@ -127,13 +110,10 @@ def _let_go(held: list[int]) -> None:
         os.close(held.pop())
 
 
-try:
-    import fcntl
-except ImportError:  # on Windows leftovers of killed runs stay
-    fcntl = None  # type: ignore[assignment]  # elsewhere it is a module
+# ---------------------------------------------------------------------- files that are written all or nothing
 
 
-@contextmanager
+@contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give an empty file beside ``path`` to write to; on success it takes that name, else it is gone.
 
@@ -170,8 +150,7 @@ def _make(temporary: Path, final: Path) -> int:
         lock = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
         if before is not None:
             _keep_access(lock, before)
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        _lock(lock)
         if temporary.exists():  # else another process took it for a leftover before it was locked
             return lock
         os.close(lock)
@@ -196,21 +175,11 @@ def _remove_unfinished(final: Path) -> None:
     """Remove what processes of this user that were killed have left."""
     beginning = os.path.join(final.parent, _beginning(final))
     for name in glob.glob(f"{glob.escape(beginning)}*.tmp") if fcntl is not None else ():
-        if not re.fullmatch(r"[0-9a-f]{12}\.tmp", name[len(beginning) :]):
-            continue
-        try:  # without waiting for whom a pipe of that name may have at its other end
-            opened = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-        except OSError:  # gone meanwhile, or somebody else's
-            continue
-        try:
-            found = os.fstat(opened)
-            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(name)
-        except OSError:  # somebody is writing it
-            continue
-        finally:
-            os.close(opened)
+        if re.fullmatch(r"[0-9a-f]{12}\.tmp", name[len(beginning) :]):
+            with contextlib.suppress(OSError), _opened(Path(name)) as file:
+                if _is_mine(file, stat.S_IFREG):
+                    _lock(file, wait=False)
+                    os.unlink(name)
 
 
 def _beginning(final: Path) -> str:
@@ -233,3 +202,28 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
             file.write(text)
     except OSError as problem:
         raise StoreError(f"{os.fspath(path)}: cannot be written ({problem.strerror or problem})") from None
+
+
+# ---------------------------------------------------------------------- what is whose
+
+
+def _lock(opened: int, *, wait: bool = True) -> None:
+    """Hold what was opened for this process; an OSError if another one does and this is not to wait."""
+    if fcntl is not None:
+        fcntl.flock(opened, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int = 0, folder: int | None = None) -> Iterator[int]:
+    """Open what may be somebody else's; an OSError if it cannot be."""
+    opened = os.open(path, _CAREFULLY | flags, dir_fd=folder)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _is_mine(opened: int, kind: int) -> bool:
+    """Whether what was opened is of a kind, and of this user."""
+    found = os.fstat(opened)
+    return stat.S_IFMT(found.st_mode) == kind and found.st_uid == os.geteuid()

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 64
 
 
+travels(ExactSum)
+
+
 @travels
 @dataclass(frozen=True)
 class Measured:

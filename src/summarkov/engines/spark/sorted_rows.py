@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class SortedBlock:
     """Rows one after the other, as codes, with the runs of rows of one case.
 
-    ``continues`` says that the first run goes on with the last one of the stretch before.
+    ``continues`` says that the first run goes on with the last one of the block before.
     """
 
     codes: CodeArray
@@ -42,17 +42,17 @@ class Sorted:
     source: str
     labels: tuple[str, ...]
 
-    def stretches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Stretch, IntArray]]:
-        """Stretches of rows, each with the places in it where sequences end."""
-        before: Stretch | None = None
-        for stretch in self._read(batches):
+    def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
+        """Blocks of rows, each with the places in it where sequences end."""
+        before: SortedBlock | None = None
+        for block in self._read(batches):
             if before is not None:
-                yield before, _ends(before, closed=not stretch.continues)
-            before = stretch
+                yield before, _ends(before, closed=not block.continues)
+            before = block
         if before is not None:
             yield before, _ends(before, closed=True)
 
-    def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Stretch]:
+    def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[SortedBlock]:
         import pyarrow as pa
 
         vocabulary = Vocabulary(self.labels)
@@ -71,7 +71,7 @@ class Sorted:
                 ties = _ties(order, starts) + (continues and order[0] == last_order)
                 last_order = order[-1]
             rows = numpy_of(table.column("row"))
-            yield Stretch(vocabulary.recode(event), starts, names, rows, ties, continues)
+            yield SortedBlock(vocabulary.recode(event), starts, names, rows, ties, continues)
             last_case = names[-1]
 
 
@@ -85,8 +85,8 @@ def _ties(order: pa.Array, starts: IntArray) -> int:
     return int(same.sum())
 
 
-def _ends(stretch: Stretch, *, closed: bool) -> IntArray:
-    return np.append(stretch.starts[1:], len(stretch.codes)) if closed else stretch.starts[1:]
+def _ends(block: SortedBlock, *, closed: bool) -> IntArray:
+    return np.append(block.starts[1:], len(block.codes)) if closed else block.starts[1:]
 
 
 @dataclass(frozen=True)
@@ -102,20 +102,20 @@ class MapSorted:
         import pyarrow as pa
 
         def read(most: int) -> Iterator[Block]:
-            for stretch, ends in self.rows.stretches(batches):
-                yield from _named_blocks(stretch, ends, most)
+            for block, ends in self.rows.blocks(batches):
+                yield from _named_blocks(block, ends, most)
 
         for columns in self.function(Part(read, self.rows.labels, self.memory)):
             yield pa.record_batch(columns)
 
 
-def _named_blocks(stretch: Stretch, ends: IntArray, most: int) -> Iterator[Block]:
-    """A stretch as blocks of at most so many events."""
+def _named_blocks(rows: SortedBlock, ends: IntArray, most: int) -> Iterator[Block]:
+    """Sorted rows as blocks of at most ``most`` events, with the names of their sequences."""
     import pyarrow as pa
 
-    names = pa.array(stretch.names, pa.string())
-    for start in range(0, len(stretch.codes), most):
-        codes = stretch.codes[start : start + most]
+    names = pa.array(rows.names, pa.string())
+    for start in range(0, len(rows.codes), most):
+        codes = rows.codes[start : start + most]
         first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
         block = Block.of(codes, ends[first:last] - start)
         yield replace(block, names=names[first : last + block.goes_on])
@@ -126,7 +126,7 @@ class TextKinds:
     """Finds out what the text of an order column can be read as, batch by batch."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A row a batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
+        """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
         import pyarrow as pa
 
         from summarkov.io.ordering import fitting, order_text, text_kinds, unreadable_row

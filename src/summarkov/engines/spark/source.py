@@ -15,7 +15,7 @@ from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, parallelism
 from summarkov.engines.spark.sorted_rows import MapSorted
-from summarkov.engines.spark.workers import ANSWERS, CHUNKS, Adding, OnPartition, ToChunks, added, numbers
+from summarkov.engines.spark.workers import ANSWERS, CODES, Adding, OnPartition, ToCodes, added, numbers
 from summarkov.engines.weights import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
@@ -42,8 +42,8 @@ class SparkSource(EventSource):
         self.memory, self.n_partitions = memory, n_partitions
         self._session = frame.frame.sparkSession
         self.rows, self.reading = frame.sorted(labels, n_partitions)
-        self._chunks = map_partitions(self.rows, ToChunks(self.reading), CHUNKS).persist()
-        self._finalizer = weakref.finalize(self, _forget, self._chunks)
+        self._codes = map_partitions(self.rows, ToCodes(self.reading), CODES).persist()
+        self._finalizer = weakref.finalize(self, _forget, self._codes)
         self._finalizer.atexit = False  # with Python the session ends too
         try:
             self._n_sequences, self.tied_order = self._look_through()
@@ -72,7 +72,7 @@ class SparkSource(EventSource):
         if not self._finalizer.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained(self._session):
-            answers = map_partitions(self._chunks, OnPartition(work, self.labels, self.memory), ANSWERS)
+            answers = map_partitions(self._codes, OnPartition(work, self.labels, self.memory), ANSWERS)
             n = self.n_partitions
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
@@ -90,7 +90,7 @@ class SparkSource(EventSource):
         from pyspark.sql import functions as f
 
         with explained(self._session):
-            found = self._chunks.select(f.spark_partition_id().alias("part"), "firsts").toArrow()
+            found = self._codes.select(f.spark_partition_id().alias("part"), "firsts").toArrow()
         each: list[list[IntArray]] = [[np.empty(0, np.int64)] for _ in range(self.n_partitions)]
         for batch in found.to_batches():
             firsts = batch.column("firsts")
@@ -108,7 +108,7 @@ class SparkSource(EventSource):
 
         sums = [f.sum(f.length("codes")), f.sum(f.length("firsts")), f.sum("ties"), f.max("error")]
         with explained(self._session):
-            (row,) = self._chunks.select(*sums).collect()
+            (row,) = self._codes.select(*sums).collect()
         codes, firsts, ties, error = row
         if error is not None:
             raise unpack_error(bytes(error))
@@ -124,9 +124,9 @@ class SparkSource(EventSource):
             )
 
 
-def _forget(chunks: Any) -> None:
+def _forget(codes: Any) -> None:
     with contextlib.suppress(Exception):  # the session may have been stopped
-        chunks.unpersist()
+        codes.unpersist()
 
 
 def scan_spark(

@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
-CHUNK = 1 << 11
+ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it.
 _END = np.int32(-(2**31))
 
 #: The cached table: codes (int32), the first row of each sequence that ends among these (int64), ties in the
 #: order column, and what went wrong.
-CHUNKS = "codes binary, firsts binary, ties bigint, error binary"
+CODES = "codes binary, firsts binary, ties bigint, error binary"
 
 
 @dataclass(frozen=True)
-class ToChunks:
+class ToCodes:
     """Makes the cached table."""
 
     rows: Sorted
     version: str = __version__
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Turn sorted rows into chunks."""
+        """Turn sorted rows into rows of codes."""
         import pyarrow as pa
 
         try:
@@ -47,20 +47,20 @@ class ToChunks:
                     f"the workers have summarkov {__version__} and the driver {self.version}; install one"
                 )
             first = 2**63 - 1  # row of the sequence that goes on
-            for stretch, ends in self.rows.stretches(batches):
-                codes = stretch.codes.copy()
+            for block, ends in self.rows.blocks(batches):
+                codes = block.codes.copy()
                 codes[ends - 1] |= _END
-                firsts = np.minimum.reduceat(stretch.rows, stretch.starts)
-                if stretch.continues:
+                firsts = np.minimum.reduceat(block.rows, block.starts)
+                if block.continues:
                     firsts[0] = min(firsts[0], first)
                 first, firsts = int(firsts[-1]), firsts[: len(ends)]
-                cuts = np.append(np.arange(0, len(codes), CHUNK), len(codes))
+                cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
                 yield pa.record_batch(
                     {
                         "codes": _binary(codes, cuts),
                         "firsts": _binary(firsts, np.append(0, np.full(n, len(firsts)))),
-                        "ties": pa.array([stretch.ties] + [0] * (n - 1), pa.int64()),
+                        "ties": pa.array([block.ties] + [0] * (n - 1), pa.int64()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
@@ -94,21 +94,21 @@ def numbers(column: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.frombuffer(data, kind, n, int(offsets[0]))
 
 
-class Chunks:
-    """The chunks of one partition as blocks; they can be read once."""
+class CachedCodes:
+    """The cached codes of one partition as blocks; they can be read once."""
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
         self._batches = batches
         self.n_events = 0
 
     def blocks(self, most: int) -> Iterator[Block]:
-        """Blocks of at most so many events; one empty block if there are none."""
-        for codes in in_pieces((numbers(batch.column("codes"), np.int32) for batch in self._batches), most):
+        """Blocks of at most ``most`` events; one empty block if there are none."""
+        for codes in cut_evenly((numbers(batch.column("codes"), np.int32) for batch in self._batches), most):
             self.n_events += len(codes)
             yield Block.of(codes & ~_END, np.flatnonzero(codes < 0) + 1)
 
 
-def in_pieces(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
+def cut_evenly(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
     """The same numbers in arrays of ``most`` each, but the last; at least one array."""
     held: list[CodeArray] = []
     n, nothing = 0, True
@@ -140,14 +140,14 @@ class OnPartition(Generic[Answer]):
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        chunks = Chunks(batches)
-        part = Part(chunks.blocks, self.labels, self.memory, number=context.partitionId() if context else 0)
+        codes = CachedCodes(batches)
+        part = Part(codes.blocks, self.labels, self.memory, number=context.partitionId() if context else 0)
         try:
             answer = self.work.run(part)
         except SummarkovError as error:
             yield _answer(0, None, error)
         else:
-            yield _answer(chunks.n_events, answer, None)
+            yield _answer(codes.n_events, answer, None)
 
 
 @dataclass(frozen=True)
