@@ -37,6 +37,7 @@ WORKS = {
     "InfluenceGraph.brier_score": lambda e: WHOLE.brier_score(e),
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
+    "InfluenceGraph.ranking": lambda e: str(GRAPH.ranking(e)),
     "InfluenceGraph.discoveries": lambda e: GRAPH.discoveries(e),
     "Bag.fit": lambda e: [str(model.table_) for model in sm.Bag(sm.BSuMM("purchase"), 2).fit(e).models_],
     "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),
@@ -94,6 +95,7 @@ REFUSES = {
     "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not StreamSource"),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a StreamSource holds many; give one"),
     "explain": (MODEL.explain, "and a StreamSource holds many; give one of them"),
+    "InfluenceGraph.explain_next": (WHOLE.explain_next, "and a StreamSource holds many; give one of them"),
 }
 
 #: What else can be asked of events in memory only.

@@ -100,7 +100,7 @@ def test_every_way_to_cut_the_data_finds_the_same(family, tmp_path):
     sm.write_events(sm.read_events(SEQUENCES), tmp_path / "events.jsonl")
     whole = family("B", lookback=2).fit(SEQUENCES)
     threads = family("B", lookback=2, n_jobs=3).fit(SEQUENCES)
-    with sm.EventSource.json_lines(tmp_path / "events.jsonl") as source:
+    with sm.scan_events(tmp_path / "events.jsonl") as source:
         streamed = family("B", lookback=2).fit(source)
     assert whole.to_document() == threads.to_document() == streamed.to_document()
 
