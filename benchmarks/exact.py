@@ -20,7 +20,7 @@ RUNS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("diabetes", {}, "", "all certified"),
     ("stackoverflow", {}, "", "all certified"),
     ("timelines", {"max_influencers": 2}, ", at most 2 influencers", "reported"),
-    ("timelines", {"max_sets": 20_000}, ", 20,000 sets a label", "as far as it goes"),
+    ("timelines", {"max_sets": 20_000}, ", 20,000 sets per label", "as far as it goes"),
 )
 
 

@@ -64,11 +64,11 @@ def sections(
     ]
     yield Section("Topics", "", ["topic", "events", "further terms"], rows)
     base = learned(found, sm.BSuMM(lookback=5), GRAPHS)
-    yield edges_section(base, "BSuMM, a sequence a report")
+    yield edges_section(base, "BSuMM, one sequence per report")
     yield edges_section(learned(one, sm.BSuMM(lookback=5), GRAPHS), "BSuMM, one sequence")
     resampled = (TopicModel().fit(resample(documents, seed)) for seed in range(RESAMPLES))
     yield stability("Documents drawn again, NMF", documents, sentences, topics, base, resampled)
-    yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, a sequence a report")
+    yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, one sequence per report")
     # trees are learned again from whole sequences, so one sequence does not tell how sure they are
     yield edges_section(sm.InfluenceGraph(sm.TreeSuMM()).fit(one.events), "TreeSuMM, one sequence")
     lda = [TopicModel(method="lda", seed=seed).fit(documents) for seed in SEEDS]

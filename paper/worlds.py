@@ -68,7 +68,7 @@ def alike(rng: Random, n: int, length: int, n_labels: int, evenness: float = 3.0
 
 
 def classes(rng: Random, n: int, length: int, n_labels: int = 10, times: float = 3.0) -> FloatArray:
-    """Three classes of sequences, each with half of the labels so many times as frequent."""
+    """Three classes of sequences, each with half of the labels ``times`` as frequent."""
     of_class = np.ones((3, n_labels))
     for row in of_class:
         row[rng.permutation(n_labels)[: n_labels // 2]] *= times

@@ -1,8 +1,8 @@
 """Hours of work in one process: a million steps of ``follow()``, and a thousand fits, each without growth.
 
-Prints a line a model: how many more blocks of memory Python holds, and how much more memory the process has,
-at the end than after a tenth of the work. Python counts them anyway, so that costs nothing; to trace every
-byte, as the small version in ``tests/hostile/test_load.py`` does, makes a step 20 times as slow.
+Prints one line per model: how many more blocks of memory Python holds, and how much more memory the process
+has, at the end than after a tenth of the work. Python counts them anyway, so that costs nothing; to trace
+every byte, as the small version in ``tests/hostile/test_load.py`` does, makes a step 20 times as slow.
 
     python tools/load.py [N]
 

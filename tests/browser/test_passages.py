@@ -135,7 +135,7 @@ def test_the_page_says_how_much_text_it_holds(visit: Any, graph: Any, found: Tex
     page.click("#tab-data")
     text = page.locator("#panel-data").inner_text()
     assert "documents are part of this page" in text
-    assert "2 to 4 events a sequence" in text  # passages are events, too
+    assert "2 to 4 events per sequence" in text  # passages are events, too
 
 
 def test_other_events_than_those_of_the_model_are_told(visit: Any, graph: Any) -> None:

@@ -190,7 +190,7 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:
-    """A dict a row."""
+    """One dict per row."""
     columns = [values if isinstance(values, list) else values.tolist() for values in part.values()]
     for values in zip(*columns, strict=True):
         yield dict(zip(part, values, strict=True))

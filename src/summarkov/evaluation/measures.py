@@ -25,7 +25,7 @@ class Measures:
 
     log_likelihood: float  # summed over positions; -inf where what happened was ruled out
     brier: float  # mean of (p - [it occurred])^2 over positions
-    reliability: FloatArray  # a row a bin: positions, sum of p, occurrences
+    reliability: FloatArray  # one row per bin: positions, sum of p, occurrences
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""

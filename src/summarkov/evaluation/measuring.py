@@ -23,7 +23,7 @@ from summarkov.kernels import Index
 from summarkov.scores.sums import ExactSum
 from summarkov.typing import BoolArray, FloatArray
 
-#: A probability may be so far outside 0 to 1.
+#: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
 #: Accuracy of the next event is left out where a predictor must be asked about all events at once, and the
 #: probabilities of all labels would not fit into memory.
@@ -103,7 +103,7 @@ class Questions:
         p = np.asarray(question.predictor.at(index, target), dtype=np.float64)
         if p.shape != (n,):
             raise SettingError(
-                f"{self.contender} must give {target!r} one probability a position, {n} of them, not an "
+                f"{self.contender} must give {target!r} one probability per position, {n} of them, not an "
                 f"array of shape {p.shape}"
             )
         if not ((p >= -_ROUNDING) & (p <= 1 + _ROUNDING)).all():

@@ -113,7 +113,7 @@ class Description(Tabular):
                     (self.n_labels, "label"),
                 )
             ),
-            f"events a sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
+            f"events per sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
         ]
         if self.n_empty:
             lines.append(f"empty sequences: {self.n_empty}")

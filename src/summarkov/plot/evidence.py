@@ -21,7 +21,7 @@ def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
     stability : Stability
         What :func:`summarkov.sensitivity` returned.
     most : int
-        Draw at most so many edges, those found with most settings.
+        The most edges to draw: those found with most settings.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 

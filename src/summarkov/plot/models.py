@@ -92,7 +92,7 @@ def chosen_label(model: SummaryModel, label: str | None) -> int:
     return model.target_.index(label)
 
 
-#: A column of tests is so many inches wide; a leaf so high.
+#: How wide a column of tests is, and how high a leaf, in inches.
 _COLUMN, _LEAF = 2.0, 0.42
 
 

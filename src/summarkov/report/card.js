@@ -39,7 +39,7 @@ function worded(text, x, y, anchor = "middle") {
   return node;
 }
 
-// How often the target stood so many events after the influencer, against the same sequences shuffled.
+// How often the target stood k events after the influencer, for each k, against the same sequences shuffled.
 function lagsOf(edge, target) {
   const lags = model.lags?.edges[edge.number];
   if (!lags) return model.lags ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];

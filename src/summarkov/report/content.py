@@ -184,7 +184,7 @@ def _plain(value: Any) -> Any:
     return type(value).__name__
 
 
-#: At most so many passages an edge, and sentences a label; fewer where there are more than so many in all.
+#: The most passages per edge and sentences per label; fewer where these would be more than ``IN_ALL``.
 MOST, IN_ALL = 12, 6000
 #: Longer sentences are cut here.
 LONGEST = 400

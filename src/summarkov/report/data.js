@@ -22,7 +22,7 @@ function lengthsOf(lengths) {
     column.style.height = `${(100 * n) / top}%`;
     bars.append(column);
   });
-  return [make("p", {}, `${number(lengths.shortest)} to ${number(lengths.longest)} events a sequence, median ${number(lengths.median)} (${plural(lengths.sequences, "sequence")}).`), bars,
+  return [make("p", {}, `${number(lengths.shortest)} to ${number(lengths.longest)} events per sequence, median ${number(lengths.median)} (${plural(lengths.sequences, "sequence")}).`), bars,
     make("p", { class: "key ends" }, make("span", {}, number(lengths.shortest)), make("span", {}, number(lengths.longest)))];
 }
 

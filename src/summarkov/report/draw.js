@@ -81,7 +81,7 @@ const adding = () => picture.classList.contains("adding");
 const gathered = () => many && state.chosen !== null;
 let shown = [];  // the labels in the picture
 
-// What is shown: the edges that pass the filter, at most so many; with a chosen label its own, the others faded
+// What is shown: the edges that pass the filter, at most a given number; with a chosen label its own, the others faded
 // or, in a large graph, gone.
 function choose() {
   const own = (edge) => state.chosen !== null && touches(edge);

@@ -10,9 +10,9 @@ import numpy as np
 
 from summarkov.typing import FloatArray, IntArray
 
-#: A picture is about so much wider than high; the page stretches it to the screen.
+#: How many times as wide as high a picture is, about; the page stretches it to the screen.
 ASPECT = 1.4
-#: Groups of up to so many labels are worth several attempts, and at most so many.
+#: Groups of up to ``SMALL`` labels are worth several attempts, at most ``ATTEMPTS``.
 SMALL, ATTEMPTS = 40, 30
 #: Up to this incoherence the labels of a group come one after the other, as the steps of a process do.
 ORDERLY = 0.25

@@ -15,7 +15,7 @@ def whole(n: float) -> float | int:
 
 
 def rounded(value: float, digits: int) -> float | int:
-    """A number with so many significant digits.
+    """A number with at most ``digits`` significant digits.
 
     >>> rounded(1 / 3, 4), rounded(2.0, 4)
     (0.3333, 2)
@@ -24,5 +24,5 @@ def rounded(value: float, digits: int) -> float | int:
 
 
 def all_rounded(values: Iterable[float], digits: int) -> list[float | int]:
-    """Numbers with so many significant digits."""
+    """Numbers with at most ``digits`` significant digits."""
     return [rounded(value, digits) for value in values]

@@ -16,7 +16,7 @@ from summarkov.explain import FittedGraph, FittedModel
 from summarkov.io.temporary import write_atomically
 from summarkov.report.content import content
 
-#: The program, one idea a file, in the order in which the parts build on each other.
+#: The program, one idea per file, in the order in which the parts build on each other.
 SCRIPTS = (
     "model.js",
     "text.js",

@@ -34,7 +34,7 @@ function nameButton(code, action, title) {
   return make("button", { type: "button", class: "link", onclick: () => action(code), "data-code": code, title }, name(code, true));
 }
 
-// A label for the picture, as wide as so many letters.
+// A label for the picture, at most this many letters wide.
 const segmenter = Intl.Segmenter ? new Intl.Segmenter() : null;
 const letters = (text) => (segmenter && /[^ -~]/.test(text) ? [...segmenter.segment(text)].map((s) => s.segment) : [...text]);
 function shortened(text, cells) {

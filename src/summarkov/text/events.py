@@ -25,7 +25,7 @@ from summarkov.text.passages import Before, Grounds, Passages, find_passages, in
 class TextEvents:
     """Events from text, with the sentence that each of them is.
 
-    ``events`` is what every model learns from; ``sentences`` has one entry an event, in the same order.
+    ``events`` is what every model learns from; ``sentences`` has one entry per event, in the same order.
 
     >>> from summarkov.text import text_events
     >>> def label(sentences):
@@ -103,7 +103,7 @@ class TextEvents:
         learned_from
             Where to look for passages in the same state, if these are not the events of the model.
         most
-            Show at most so many passages.
+            The most passages to show.
         """
         ids = self.events.ids
         if not ids:
@@ -146,7 +146,7 @@ def read_text_events(path: str | os.PathLike[str]) -> TextEvents:
         quoted = record.get("sentences") if isinstance(record, dict) else None
         if not isinstance(quoted, list) or len(quoted) != next(lengths):
             raise DataError(
-                f"{os.fspath(path)}, line {number}: expected 'sentences', one an event; make the file with "
+                f"{os.fspath(path)}, line {number}: expected 'sentences', one per event; make the file with "
                 "'summarkov text'"
             )
         sentences.extend(_sentence(each, f"{os.fspath(path)}, line {number}") for each in quoted)
@@ -203,7 +203,7 @@ def text_events(
         "runs": of the same label several times in a row only the first is an event; "once": only the first of
         a label in a document (as in the paper); "all".
     single
-        One sequence over all documents by date, instead of one a document.
+        One sequence over all documents by date, instead of one per document.
     leave_out
         Labels that make no events, such as topics that are about the form of the documents.
     language

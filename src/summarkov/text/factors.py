@@ -36,7 +36,7 @@ def english_stop_words() -> set[str]:
 
 
 def vocabulary(rows: Sequence[Sequence[str]], least: int) -> tuple[tuple[str, ...], FloatArray]:
-    r"""The terms in at least so many sentences, sorted, and :math:`\log((1+n)/(1+n_t)) + 1` for each."""
+    r"""The terms in at least ``least`` sentences, sorted, and :math:`\log((1+n)/(1+n_t)) + 1` for each."""
     counts: dict[str, int] = {}
     for row in rows:
         for term in set(row):
@@ -127,7 +127,7 @@ def shares(matrix: Any, weights: FloatArray, method: str) -> FloatArray:
 
 
 def _least_squares(matrix: Any, weights: FloatArray) -> FloatArray:
-    """Non-negative least squares, in the coordinates of the topics: few numbers a sentence."""
+    """Non-negative least squares, in the coordinates of the topics: few numbers per sentence."""
     from scipy.linalg import solve_triangular
     from scipy.optimize import nnls
 

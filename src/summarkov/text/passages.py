@@ -92,7 +92,7 @@ def cite(
     influencers: Sequence[str],
     most: int,
 ) -> Passages:
-    """At most so many of some places in words, spread evenly, with the influencers in their windows."""
+    """At most ``most`` of some places in words, spread evenly, with the influencers in their windows."""
     some = np.unique(np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(int))
     chosen = places[some]
     lags = {z: last_lags(events, chosen, model, z).tolist() for z in influencers} if model else {}

@@ -20,7 +20,7 @@ def words_of(sentence: str) -> list[str]:
 
 
 def terms_of(sentence: str, stop_words: Collection[str], phrases: int) -> list[str]:
-    """Words in lower case without stop words and single letters, and phrases of up to so many words in a row.
+    """Words in lower case without stop words and single letters, and phrases of at most ``phrases`` words.
 
     >>> terms_of("Sales of new homes rose", {"of"}, phrases=2)
     ['sales', 'new', 'homes', 'rose', 'sales new', 'new homes', 'homes rose']

@@ -55,7 +55,7 @@ class TopicModel:
     confidence : float
         A sentence has no topic below this.
     phrases : int
-        Terms are words and phrases of up to so many words, 10 at most.
+        The longest phrases that are terms, in words; 10 at most.
     min_sentences : int, optional
         Terms in fewer sentences are left out. Default: one in 2000 sentences, at least two.
     max_share : float

@@ -544,7 +544,7 @@ def test_simulate_to_the_terminal_and_for_programs(run: Run, shop: Path) -> None
 def test_describe(run: Run, shop: Path) -> None:
     found = sm.read_events(shop / "events.jsonl").describe()
     lines = run("describe", shop / "events.jsonl", "--rows", "3").stdout.splitlines()
-    assert lines[:2] == ["200 sequences, 4,000 events, 10 labels", "Events a sequence: 20 to 20, median 20"]
+    assert lines[:2] == ["200 sequences, 4,000 events, 10 labels", "Events per sequence: 20 to 20, median 20"]
     most, n = max(found.label_counts.items(), key=lambda item: item[1])
     assert lines[4].split()[:3] == [most, f"{n:,}", f"{n / 4000:.1%}"]
     assert lines[-1] == "... and 7 labels more; --rows 0 prints all"

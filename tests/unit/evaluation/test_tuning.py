@@ -135,7 +135,7 @@ def test_a_label_that_only_test_knows_is_a_missed_event():
         (np.full(5, np.nan), "gives 'a' a probability that is not between 0 and 1"),
         (np.full(5, 1.1), "gives 'a' a probability that is not between 0 and 1"),
         (np.full(5, -0.1), "gives 'a' a probability that is not between 0 and 1"),
-        (np.full((5, 2), 0.5), "one probability a position, 5 of them, not an array of shape (5, 2)"),
+        (np.full((5, 2), 0.5), "one probability per position, 5 of them, not an array of shape (5, 2)"),
         (0.5, "not an array of shape ()"),
     ],
 )

@@ -237,7 +237,7 @@ def test_describe(events):
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
-        "events a sequence: 0 to 4, median 1.5",
+        "events per sequence: 0 to 4, median 1.5",
         "empty sequences: 1",
         "  C: 3",
         "  A: 2",

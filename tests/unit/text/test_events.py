@@ -104,9 +104,9 @@ def test_files_keep_the_sentences_and_are_events_to_others(tmp_path):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ({"id": "x", "events": ["A"]}, "line 1: expected 'sentences', one an event"),
-        (["A"], "line 1: expected 'sentences', one an event"),
-        ({"id": "x", "events": ["A"], "sentences": []}, "line 1: expected 'sentences', one an event"),
+        ({"id": "x", "events": ["A"]}, "line 1: expected 'sentences', one per event"),
+        (["A"], "line 1: expected 'sentences', one per event"),
+        ({"id": "x", "events": ["A"], "sentences": []}, "line 1: expected 'sentences', one per event"),
         ({"id": "x", "events": ["A"], "sentences": [{"document": "x", "text": ""}]}, "must have 'document'"),
     ],
 )

@@ -59,7 +59,7 @@ def compare(
         typer.Option("--target", "-t", metavar="LABEL", help="Average over these labels only; repeatable."),
     ] = None,
     splits: Annotated[
-        int, typer.Option("--splits", metavar="N", help="Split the file at random so many times.")
+        int, typer.Option("--splits", metavar="N", help="Split the file at random N times.")
     ] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the first split.")] = 0,
     output_file: Annotated[

@@ -193,7 +193,7 @@ def _small(p: float) -> str:
     return "0" if p == 0 else f"{p:.1e}" if p < 0.001 else f"{p:.{1 - math.floor(math.log10(p))}f}"
 
 
-#: The test may take so many times as long as learning did, or so many seconds if that is more.
+#: How many times as long as learning the test may take; or how many seconds, if that is more.
 TIMES, SECONDS = 10, 20.0
 SHUFFLES = 99
 

@@ -36,7 +36,7 @@ MANY_LABELS = "--criterion extended-bic"
 def describe(
     file: EventsFile,
     rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="Show at most so many labels; 0 for all.")
+        int, typer.Option("--rows", min=0, metavar="N", help="Show at most N labels; 0 for all.")
     ] = 20,
     reading: Reading = PLAIN,
     json: Json = False,
@@ -104,7 +104,7 @@ def print_description(console: Console, found: Description, most: int | None) ->
         )
     )
     console.print(
-        f"Events a sequence: {number(found.shortest)} to {number(found.longest)}, "
+        f"Events per sequence: {number(found.shortest)} to {number(found.longest)}, "
         f"median {found.median_length:,g}"
     )
     if found.n_empty:

@@ -68,7 +68,7 @@ def _print_figures(console: Console, found: Evaluation) -> None:
     console.print(table)
     console.print()
     console.print(
-        "Log loss an event, in nats: smaller is better. Base rate: the log loss of never "
+        "Log loss per event, in nats: smaller is better. Base rate: the log loss of never "
         "looking at the past; gain: how much of it the model saves."
     )
 

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from summarkov.events.describe import Start
     from summarkov.models import SummaryModel
 
-#: Print at most so many influences of a graph; ``show`` prints all.
+#: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
-#: From so many targets on, say that they take long: the time grows with the square of their number.
+#: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
 
 

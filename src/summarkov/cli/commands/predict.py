@@ -99,7 +99,7 @@ def predict(
     opening = Opening(reading, engine, memory)
     if opening.streams(file):
         if output is None:
-            raise SettingError("a row for every event of so many is not printed; save them with -o FILE")
+            raise SettingError("one row per event would be too many to print; save them with -o FILE")
         with opening.open(file, fitted.labels_, names=True) as source, saving(output):
             with known_labels():
                 write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)

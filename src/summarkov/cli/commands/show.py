@@ -24,7 +24,7 @@ def show(
         typer.Option("--target", "-t", metavar="LABEL", help="Show the model of this label in full."),
     ] = None,
     rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="Show at most so many states; 0 for all.")
+        int, typer.Option("--rows", min=0, metavar="N", help="Show at most N states; 0 for all.")
     ] = 40,
     dot: Annotated[
         bool, typer.Option("--dot", help="Print the graph in Graphviz's DOT language instead.")

@@ -97,7 +97,7 @@ def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: i
         labels, ask = source.labels_, source._next.after
     else:
         labels, ask = source.labels, source._next_event
-    with progress("Simulating", length, "events a sequence") as advance:
+    with progress("Simulating", length, "events per sequence") as advance:
 
         def next_event(histories: Any) -> Any:
             advance(histories.shape[1], length)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TextEventsFile = Annotated[
     Path, typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences.")
 ]
-Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Show at most so many passages.")]
+Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Show at most N passages.")]
 
 
 def passages(

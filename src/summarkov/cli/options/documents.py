@@ -39,7 +39,7 @@ Repeats = Annotated[
     ),
 ]
 Single = Annotated[
-    bool, typer.Option("--single", help="One sequence over all documents by date, not one a document.")
+    bool, typer.Option("--single", help="One sequence over all documents by date, not one per document.")
 ]
 IdColumn = Annotated[
     str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)

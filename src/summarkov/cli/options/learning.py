@@ -143,7 +143,7 @@ class ModelSettings:
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="tree: ask if a label occurred at least so often; none: do not. Default 2,3.",
+            help="tree: ask if a label occurred at least N times; none: do not. Default 2,3.",
             rich_help_panel=PAST,
         ),
     ] = None
@@ -259,7 +259,8 @@ class ModelSettings:
         int | None,
         typer.Option(
             metavar="N",
-            help="exact: stop after N sets a label, and say how much better others could be. Default 100000.",
+            help="exact: stop after N sets per label, and say how much better others could be. "
+            "Default 100000.",
             rich_help_panel=SEARCH,
         ),
     ] = None

@@ -48,7 +48,7 @@ Blocks = Annotated[
         help="Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one a core.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one per core.")]
 SafeCsv = Annotated[
     bool,
     typer.Option(

@@ -104,7 +104,7 @@ def _terminal() -> bool:
 
 
 def shorten(text: str, width: int) -> str:
-    """Clean a label and cut it to so many cells, the last of them an ellipsis.
+    """Clean a label and cut it to at most ``width`` cells, the last of them an ellipsis.
 
     >>> shorten("construction activity", 12)
     'constructio…'

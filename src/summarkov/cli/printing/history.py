@@ -17,7 +17,7 @@ from summarkov.wording import factor, interval, number, percent, plural
 if TYPE_CHECKING:
     from summarkov.explain import Explanation
 
-#: Print at most so many counterfactuals, and so many of the labels that may come next.
+#: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
 _MOST_NEXT = 20
 

@@ -106,7 +106,7 @@ def _beside(columns: Mapping[str, Sequence[str]]) -> int:
 
 
 def _names_width(room: int, edges: Sequence[Influence]) -> tuple[int, int]:
-    """How wide the influencers and the targets are shown, if there is so much room for both."""
+    """How wide the influencers and the targets are shown, with ``room`` for both together."""
     first = widest([e.influencer for e in edges])
     second = widest([e.target for e in edges])
     if first + second <= room:

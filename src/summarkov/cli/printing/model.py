@@ -182,7 +182,7 @@ def _print_trace(console: Console, model: SummaryModel) -> None:
     console.print(table)
 
 
-#: Of a target of several labels, tell so many at a leaf, the most likely first.
+#: How many labels to tell at a leaf of a target of several, the most likely first.
 _MOST_LABELS = 2
 
 
