@@ -30,7 +30,8 @@ class Influence(Comparable):
     compared only with those at which the target's other influencers are present or absent alike (Mantel and
     Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`). ``low`` and ``high`` are its 95% interval.
     ``interval`` says what that is from: "counts" takes events for independent given their past, as the model
-    does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`).
+    does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
+    "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
 
     ``effect`` is "amplifies" if the interval lies above 1 and "inhibits" if below. It is "mixed" if Z makes x
     more likely beside some configurations of the others and less likely beside some, both beyond chance; then

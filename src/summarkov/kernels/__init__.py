@@ -8,9 +8,10 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import history_tests, numpy_kernels, shuffles
+from summarkov.kernels import history_tests, levels, numpy_kernels, shuffles
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
 from summarkov.kernels.index import UNLIMITED, Index
+from summarkov.kernels.levels import LevelArray
 from summarkov.kernels.numpy_kernels import (
     BINARY,
     COUNT,
@@ -35,6 +36,7 @@ __all__ = [
     "START",
     "UNLIMITED",
     "Index",
+    "LevelArray",
     "PresenceAsked",
     "Recency",
     "Seeds",
@@ -48,6 +50,7 @@ __all__ = [
     "count_states",
     "count_tests",
     "distinct",
+    "level_sums",
     "merge_keys",
     "sequence_seeds",
     "shuffled",
@@ -80,6 +83,7 @@ _tests = history_tests if _chosen is numpy_kernels else _chosen
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 add_rows = _chosen.add_rows
+level_sums = (levels if _chosen is numpy_kernels else _chosen).level_sums
 count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
 shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled
 

@@ -1,3 +1,4 @@
+from summarkov.kernels.levels import LevelArray
 from summarkov.kernels.shuffles import Seeds
 from summarkov.typing import CodeArray, IntArray
 
@@ -67,3 +68,6 @@ def presence(
     ends: IntArray,
     delay: int,
 ) -> list[tuple[CodeArray, IntArray]]: ...
+def level_sums(
+    levels: LevelArray, features: CodeArray, rows: CodeArray, values: IntArray, n_levels: int
+) -> IntArray: ...

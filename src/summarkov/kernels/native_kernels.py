@@ -12,6 +12,7 @@ import numpy as np
 from summarkov.kernels import _native
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
+from summarkov.kernels.levels import LevelArray
 from summarkov.kernels.numpy_kernels import Window
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
 from summarkov.typing import CodeArray, IntArray
@@ -130,6 +131,14 @@ def shuffled(
     """See :func:`summarkov.kernels.shuffles.shuffled`."""
     made: CodeArray = _native.shuffled(codes, offsets, seeds, begun, kept, within)
     return made
+
+
+def level_sums(
+    levels: LevelArray, features: CodeArray, rows: CodeArray, values: IntArray, n_levels: int
+) -> IntArray:
+    """See :func:`summarkov.kernels.levels.level_sums`."""
+    sums: IntArray = _native.level_sums(levels, features, rows, values, n_levels)
+    return sums
 
 
 def _shard(index: Index) -> Any:

@@ -7,6 +7,7 @@ from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.joint import JointSuMM
 from summarkov.models.loading import load
 from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
@@ -29,6 +30,7 @@ __all__ = [
     "Follower",
     "GraphFollower",
     "InfluenceGraph",
+    "JointSuMM",
     "MapLabels",
     "MarkovChain",
     "OSuMM",

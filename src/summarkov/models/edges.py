@@ -13,6 +13,7 @@ from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.models.graph import InfluenceGraph
+    from summarkov.models.joint import JointSuMM
 
 
 class Edges(Records[Influence]):
@@ -105,7 +106,7 @@ def to_networkx(graph: InfluenceGraph) -> Any:
     return found
 
 
-def to_dot(graph: InfluenceGraph) -> str:
+def to_dot(graph: InfluenceGraph | JointSuMM) -> str:
     """Graphviz, see :meth:`InfluenceGraph.to_dot`."""
     lines = [
         "digraph influence {",
@@ -136,7 +137,7 @@ def _dot_text(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def to_mermaid(graph: InfluenceGraph) -> str:
+def to_mermaid(graph: InfluenceGraph | JointSuMM) -> str:
     """Mermaid, see :meth:`InfluenceGraph.to_mermaid`."""
     node = {label: f"n{i}" for i, label in enumerate(graph.labels_)}
     lines = ["flowchart LR"]

@@ -254,6 +254,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
 
         For many histories at once, :meth:`predict_next` is far faster.
         """
+        self._next.check_complete()
         return GraphFollower(self._next, unknown)
 
     def simulate(

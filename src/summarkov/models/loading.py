@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -16,8 +17,10 @@ from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.joint import JointSuMM
 from summarkov.models.model import SummaryModel
 from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
+from summarkov.models.stored_joint import read_joint
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed
@@ -31,14 +34,16 @@ _YOUNGER = ("max_sets",)
 _MOST_SETS = 2**100_000
 
 
-def load(path: str | PathLike[str]) -> SummaryModel | InfluenceGraph | Bag:
+def load(path: str | PathLike[str]) -> SummaryModel | InfluenceGraph | Bag | JointSuMM:
     """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
 
-    Returns a model (``BSuMM``, ...), an ``InfluenceGraph`` or a ``Bag``.
+    Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph`` or a ``Bag``.
     """
     document = read_document(path)
-    is_bag = isinstance(document.value, dict) and document.value.get("kind") == "Bag"
-    model = _read_bag(document) if is_bag else _read(document)
+    readers: dict[object, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
+    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    model: SummaryModel | InfluenceGraph | Bag | JointSuMM
+    model = readers.get(kind if isinstance(kind, str) else None, _read)(document)
     check_seal(document)
     return model
 
@@ -55,6 +60,13 @@ def _read_bag(document: Node) -> Bag:
         bag._influences = read_influences(document["influences"], bag)
     refuse_differences(document, _without(bag.to_document(), "version", "models"))
     return bag
+
+
+def _read_joint(document: Node) -> JointSuMM:
+    _check_format(document)
+    model = read_joint(document)
+    refuse_differences(document, _without(model.to_document(), "version"))
+    return model
 
 
 def _without(document: dict[str, Any], *names: str) -> dict[str, Any]:

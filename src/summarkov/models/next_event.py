@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -77,8 +78,37 @@ class Follower:
         return int(self._fitted.predict(self._history.next_place())[0])
 
 
+class Distribution(ABC):
+    """Something fitted that gives every label, or other outcome, its probability at any place."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The vocabulary."""
+
+    @property
+    @abstractmethod
+    def memory(self) -> tuple[int, int | None]:
+        """How far back a sequence must be remembered, see ``Summary.memory``."""
+
+    @abstractmethod
+    def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        """Probability of every outcome at some positions, one row per position."""
+
+    @abstractmethod
+    def check_complete(self) -> None:
+        """Refuse what does not tell all labels apart."""
+
+    def after(self, histories: CodeArray) -> FloatArray:
+        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
+        self.check_complete()
+        recent, first = self.memory
+        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
+        return self.at(Index(codes, offsets, len(self.labels)), ends)
+
+
 @dataclass(frozen=True)
-class NextEvent:
+class NextEvent(Distribution):
     """Fitted models of one vocabulary, one per label."""
 
     models: Mapping[str, SummaryModel]
@@ -113,19 +143,11 @@ class NextEvent:
         p = np.column_stack([model._at(index, positions)[:, 0] for model in self.models.values()])
         return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete else p
 
-    def after(self, histories: CodeArray) -> FloatArray:
-        """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        self.check_complete()
-        recent, first = self.memory
-        codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
-        return self.at(Index(codes, offsets, len(self.labels)), ends)
-
 
 class GraphFollower:
-    """The next-event distribution of a graph, kept up to date."""
+    """The next-event distribution of a graph or a joint model, kept up to date."""
 
-    def __init__(self, next_event: NextEvent, unknown: str) -> None:
-        next_event.check_complete()
+    def __init__(self, next_event: Distribution, unknown: str) -> None:
         self._next = next_event
         self._history = History(next_event.labels, next_event.memory, unknown)
 
@@ -134,5 +156,5 @@ class GraphFollower:
         self._history.observe(event)
 
     def probabilities(self) -> FloatArray:
-        """Probability of every label (as in ``labels_``) for the event to come."""
+        """Probability of every outcome (as in ``outcomes_``) for the event to come."""
         return np.asarray(self._next.at(self._history.next_place(), np.array([0]))[0])

@@ -8,6 +8,7 @@
 #include "batch.hpp"
 #include "count.hpp"
 #include "followed.hpp"
+#include "levels.hpp"
 #include "presence.hpp"
 #include "shuffle.hpp"
 #include "tests.hpp"
@@ -262,6 +263,21 @@ py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array
     return made;
 }
 
+py::array_t<Count> level_sums_(const Array<std::uint8_t>& levels, const Array<std::int32_t>& features,
+                               const Array<std::int32_t>& rows, const Array<Count>& values, std::int64_t n_levels) {
+    py::array_t<Count> sums({static_cast<std::int64_t>(features.size()), n_levels, std::int64_t{2}});
+    Count* to = sums.mutable_data();
+    std::fill_n(to, sums.size(), 0);
+    const std::int64_t n_rows = levels.shape(1);
+    const auto chosen = span(features);
+    const auto some = span(rows);
+    {
+        py::gil_scoped_release release;
+        level_sums(levels.data(), n_rows, chosen, some, values.data(), n_levels, to);
+    }
+    return sums;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_native, m) {
@@ -275,6 +291,7 @@ PYBIND11_MODULE(_native, m) {
     m.def("totals", &totals);
     m.def("tests", &tests);
     m.def("leaves", &leaves);
+    m.def("level_sums", &level_sums_);
     m.def("followed", &followed);
     m.def("presence", &presence);
     m.def("shuffled", &shuffled);

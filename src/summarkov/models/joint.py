@@ -1,0 +1,260 @@
+"""``JointSuMM``: one softmax over all labels, in which each label keeps its own influencers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.engines import Target, as_source
+from summarkov.errors import NotFittedError, SettingError
+from summarkov.events import EventSequences
+from summarkov.events.vocabulary import Label, label_text
+from summarkov.explain.shares import SharedExplanation
+from summarkov.frames import Sheet
+from summarkov.kernels import Index
+from summarkov.models.edges import Edges, to_dot, to_mermaid
+from summarkov.models.joint_effects import joint_edges, shares
+from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.joint_learning import JointData
+from summarkov.models.next_event import GraphFollower
+from summarkov.models.parameters import codes_of, label_list
+from summarkov.models.predictions import OTHER, Residual, Unknown
+from summarkov.models.predictor import Predictor
+from summarkov.search.boosting import Boosting, Trees
+from summarkov.settings import check_level, check_positive, check_whole, seed_of
+from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.summaries.profile import ProfileSummary
+from summarkov.typing import FloatArray, IntArray
+
+#: A leaf of a tree is one byte.
+_MOST_LEAVES = 64
+
+
+@dataclass(eq=False, repr=False)
+class JointSuMM(Predictor):
+    r"""One distribution over all labels, log-linear in what each label's own influencers did.
+
+    .. math::
+
+        p(x \mid h) \propto
+        \exp \Bigl( w_x + \sum_{z \in U_x} w_{xz} \cdot f_z(h) + v_x \cdot g_x(h) + t_x(h) \Bigr)
+
+    It sums to 1 by construction: that a label takes the room of others is part of the model.
+
+    - :math:`f_z` tells of an influencer z: whether it occurred within the last 1, 2, 3, 5, 10, 20 events and
+      at all, whether it stands 2 or 3 events back, and its share of the last 20 events and of the window.
+    - :math:`g_x` are the habits of this sequence: the share of x in it so far, and its share after the last
+      label, the last two and the last three. Beside them stands the place in the sequence.
+    - :math:`t_x` is a sum of ``rounds`` small trees, for what no such sum can say; none unless asked for.
+
+    The weights are those of the largest likelihood less ``penalty`` / 2 times their squares (a tenth of it
+    for a label's own past and habits). Then influencers that are not worth their cost are left out.
+
+    Parameters
+    ----------
+    targets : labels, optional
+        Tell only these labels apart, and all others as one outcome, ``OTHER``; their influencers may be any.
+    penalty : float
+        How strongly weights are held to 0. Choose it by :func:`compare`; long sequences need more of it.
+    gamma : float
+        Weight of an influencer's cost, log(N) / 2 for each of its weights; 0 leaves out none.
+    rounds : int
+        Trees of every label.
+    leaves, learning_rate
+        The most leaves of a tree, and the share of the best step that each takes.
+    lookback : int
+        How many events back the model looks at most.
+    seed : int
+        Of the rows and features that each tree is grown on.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
+    n_jobs : int, optional
+        Threads that count; None is one, -1 one per core. The result does not depend on it.
+
+    Examples
+    --------
+    >>> events = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5
+    >>> model = JointSuMM(penalty=1.0).fit(events)
+    >>> model.predict_next([["A"], ["C", "A", "B"]]).most_likely
+    ('B', 'C')
+    >>> model.predict_proba(events[:1]).sum(axis=1).round(6).tolist() == [1.0] * 12
+    True
+
+    It is learned from counts of states, so from files larger than memory and from Spark as well; but the
+    states themselves, about one per event of long sequences, must fit into memory.
+    """
+
+    _learned: ClassVar[str] = "_fitted"
+
+    _: KW_ONLY
+    targets: Iterable[Label] | None = None
+    penalty: float = 30.0
+    gamma: float = 0.5
+    rounds: int = 0
+    leaves: int = 4
+    learning_rate: float = 0.1
+    lookback: int = 500
+    seed: int = 0
+    random_state: int | None = None
+    n_jobs: int | None = None
+
+    def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
+        """Learn the weights, the influencers and the trees, all from counts of one pass."""
+        self._check()
+        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        data = JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
+        weights, chosen = data.select(self.penalty, self.gamma)
+        trees = Trees.none(data.features.target.n_outcomes, self.leaves)
+        how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
+        for more in data.trees(weights, chosen, how, self.rounds, seed_of(self.seed, self.random_state)):
+            trees += more
+        self._fitted = FittedJoint(
+            summary=data.summary,
+            vocabulary=tuple(source.labels),
+            features=data.features,
+            weights=weights,
+            chosen=chosen,
+            trees=trees,
+            edges=tuple(joint_edges(data, weights, chosen, self.penalty, source.labels)),
+            gains=data.gains(weights),
+            log_likelihood=data.log_likelihood(weights, trees),
+            n_sequences=source.n_sequences,
+            label_counts=np.asarray(source.label_counts / source.scale),
+            settings=self.get_params(deep=False),
+        )
+        return self
+
+    def _check(self) -> None:
+        check_positive("penalty", self.penalty)
+        check_positive("gamma", self.gamma, zero=True)
+        check_whole("rounds", self.rounds, 0, 100_000)
+        check_whole("leaves", self.leaves, 2, _MOST_LEAVES)
+        check_level("learning_rate", self.learning_rate)
+        check_whole("seed", seed_of(self.seed, self.random_state), 0)
+
+    def _target(self, labels: Sequence[str]) -> Target:
+        if self.targets is None:
+            return Target(tuple(range(len(labels))), len(labels))
+        names = label_list("targets", self.targets)
+        if not names:
+            raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
+        return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def fitted(self) -> FittedJoint:
+        """All that was learned."""
+        try:
+            return self._fitted
+        except AttributeError:
+            raise NotFittedError("this JointSuMM is not fitted; call fit(events) first") from None
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        return self.fitted.labels
+
+    @property
+    def outcomes_(self) -> tuple[str | Residual, ...]:
+        """What the columns of probabilities stand for: the targets, then ``OTHER`` unless they are all."""
+        target = self.fitted.features.target
+        names = tuple(self.labels_[code] for code in target.codes)
+        return (*names, OTHER) if target.has_residual else names
+
+    @property
+    def influencers_(self) -> dict[str, tuple[str, ...]]:
+        """The influencers of every target."""
+        fitted = self.fitted
+        return {
+            str(x): tuple(
+                label for label, use in zip(fitted.labels, fitted.chosen[:, at], strict=True) if use
+            )
+            for at, x in enumerate(self.outcomes_)
+            if not isinstance(x, Residual)
+        }
+
+    @property
+    def gains_(self) -> dict[str, dict[str, float]]:
+        """What the log-likelihood of the training data loses without each influencer, the most first.
+
+        For every target, in nats: the ablation of one influencer, the mean of what it adds taking its place.
+        """
+        fitted = self.fitted
+        found = {}
+        for at, (target, influencers) in enumerate(self.influencers_.items()):
+            each = {z: float(fitted.gains[fitted.labels.index(z), at]) for z in influencers}
+            found[target] = dict(sorted(each.items(), key=lambda item: (-item[1], item[0])))
+        return found
+
+    @property
+    def edges_(self) -> Edges:
+        """Every influence by evidence, the surest first.
+
+        ``ratio`` is the factor by which an influencer in the window multiplies the odds of its target against
+        any other label, the mean over positions at which it is there; trees are not in it. Its interval is
+        that of the penalised likelihood and takes positions for independent given their past.
+        """
+        return Edges(self.fitted.edges)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log-likelihood of the training data."""
+        return self.fitted.log_likelihood
+
+    def summary(self) -> Sheet:
+        """The surest influences, as a table that prints well and that notebooks show in HTML."""
+        edges = self.edges_
+        return edges.sheet(
+            f"JointSuMM of {len(self.influencers_)} targets: {len(edges)} influences, the surest first; "
+            "factors of odds"
+        )
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language, drawn as :meth:`InfluenceGraph.to_dot` does."""
+        return to_dot(self)
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid's language, drawn as :meth:`InfluenceGraph.to_mermaid` does."""
+        return to_mermaid(self)
+
+    # ------------------------------------------------------------------ use
+
+    def _memory(self) -> tuple[int, int | None]:
+        return self.fitted.memory
+
+    def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
+        return self.fitted.at(index, positions)
+
+    def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
+        return np.asarray(self.fitted.features.target.outcome_of()[index.codes])
+
+    def explain(
+        self, history: Iterable[object], label: Label, *, unknown: Unknown = "error"
+    ) -> SharedExplanation:
+        """Say why a label has its probability after a history: a product of factors, one per influencer."""
+        (place,) = codes_of([label_text(label)], [str(x) for x in self.influencers_])
+        data = self._read([list(history)], unknown)
+        codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
+        return shares(self.fitted, Index(codes, offsets, len(self.labels_)), ends, place)
+
+    def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
+        """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
+        return GraphFollower(self.fitted, unknown)
+
+    def simulate(
+        self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
+    ) -> EventSequences:
+        """Draw sequences from exactly this distribution."""
+        return draw_sequences(
+            self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        from summarkov.models.stored_joint import joint_document
+
+        return joint_document(self.fitted)

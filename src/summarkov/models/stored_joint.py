@@ -1,0 +1,188 @@
+"""A joint model in its file: for each outcome its level, its influencers, habits, place and trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from summarkov.engines import Target
+from summarkov.errors import SettingError, StoreError
+from summarkov.events.vocabulary import vocabulary_of
+from summarkov.explain import Influence, effect_of
+from summarkov.models.joint import JointSuMM
+from summarkov.models.joint_features import (
+    N_HABITS,
+    N_LEVELS,
+    PER_LABEL,
+    STARTS,
+    JointFeatures,
+    base_rates,
+    n_tree_features,
+)
+from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.saving import document_of
+from summarkov.scores.softmax import zero_weights
+from summarkov.search.boosting import NONE, Trees
+from summarkov.store import Node
+from summarkov.summaries.profile import ProfileSummary
+from summarkov.typing import FloatArray
+
+_SETTINGS = ("penalty", "gamma", "rounds", "leaves", "learning_rate", "lookback", "seed", "random_state")
+_NUMBERS = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without")
+
+
+def joint_document(fitted: FittedJoint) -> dict[str, Any]:
+    """A fitted joint model as plain values."""
+    settings = {name: fitted.settings[name] for name in _SETTINGS}
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in settings.items()}
+    targets = fitted.settings["targets"]
+    return {
+        **document_of("JointSuMM"),
+        "settings": {**plain, "targets": None if targets is None else vocabulary_of(targets)},
+        "data": {
+            "sequences": fitted.n_sequences,
+            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
+        },
+        "log_likelihood": fitted.log_likelihood,
+        "outcomes": [_outcome(fitted, x) for x in range(fitted.features.target.n_outcomes)],
+        "edges": [
+            {"influencer": edge.influencer, "target": edge.target, **{n: getattr(edge, n) for n in _NUMBERS}}
+            for edge in fitted.edges
+        ],
+    }
+
+
+def _outcome(fitted: FittedJoint, x: int) -> dict[str, Any]:
+    codes, weights, trees = fitted.features.target.codes, fitted.weights, fitted.trees
+    own = range(x, len(trees), trees.n_outcomes)
+    return {
+        "target": fitted.labels[codes[x]] if x < len(codes) else None,
+        "level": float(weights.level[x]),
+        "habits": weights.own[:, x].tolist(),
+        "place": weights.shared[PER_LABEL * len(fitted.labels) :, x].tolist(),
+        "influencers": {
+            fitted.labels[z]: {
+                "weights": weights.shared[fitted.features.columns(z), x].tolist(),
+                "gain": float(fitted.gains[z, x]),
+            }
+            for z in np.flatnonzero(fitted.chosen[:, x]).tolist()
+        },
+        "trees": [
+            {
+                "splits": [
+                    [int(trees.leaf[t, k]), int(trees.feature[t, k]), int(trees.level[t, k])]
+                    for k in range(trees.leaf.shape[1])
+                    if trees.leaf[t, k] != NONE
+                ],
+                "values": trees.value[t].tolist(),
+            }
+            for t in own
+        ],
+    }
+
+
+def read_joint(document: Node) -> JointSuMM:
+    """Read it back."""
+    settings = document["settings"]
+    given = {name: settings[name].value for name in _SETTINGS}
+    targets = settings["targets"]
+    names = None if targets.value is None else tuple(item.text() for item in targets.list())
+    model = JointSuMM(targets=names, **given)
+    labels = tuple(name for name, _ in document["data"]["labels"].items())
+    if not labels or list(labels) != sorted(labels):
+        document["data"]["labels"].wrong("at least one label, in sorted order")
+    counts = np.array([node.number() for _, node in document["data"]["labels"].items()])
+    if (counts < 0).any():
+        document["data"]["labels"].wrong("numbers from 0 on")
+    try:
+        model._check()
+        target = model._target(labels)
+        summary = ProfileSummary(model.lookback)
+    except SettingError as problem:
+        raise StoreError(f"{settings.where}: {problem}") from None
+    features = JointFeatures(base_rates(counts), target, summary.near)
+    fitted = _read_outcomes(document["outcomes"], model, labels, features)
+    model._fitted = FittedJoint(
+        summary=summary,
+        vocabulary=labels,
+        features=features,
+        **fitted,
+        edges=tuple(_edge(node, labels, target) for node in document["edges"].list()),
+        log_likelihood=document["log_likelihood"].number(),
+        n_sequences=document["data"]["sequences"].count(),
+        label_counts=counts,
+        settings=model.get_params(deep=False),
+    )
+    return model
+
+
+def _read_outcomes(
+    node: Node, model: JointSuMM, labels: tuple[str, ...], features: JointFeatures
+) -> dict[str, Any]:
+    target = features.target
+    weights = zero_weights(target.n_outcomes, features.n_shared, N_HABITS)
+    chosen = np.zeros((len(labels), target.n_outcomes), bool)
+    gains = np.zeros(chosen.shape)
+    each: list[list[tuple[Any, ...]]] = []
+    for x, item in enumerate(node.list(target.n_outcomes)):
+        expected = labels[target.codes[x]] if x < len(target.codes) else None
+        if item["target"].value != expected:
+            item["target"].wrong(f"{expected!r}, for outcomes stand in the order of labels")
+        weights.level[x] = item["level"].number()
+        weights.own[:, x] = _numbers(item["habits"], N_HABITS)
+        weights.shared[PER_LABEL * len(labels) :, x] = _numbers(item["place"], len(STARTS))
+        for name, told in item["influencers"].items():
+            if name not in labels:
+                told.wrong("an influencer that is one of the labels")
+            z = labels.index(name)
+            chosen[z, x], gains[z, x] = True, told["gain"].number()
+            weights.shared[features.columns(z), x] = _numbers(told["weights"], PER_LABEL)
+        trees = item["trees"].list(model.rounds)
+        each.append([_tree(tree, model.leaves, n_tree_features(len(labels))) for tree in trees])
+    return {
+        "weights": weights,
+        "chosen": chosen,
+        "gains": gains,
+        "trees": _together(each, model.leaves, target.n_outcomes),
+    }
+
+
+def _together(each: list[list[tuple[Any, ...]]], leaves: int, n_outcomes: int) -> Trees:
+    """Trees of every outcome, round by round."""
+    flat = [tree for of_round in zip(*each, strict=True) for tree in of_round]
+    if not flat:
+        return Trees.none(n_outcomes, leaves)
+    splits = np.array([splits for splits, _ in flat], np.int32)
+    return Trees(
+        splits[:, :, 0], splits[:, :, 1], splits[:, :, 2], np.array([value for _, value in flat]), n_outcomes
+    )
+
+
+def _tree(node: Node, leaves: int, n_features: int) -> tuple[list[list[int]], list[float]]:
+    splits: list[list[int]] = []
+    for at, item in enumerate(node["splits"].list()):
+        leaf, feature, level = item.list(3)
+        splits.append([leaf.count(at), feature.count(n_features - 1), level.count(N_LEVELS)])
+    if len(splits) > leaves - 1:
+        node["splits"].wrong(f"at most {leaves - 1} splits")
+    splits += [[NONE, NONE, 0]] * (leaves - 1 - len(splits))
+    return splits, _numbers(node["values"], leaves).tolist()
+
+
+def _numbers(node: Node, size: int) -> FloatArray:
+    return np.array([item.number() for item in node.list(size)])
+
+
+def _edge(node: Node, labels: tuple[str, ...], target: Target) -> Influence:
+    numbers: dict[str, Any] = {name: node[name].number() for name in _NUMBERS}
+    for name, value in numbers.items():
+        if value < 0:
+            node[name].wrong("a number from 0 on")
+    return Influence(
+        influencer=node["influencer"].one_of(labels),
+        target=node["target"].one_of(tuple(labels[code] for code in target.codes)),
+        effect=effect_of(numbers["low"], numbers["high"]),
+        interval="likelihood",
+        **numbers,
+    )

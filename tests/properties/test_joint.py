@@ -1,0 +1,69 @@
+"""The joint model equals its oracle: features, likelihood, gradient, probabilities."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_joint
+import summarkov as sm
+from strategies import examples
+from summarkov.engines import LocalSource, Target
+from summarkov.models.joint_learning import JointData
+from summarkov.scores.softmax import Weights, penalised, zero_weights
+from summarkov.summaries.profile import ProfileSummary
+
+LABELS = ("A", "B", "C")
+SEQUENCES = st.lists(st.lists(st.sampled_from(LABELS), max_size=12), min_size=1, max_size=4)
+LOOKBACK = 20
+
+
+def places(sequences, data, target):
+    """Every place of the sequences as the oracle has it."""
+    rates = dict(zip(LABELS, data.features.base_rates.tolist(), strict=True))
+    outcomes = [{LABELS[code]} for code in target.codes]
+    if target.has_residual:
+        outcomes.append(set(LABELS).difference(*outcomes))
+    outcome_rates = [sum(rates[x] for x in each) for each in outcomes]
+    return [
+        (
+            oracle_joint.shared_features(sequence[:i], LABELS, rates, lookback=LOOKBACK),
+            oracle_joint.habits(sequence[:i], outcomes, outcome_rates, lookback=LOOKBACK),
+            next(at for at, each in enumerate(outcomes) if sequence[i] in each),
+        )
+        for sequence in sequences
+        for i in range(len(sequence))
+    ]
+
+
+@examples(40)
+@given(
+    SEQUENCES.filter(lambda each: any(each)), st.sampled_from([(0, 1, 2), (1,), (0, 2)]), st.integers(0, 9)
+)
+def test_the_likelihood_and_its_gradient_are_the_oracles(sequences, codes, seed):
+    events = sm.EventSequences.from_lists(sequences, labels=LABELS)
+    target = Target(codes, len(LABELS))
+    data = JointData.of(LocalSource(events), target, ProfileSummary(LOOKBACK))
+    n, rng = target.n_outcomes, np.random.default_rng(seed)
+    weights = Weights(*(rng.normal(size=part.shape) for part in vars(zero_weights(n, 40, 4)).values()))
+    value, found = penalised(data.rows, data.counts, weights, zero_weights(n, 40, 4))
+    plain = tuple(part.tolist() for part in vars(weights).values())
+    expected = places(sequences, data, target)
+    np.testing.assert_allclose(value, oracle_joint.log_likelihood(expected, plain), rtol=1e-9, atol=1e-9)
+    for part, naive in zip(vars(found).values(), oracle_joint.gradient(expected, plain), strict=True):
+        np.testing.assert_allclose(part, np.array(naive).reshape(part.shape), rtol=1e-7, atol=1e-8)
+
+
+@examples(15)
+@given(SEQUENCES.filter(lambda each: sum(map(len, each)) > 3), SEQUENCES)
+def test_probabilities_are_the_oracles_and_sum_to_one(train, test):
+    events = sm.EventSequences.from_lists(train, labels=LABELS)
+    model = sm.JointSuMM(penalty=2.0, gamma=0.0, lookback=LOOKBACK).fit(events)
+    weights = tuple(part.tolist() for part in vars(model.fitted.weights).values())
+    data = JointData.of(LocalSource(events), model.fitted.features.target, model.fitted.summary)
+    naive = [
+        oracle_joint.softmax(oracle_joint.logits(features, own, *weights))
+        for features, own, _ in places(test, data, model.fitted.features.target)
+    ]
+    found = model.predict_proba(sm.EventSequences.from_lists(test, labels=LABELS))
+    np.testing.assert_allclose(found, np.array(naive).reshape(found.shape), rtol=1e-8)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)

@@ -1,0 +1,183 @@
+"""The joint model: what it learns, what it says, and that it is one distribution."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
+from summarkov.kernels import Index
+from summarkov.simulate.example import web_shop
+
+
+@pytest.fixture(scope="module")
+def events():
+    return web_shop().simulate(n_sequences=300, length=20, seed=1)
+
+
+@pytest.fixture(scope="module")
+def model(events):
+    return sm.JointSuMM(gamma=0.25).fit(events)
+
+
+@pytest.fixture(scope="module")
+def boosted(events):
+    return sm.JointSuMM(gamma=0.0, rounds=3, targets=["purchase", "browse"]).fit(events)
+
+
+def test_it_finds_the_influences_of_the_web_shop(model):
+    shop = web_shop()
+    truth = {(z, x) for x in shop.labels for z in shop.minimal_influencers(x) if x != "browse"}
+    found = {(z, x) for x, influencers in model.influencers_.items() for z in influencers if x != "browse"}
+    assert found <= truth
+    assert len(found) >= len(truth) - 2
+    effects = {(edge.influencer, edge.target): edge.effect for edge in model.edges_}
+    assert effects["add to cart", "purchase"] == "amplifies"
+    assert effects["out of stock", "add to cart"] == "inhibits"
+
+
+def test_it_is_ahead_of_a_chain_that_looks_at_the_last_event(model, events):
+    new = web_shop().simulate(n_sequences=100, length=20, seed=2)
+    chain = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(events)
+    assert model.score(new) > chain.score(new) + 0.01
+
+
+def test_an_explanation_is_exactly_a_product(model, boosted):
+    history = ["search", "add to cart", "get coupon"]
+    for each in (model, boosted):
+        why = each.explain(history, "purchase")
+        rest = why.habits * why.place * why.trees * why.competition
+        product = why.base_rate * math.prod(share.factor for share in why.shares) * rest
+        after = each.predict_next([history]).probabilities[0]
+        assert math.isclose(product, why.probability, rel_tol=1e-9)
+        assert math.isclose(after[each.outcomes_.index("purchase")], why.probability, rel_tol=1e-9)
+    assert why.trees != 1
+    (cart,) = [share for share in model.explain(history, "purchase").shares if share.label == "add to cart"]
+    assert cart.lag == 2
+    assert cart.factor > 2
+
+
+def test_only_the_targets_are_told_apart(boosted):
+    assert boosted.outcomes_ == ("browse", "purchase", sm.OTHER)
+    assert set(boosted.influencers_) == {"browse", "purchase"}
+    np.testing.assert_allclose(boosted.predict_proba([["browse", "search"]]).sum(axis=1), 1.0)
+    with pytest.raises(SettingError, match="fit the model without targets="):
+        boosted.simulate(2, 3)
+
+
+def test_trees_add_to_the_likelihood(events, boosted):
+    without = sm.JointSuMM(gamma=0.0, targets=["purchase", "browse"]).fit(events)
+    assert boosted.log_likelihood_ > without.log_likelihood_ + 1
+    assert math.isclose(boosted.log_likelihood(events), boosted.log_likelihood_, rel_tol=1e-9)
+    assert math.isclose(without.log_likelihood(events), without.log_likelihood_, rel_tol=1e-9)
+    stopped = boosted.fitted.stopped(0)
+    assert len(stopped.trees) == 0
+
+
+def test_the_gain_of_an_influencer_is_what_its_ablation_loses(model, events):
+    gains = model.gains_["purchase"]
+    assert list(gains) == sorted(gains, key=lambda z: -gains[z])
+    fitted = model.fitted
+    z, x = fitted.labels.index("add to cart"), fitted.labels.index("purchase")
+    weights = fitted.weights.shared.copy()
+    columns = fitted.features.columns(z)
+    weights[columns, x] = 0
+    ablated = replace(fitted, weights=replace(fitted.weights, shared=weights))
+    index = Index(events.codes, events.offsets, len(events.labels))
+    added = np.log(fitted.at(index) / ablated.at(index))
+    mean = (added[:, x] - added[:, x - 1])[events.codes == x].mean()  # what is added to this label alone
+    weights = fitted.weights.level.copy()
+    weights[x] += mean
+    ablated = replace(ablated, weights=replace(ablated.weights, level=weights))
+    here = np.arange(events.n_events)
+    lost = np.log(fitted.at(index)[here, events.codes] / ablated.at(index)[here, events.codes]).sum()
+    assert math.isclose(gains["add to cart"], lost, rel_tol=1e-9)
+
+
+def test_following_equals_predicting(model, boosted, events):
+    for each in (model, boosted):
+        follower = each.follow()
+        rows = []
+        for label in next(iter(events)):
+            rows.append(follower.probabilities())
+            follower.observe(label)
+        np.testing.assert_allclose(rows, each.predict_proba(events[:1]), rtol=1e-12)
+
+
+def test_simulated_shares_are_those_of_the_model(model, events):
+    drawn = model.simulate(2000, 1, seed=3)
+    expected = model.predict_next([[]]).probabilities[0]
+    np.testing.assert_allclose(drawn.label_counts / 2000, expected, atol=0.03)
+
+
+def test_it_is_saved_and_loaded(model, boosted, events, tmp_path):
+    for each in (model, boosted):
+        each.save(tmp_path / "joint.json")
+        again = sm.load(tmp_path / "joint.json")
+        assert isinstance(again, sm.JointSuMM)
+        assert (again.predict_proba(events[:5]) == each.predict_proba(events[:5])).all()
+        assert again.influencers_ == each.influencers_
+        assert again.edges_ == each.edges_
+        assert again.gains_ == each.gains_
+
+
+def test_a_changed_file_is_refused(model, tmp_path):
+    path = tmp_path / "joint.json"
+    model.save(path)
+    text = path.read_text()
+    path.write_text(text.replace('"penalty": 30.0', '"penalty": -1'))
+    with pytest.raises(StoreError, match="penalty must be a number above 0"):
+        sm.load(path)
+    path.write_text(text.replace('"target": "browse",\n   "level"', '"target": "search",\n   "level"', 1))
+    with pytest.raises(StoreError, match="outcomes stand in the order of labels"):
+        sm.load(path)
+
+
+def test_weights_of_sequences_are_copies(events):
+    few = events[:60]
+    weights = np.tile([1, 2], 30)
+    copied = few[np.repeat(np.arange(60), weights)]
+    weighed = sm.JointSuMM(rounds=1).fit(few, sample_weight=weights)
+    np.testing.assert_allclose(
+        weighed.predict_proba(few), sm.JointSuMM(rounds=1).fit(copied).predict_proba(few), rtol=1e-9
+    )
+
+
+def test_pictures_have_its_edges(model):
+    assert '"add to cart" -> "purchase"' in model.to_dot()
+    assert model.to_mermaid().count("linkStyle") == len(model.edges_)
+    assert "JointSuMM of 10 targets" in repr(model.summary())
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"penalty": 0}, "penalty must be a number above 0"),
+        ({"gamma": -1}, "gamma must be a number from 0 on"),
+        ({"rounds": 1.5}, "rounds must be a whole number"),
+        ({"leaves": 1}, "leaves must be a whole number from 2 to 64"),
+        ({"learning_rate": 2}, "learning_rate must be a number between 0 and 1"),
+        ({"lookback": 3}, "lookback must be a whole number from 20"),
+        ({"targets": []}, "targets is an empty list"),
+        ({"targets": "A"}, "targets must be a list of labels"),
+    ],
+)
+def test_what_cannot_be_is_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
+        sm.JointSuMM(**settings).fit([["A", "B"]])
+
+
+def test_without_events_there_is_nothing_to_learn():
+    with pytest.raises(DataError, match="no events to learn from"):
+        sm.JointSuMM().fit(sm.EventSequences.from_lists([[]], labels=["A"]))
+    with pytest.raises(NotFittedError, match="call fit"):
+        sm.JointSuMM().predict_proba([["A"]])
+
+
+def test_unknown_labels_keep_their_place(model):
+    known = model.predict_next([["search", "browse"]]).probabilities
+    unknown = model.predict_next([["search", "no such label"]], unknown="ignore").probabilities
+    assert not np.allclose(known, unknown)
+    np.testing.assert_allclose(unknown.sum(axis=1), 1.0)
