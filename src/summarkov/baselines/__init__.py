@@ -15,6 +15,7 @@ from summarkov.baselines.contenders import (
     Predictor,
     TreeContender,
 )
+from summarkov.baselines.joint import JointContender
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.errors import MissingLibraryError
 
@@ -23,6 +24,7 @@ __all__ = [
     "BlockPredictor",
     "BoostingContender",
     "Contender",
+    "JointContender",
     "LogisticRegressionContender",
     "MissingLibraryError",
     "ModelContender",

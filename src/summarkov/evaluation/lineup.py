@@ -10,6 +10,7 @@ from summarkov.baselines import (
     BagContender,
     BoostingContender,
     Contender,
+    JointContender,
     LogisticRegressionContender,
     ModelContender,
     TreeContender,
@@ -19,6 +20,7 @@ from summarkov.models import (
     BSuMM,
     ContextTreeWeighting,
     CSuMM,
+    JointSuMM,
     MarkovChain,
     OSuMM,
     SummaryModel,
@@ -38,6 +40,10 @@ TREE_GRID = {"alpha": (0.5, 1.5, 5, 15)}
 #: Trees of a bag may be larger: their mean evens out what each made of its own resample.
 BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
+
+#: Of joint models: few short sequences want a small penalty, many long ones a large one.
+PENALTIES = (3.0, 30.0, 300.0, 3000.0)
+ROUNDS = (0, 10, 20, 40, 60, 80, 120, 160)
 
 Make = Callable[[int | None], Contender]
 
@@ -73,6 +79,10 @@ _MAKE["tree-bag"] = lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, 
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
         _MAKE[f"lr-{_features}-{_k}"] = partial(_logistic, _k, _features)
+_MAKE["joint"] = lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), PENALTIES, n_jobs=jobs)
+_MAKE["joint-boosted"] = lambda jobs: JointContender(
+    "joint-boosted", JointSuMM(gamma=0.0, leaves=8, learning_rate=0.05), PENALTIES, ROUNDS, jobs
+)
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
 
 #: Every name that ``compare`` knows.

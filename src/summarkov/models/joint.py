@@ -12,7 +12,7 @@ import numpy.typing as npt
 from summarkov.engines import Target, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, label_text
+from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain.shares import SharedExplanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
@@ -238,7 +238,7 @@ class JointSuMM(Predictor):
     ) -> SharedExplanation:
         """Say why a label has its probability after a history: a product of factors, one per influencer."""
         (place,) = codes_of([label_text(label)], [str(x) for x in self.influencers_])
-        data = self._read([list(history)], unknown)
+        data = self._read([list(iterate(history))], unknown)
         codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
         return shares(self.fitted, Index(codes, offsets, len(self.labels_)), ends, place)
 

@@ -11,11 +11,12 @@ from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(30, 12, seed=1)
-#: A model, a graph and a bag, learned in memory.
+#: A model, graphs, a bag and a joint model, learned in memory.
 MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
 BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
+JOINT = sm.JointSuMM().fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
 
 #: What is asked, given events or a source of them.
@@ -43,6 +44,10 @@ WORKS = {
     "Bag.log_likelihood": lambda e: BAG.log_likelihood(e),
     "Bag.score": lambda e: BAG.score(e),
     "Bag.brier_score": lambda e: BAG.brier_score(e),
+    "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
+    "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
+    "JointSuMM.score": lambda e: JOINT.score(e),
+    "JointSuMM.brier_score": lambda e: JOINT.brier_score(e),
     "sensitivity": lambda e: str(sm.sensitivity(sm.BSuMM("purchase"), e, gamma=(0.1, 1), lookback=(1, 2))),
     "compare": lambda e: [
         (line.name, line.log_likelihood, line.interval)
@@ -81,6 +86,10 @@ REFUSES = {
     "Bag.predict_proba": (lambda e: BAG.predict_proba(e), IN_MEMORY),
     "Bag.predict": (lambda e: BAG.predict(e), IN_MEMORY),
     "Bag.predictions": (lambda e: BAG.predictions(e), IN_MEMORY),
+    "JointSuMM.predict_proba": (lambda e: JOINT.predict_proba(e), IN_MEMORY),
+    "JointSuMM.predict": (lambda e: JOINT.predict(e), IN_MEMORY),
+    "JointSuMM.predictions": (lambda e: JOINT.predictions(e), IN_MEMORY),
+    "JointSuMM.predict_next": (lambda e: JOINT.predict_next(e), IN_MEMORY),
     "SummaryModel.predict_next": (lambda e: MODEL.predict_next(e), IN_MEMORY),
     "Bag.predict_next": (lambda e: BAG.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),

@@ -1,0 +1,37 @@
+"""The joint model as a contender: one fit for each penalty, stopped after some rounds."""
+
+import numpy as np
+
+import summarkov as sm
+from summarkov.baselines import JointContender
+from summarkov.simulate.example import web_shop
+
+EVENTS = web_shop().simulate(n_sequences=40, length=12, seed=1)
+
+
+def test_it_is_the_model_with_each_setting():
+    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), (10.0, 100.0), (0, 2))
+    found = list(contender.fit_each(EVENTS, EVENTS.labels))
+    assert [settings for settings, _ in found] == [
+        {"penalty": penalty, "rounds": rounds} for penalty in (10.0, 100.0) for rounds in (0, 2)
+    ]
+    column = EVENTS.labels.index("search")
+    for settings, predictor in found:
+        model = sm.JointSuMM(gamma=0.0, **settings).fit(EVENTS)
+        expected = model.predict_proba(EVENTS)[:, column]
+        np.testing.assert_allclose(predictor.probability(EVENTS, "search"), expected, rtol=1e-12)
+        assert predictor.influencers("search") == model.influencers_["search"]
+
+
+def test_other_labels_than_the_targets_are_one_outcome():
+    contender = JointContender("joint", sm.JointSuMM(), (10.0,))
+    ((_, predictor),) = contender.fit_each(EVENTS, ["purchase"])
+    model = sm.JointSuMM(penalty=10.0, targets=["purchase"]).fit(EVENTS)
+    expected = model.predict_proba(EVENTS)[:, 0]
+    np.testing.assert_allclose(predictor.probability(EVENTS, "purchase"), expected, rtol=1e-12)
+
+
+def test_compare_knows_it():
+    result = sm.compare(EVENTS, models=["chain-0", "joint"], targets=["purchase", "search"])
+    assert {line.name for line in result.lines} == {"chain-0", "joint"}
+    assert all(np.isfinite(line.log_likelihood) for line in result.lines)
