@@ -53,11 +53,11 @@ class Tables:
         if at not in self._done:
             split = self.splits[name]
             targets = targets_of(name, split)
-            piece = self._kept.piece(split, targets, contender)
-            tuned = self._kept.get(piece)
+            trial = self._kept.trial(split, targets, contender)
+            tuned = self._kept.get(trial)
             if tuned is None:
                 tuned = tune(contender, split, targets)
-                self._kept.put(piece, tuned)
+                self._kept.put(trial, tuned)
             self._done[at] = tuned
             if self._on_done is not None:
                 self._on_done()

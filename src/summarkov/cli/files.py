@@ -150,7 +150,7 @@ def save_result(path: Path, result: Result) -> None:
 
 @contextmanager
 def going_on(path: Path | None) -> Iterator[Path | None]:
-    """The file to keep finished pieces in; an interrupted user is told how to go on from there."""
+    """The file to keep finished trials in; an interrupted user is told how to go on from there."""
     partial = None if path is None else path.with_name(path.name + ".partial")
     try:
         yield partial

@@ -61,10 +61,10 @@ class ChecksumWork:
 
 
 def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> str | None:
-    """Name a piece of work by everything that its result depends on.
+    """Name a trial, a contender on a split, by everything that its result depends on.
 
     A contender counts by its ``repr``, which tells all settings if it is a dataclass. None if that tells
-    nothing but an address: such a piece must not be taken for another one.
+    nothing but an address: such a trial must not be taken for another one.
     """
     told = repr(contender)
     if " at 0x" in told:
@@ -75,7 +75,7 @@ def fingerprint(contents: str, targets: Sequence[str], contender: Contender) -> 
 
 
 class Checkpoint:
-    """A file of finished pieces, a line each; no file, nothing kept. A piece without a name is not kept."""
+    """A file of finished trials, one line each; no file, nothing kept. One without a name is not kept."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
@@ -98,8 +98,8 @@ class Checkpoint:
                 except (json.JSONDecodeError, KeyError, TypeError):
                     continue  # the line that was being written when the run was cut off
 
-    def piece(self, split: Split, targets: Sequence[str], contender: Contender) -> str | None:
-        """The name of a piece; None if it cannot be kept."""
+    def trial(self, split: Split, targets: Sequence[str], contender: Contender) -> str | None:
+        """The name of a trial; None if it cannot be kept."""
         if self.path is None:
             return None
         if self._last is None or self._last[0] is not split:
@@ -107,11 +107,11 @@ class Checkpoint:
         return fingerprint(self._last[1], targets, contender)
 
     def get(self, name: str | None) -> Tuned | None:
-        """A finished piece, if there is one."""
+        """The result of a trial, if it is finished."""
         return None if name is None or name not in self._done else Tuned.from_dict(self._done[name])
 
     def put(self, name: str | None, result: Tuned) -> None:
-        """Add a finished piece."""
+        """Add a finished trial."""
         if self.path is not None and name is not None:
             line = json.dumps({"name": name, "result": result.to_dict()})
             with naming_the_disk(self.path), open(self.path, "ab", buffering=0) as file:

@@ -1,4 +1,4 @@
-"""How good probabilities are, from the probabilities and what happened: sums that add, piece by piece."""
+"""How good probabilities are, from the probabilities and what happened: sums that add, block by block."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Sums:
 
     @classmethod
     def of(cls, p: FloatArray, occurred: BoolArray, by_sequence: FloatArray) -> Sums:
-        """Measure the probabilities of a piece, in which sequences ended that have these log-likelihoods."""
+        """Measure the probabilities of a block, in which sequences ended that have these log-likelihoods."""
         bins = np.clip(np.searchsorted(BINS, p, side="right") - 1, 0, _N_BINS - 1)
         return cls(
             Measured(*map(ExactSum.of, (np.array([float(len(p))]), by_sequence, (p - occurred) ** 2))),
@@ -78,7 +78,7 @@ class Sums:
 
 
 class SequenceSums:
-    """Sums of values over the sequences of a piece, each in the order of its positions.
+    """Sums of values over the sequences of a block, each in the order of its positions.
 
     So that they do not depend on where a sequence is cut, what one has come to before goes along: the carry.
 

@@ -35,7 +35,7 @@ _MOST_CELLS = 10**8
 
 @dataclass(frozen=True)
 class Whole:
-    """A predictor that is asked about all events at once, which must then be one piece."""
+    """A predictor that is asked about all events at once, which must then be one block."""
 
     predictor: Predictor
     events: EventSequences
@@ -75,7 +75,7 @@ class Questions:
     each: tuple[Question, ...]
 
     @property
-    def piecewise(self) -> bool:
+    def by_block(self) -> bool:
         """Whether events may be cut."""
         return not any(isinstance(question.predictor, Whole) for question in self.each)
 
@@ -83,7 +83,7 @@ class Questions:
         """Every block of a part with what is told of each target; ``cells``: numbers to keep an event."""
         memory = most_memory(question.predictor.memory() for question in self.each)
         carries = [0.0] * len(self.each)
-        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.piecewise else part.read(sys.maxsize)
+        blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.by_block else part.read(sys.maxsize)
         for block, index in carry_past(blocks, len(part.labels), memory):
             yield block, self._told(block, index, part.labels, carries)
 
@@ -165,7 +165,7 @@ class Report:
 def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accuracy: bool) -> Report:
     """Measure predictions, and the accuracy of the next event too if that is wanted and fits into memory."""
     questions = _questions(data, contender, asked)
-    accuracy &= questions.piecewise or data.n_events * len(asked) <= _MOST_CELLS
+    accuracy &= questions.by_block or data.n_events * len(asked) <= _MOST_CELLS
     source = make_source(data)
     found = source.run(ReportWork(questions, accuracy))
     return Report(
@@ -231,7 +231,7 @@ def _questions(data: Data, contender: str, asked: Mapping[str, Predictor]) -> Qu
             questions.append(Question(target, Whole(predictor, data)))
         else:
             raise SettingError(
-                f"{contender} says that it takes sources, but what it yields cannot be asked piece by piece; "
+                f"{contender} says that it takes sources, but what it yields cannot be asked block by block; "
                 "see BlockPredictor"
             )
     return Questions(contender, tuple(questions))

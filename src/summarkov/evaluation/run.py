@@ -21,7 +21,7 @@ from summarkov.models import SummaryModel
 from summarkov.settings import MOST_REPLICATES, check_whole, seed_of, write_progress
 from summarkov.typing import IntArray
 
-#: Told the pieces done, the pieces in all, and what is being worked on.
+#: Told the trials done, the trials in all, and what is being worked on.
 Progress = Callable[[int, int, str], None]
 
 
@@ -63,11 +63,11 @@ def compare(
     n_bootstrap : int
         Resamples of the test sequences behind the intervals.
     checkpoint : path, optional
-        Finished pieces, a contender on a split each, are kept there, so that an interrupted comparison goes
+        Finished trials, each a contender on a split, are kept there, so that an interrupted comparison goes
         on where it stopped. Removed at the end. A contender of your own is kept if its ``repr`` tells its
         settings, as that of a dataclass does.
     progress : function or True, optional
-        Called with pieces done, pieces in all, and what is being worked on; True writes that to the standard
+        Called with trials done, trials in all, and what is being worked on; True writes that to the standard
         error.
 
     Examples
@@ -86,17 +86,17 @@ def compare(
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
     _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
-    pieces = _splits(train, dev, test, splits, fractions, seed)
+    parts = _splits(train, dev, test, splits, fractions, seed)
     kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
-    total, done = len(pieces) * len(contenders), 0
-    for number, (split, _) in enumerate(pieces):
+    total, done = len(parts) * len(contenders), 0
+    for number, (split, _) in enumerate(parts):
         chosen = _targets(names, split)
         for c, contender in enumerate(contenders):
-            what = contender.name if len(pieces) == 1 else f"{contender.name}, split {number + 1}"
+            what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             if tell is not None:
                 tell(done, total, what)
-            name = kept.piece(split, chosen, contender)
+            name = kept.trial(split, chosen, contender)
             tuned = kept.get(name)
             if tuned is None:
                 tuned = tune(contender, split, chosen)
@@ -107,8 +107,8 @@ def compare(
                 tell(done, total, what)
     comparison = Comparison(
         results,
-        [split.test.n_events for split, _ in pieces],
-        sequences=[numbers for _, numbers in pieces],
+        [split.test.n_events for split, _ in parts],
+        sequences=[numbers for _, numbers in parts],
         n_bootstrap=n_bootstrap,
         seed=seed,
     )

@@ -22,8 +22,8 @@ def target_content(model: FittedModel) -> dict[str, Any]:
     """The table and the search of one model.
 
     ``p``, ``low`` and ``high`` have one entry per label of the target, row by row, and one more row for
-    states that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that
-    were, hardly seen if fewer than ``few``.
+    states that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those
+    that were, hardly seen if fewer than ``few``.
     """
     fitted, trace = model.fitted, model.trace_
     codes = {label: code for code, label in enumerate(fitted.labels)}

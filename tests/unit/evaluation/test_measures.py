@@ -22,7 +22,7 @@ class Given:
         self.p, self.at_position = np.asarray(p, float), 0
 
     def probability(self, events, target):
-        raise AssertionError("it is asked piece by piece")
+        raise AssertionError("it is asked block by block")
 
     def influencers(self, target):
         return None

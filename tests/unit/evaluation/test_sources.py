@@ -150,7 +150,7 @@ def test_other_data_is_not_taken_for_the_same(sources, tmp_path):
     def names(*parts):
         kept = run.Checkpoint(tmp_path / "kept")
         (contender,) = run.lineup(["chain-0"])
-        return kept.piece(Split(*parts), ["a"], contender)
+        return kept.trial(Split(*parts), ["a"], contender)
 
     moved = sm.scan_events(
         lines_file(tmp_path / "moved.jsonl", [*PARTS[0][:-2], list("cabca"), list("abbcc")]), scratch=tmp_path
