@@ -16,6 +16,7 @@ from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS
 from summarkov.evaluation.tuning import Tuned
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.store import finite
 from summarkov.typing import FloatArray
 from summarkov.wording import number
 
@@ -126,8 +127,8 @@ class Comparison(Tabular):
             "test_events": list(self.n_test),
             "lines": [
                 {
-                    **{name: _finite(value) for name, value in vars(line).items()},
-                    "interval": [_finite(end) for end in line.interval],
+                    **{name: finite(value) for name, value in vars(line).items()},
+                    "interval": [finite(end) for end in line.interval],
                 }
                 for line in self.lines
             ],
@@ -137,8 +138,8 @@ class Comparison(Tabular):
                     {
                         "target": one.target,
                         "settings": one.settings,
-                        "dev_log_likelihood": _finite(one.dev_log_likelihood),
-                        "test_log_likelihood": _finite(one.measures.log_likelihood),
+                        "dev_log_likelihood": finite(one.dev_log_likelihood),
+                        "test_log_likelihood": finite(one.measures.log_likelihood),
                         "influencers": one.n_influencers,
                         "split": s,
                     }
@@ -252,10 +253,6 @@ def _t_quantile(freedom: int) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.975))
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -20,7 +20,7 @@ from summarkov.confidence import (
 )
 from summarkov.explain import Influence, effect_of, ranked
 from summarkov.models.bootstrap import edge_confidence
-from summarkov.store import Node
+from summarkov.store import Node, finite
 
 if TYPE_CHECKING:
     from summarkov.models.bag import Bag
@@ -34,32 +34,24 @@ _ONLY_OF_GRAPHS = (
 _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
 
 
-def plain_numbers(record: object) -> dict[str, Any]:
-    """The fields of a record; numbers that are infinite or not known are null."""
-    return {
-        name: None if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in vars(record).items()
-    }
-
-
 def confidence_document(confidence: Confidence) -> dict[str, Any]:
     """How sure the edges of a graph are, as plain values."""
-    return {**vars(confidence), "edges": [plain_numbers(edge) for edge in confidence.edges]}
+    return {**vars(confidence), "edges": [finite(vars(edge)) for edge in confidence.edges]}
 
 
 def order_document(found: OrderTest) -> dict[str, Any]:
     """An order test as plain values."""
     edges = []
     for edge in found.edges:
-        remainder = None if edge.remainder is None else plain_numbers(edge.remainder)
-        edges.append({**plain_numbers(edge), "remainder": remainder})
+        remainder = None if edge.remainder is None else finite(vars(edge.remainder))
+        edges.append({**finite(vars(edge)), "remainder": remainder})
     return {**vars(found), "edges": edges}
 
 
 def influence_documents(influences: Iterable[Influence]) -> list[dict[str, Any]]:
     """The influences of a bag as plain values: they were counted on data that its models have not."""
     return [
-        {name: value for name, value in plain_numbers(edge).items() if name not in _ONLY_OF_GRAPHS}
+        {name: value for name, value in finite(vars(edge)).items() if name not in _ONLY_OF_GRAPHS}
         for edge in influences
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
 import stat
 import sys
@@ -160,6 +161,19 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constants(text: str) -> NoReturn:
     raise StoreError(f"{text} is not a number that a model can hold")
+
+
+def finite(value: Any) -> Any:
+    """The same plain values, with None for numbers that are infinite or not known: JSON has none of these.
+
+    >>> finite({"ratio": math.inf, "limits": (0.5, math.nan)})
+    {'ratio': None, 'limits': [0.5, None]}
+    """
+    if isinstance(value, Mapping):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def write_sealed(

@@ -121,11 +121,12 @@ def confidence(
         with saving(output):
             graph.save(output)
     if json:
-        from summarkov.cli.printing.documents import confidence_document
-        from summarkov.models.stored_results import order_document
+        from summarkov.models.stored_results import confidence_document, order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
-        print_json({"saved": None if output is None else str(output), **confidence_document(graph), **tested})
+        saved = None if output is None else str(output)
+        assert graph.confidence_ is not None  # it was added
+        print_json({"saved": saved, **confidence_document(graph.confidence_), **tested})
     else:
         print_graph(results(), graph)
         if output is not None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -25,6 +24,7 @@ from summarkov.cli.printing.console import (
     widest,
 )
 from summarkov.errors import SettingError
+from summarkov.store import finite
 from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def groups(
             progress=advance,
         )
     if json:
-        print_json(_plain(asdict(found)))
+        print_json(finite(asdict(found)))
     else:
         print_groups(output(), found, rows)
 
@@ -113,15 +113,6 @@ def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
             f"--names takes two names with a comma between them, such as men,women, not {given!r}"
         )
     return a.strip(), b.strip()
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold; numbers that are infinite or not known are null."""
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_groups(console: Console, found: GroupComparison, most: int) -> None:

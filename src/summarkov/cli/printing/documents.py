@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.printing.influences import label_counts
 from summarkov.cli.printing.settings import settings
+from summarkov.store import finite
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.stored_results import order_document
+    from summarkov.models.stored_results import confidence_document, order_document
 
     first = next(iter(graph.models_.values()))
     return {
@@ -29,27 +29,14 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
                 "influencers": list(model.influencers_),
                 **_lookbacks(model),
                 "base_rate": model.base_rates_[0],
-                "score": _finite(model.score_),
+                "score": finite(model.score_),
                 "log_likelihood": model.log_likelihood_,
                 **_certificate(model),
             }
             for x, model in graph.models_.items()
         ],
-        **({"confidence": confidence_document(graph)} if graph.confidence_ else {}),
+        **({"confidence": confidence_document(graph.confidence_)} if graph.confidence_ else {}),
         **({"order": order_document(graph.order_)} if graph.order_ else {}),
-    }
-
-
-def confidence_document(graph: InfluenceGraph) -> dict[str, Any]:
-    """How sure the edges of a graph are."""
-    sure = graph.confidence_
-    assert sure is not None
-    return {
-        **{name: value for name, value in vars(sure).items() if name != "edges"},
-        "edges": [
-            {name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()}
-            for edge in sure.edges
-        ],
     }
 
 
@@ -66,7 +53,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         "influencers": list(model.influencers_),
         **_lookbacks(model),
         "base_rates": list(model.base_rates_),
-        "score": _finite(model.score_),
+        "score": finite(model.score_),
         "log_likelihood": model.log_likelihood_,
         "edges": edge_documents(model.influences_),
         "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
@@ -117,17 +104,16 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
 
 def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
     """Edges in the order in which they are printed; what is infinite or not known is null."""
-    return [
-        {
-            **{name: _finite(v) if isinstance(v, float) else v for name, v in vars(edge).items()},
-            "rate_with": _finite(edge.rate_with),
-            "rate_without": _finite(edge.rate_without),
-            "is_thin": edge.is_thin,
-            "is_reversed": edge.is_reversed,
-        }
-        for edge in edges
-    ]
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    found: list[dict[str, Any]] = finite(
+        [
+            {
+                **vars(edge),
+                "rate_with": edge.rate_with,
+                "rate_without": edge.rate_without,
+                "is_thin": edge.is_thin,
+                "is_reversed": edge.is_reversed,
+            }
+            for edge in edges
+        ]
+    )
+    return found
