@@ -164,11 +164,6 @@ class PresenceScan {
             }
         }
         for (std::size_t t = 0; t < runs_.size(); ++t) close(t, stop);
-        for (Position i = start; i < stop; ++i)
-            if (events_.codes[i] >= 0) last_[events_.codes[i]] = ABSENT;
-        if (is_first)
-            for (auto z : events_.past_codes)
-                if (z >= 0) last_[z] = ABSENT;
     }
 
     Count* row(std::int64_t target) {
@@ -207,7 +202,7 @@ class PresenceScan {
 
     const PresenceEvents& events_;
     const PresenceAsked& asked_;
-    std::vector<Position> last_;           // each label's last occurrence that came into windows
+    std::vector<Position> last_;           // each label's last occurrence that came into windows, of any sequence
     std::vector<Position> reaches_;        // the different look-backs, the unlimited one last
     std::vector<std::vector<Bit>> bits_;   // for each label and look-back
     std::vector<std::vector<Hit>> hits_;   // for each label
