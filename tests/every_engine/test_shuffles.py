@@ -19,6 +19,7 @@ from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
 from summarkov.events.block import cut_events
 from summarkov.explain import contrast
+from summarkov.kernels import shuffles as numpy_shuffles
 
 LABELS = ("a", "b", "c", "d")
 
@@ -129,6 +130,14 @@ def test_shuffled_sequences_keep_what_must_be_kept():
             assert sorted(made[inside].tolist()) == sorted(codes[inside].tolist())
             moved += made[inside].tolist() != codes[inside].tolist()
     assert moved > 50
+
+
+def test_one_number_decides_and_not_the_kernel(backend):
+    """So many events that some are told apart by the last bits alone, and a block that begins elsewhere."""
+    codes, seeds = np.arange(300_000, dtype=np.int32), kernels.sequence_seeds(5, 7, np.arange(1))
+    for begun, kept, within in ((0, 0, 2**62), (3, 0, 2**62), (3, 1, 5), (1, 4, 7)):
+        given = (codes, np.array([0, len(codes)]), seeds, begun, kept, within)
+        assert np.array_equal(kernels.shuffled(*given), numpy_shuffles.shuffled(*given))
 
 
 def test_every_order_is_as_likely():

@@ -115,6 +115,20 @@ def test_packed_files_of_many_parts(tmp_path, name, content):
     assert "as files made to do harm do" in refused or "stand in each other" in refused
 
 
+def test_shuffles_of_many_targets_among_many_labels():
+    """Memory in proportion to the targets, not to targets times labels, which would be 3.6 GB here."""
+    script = """
+from summarkov.engines import MemorySource
+from summarkov.engines.shuffled import Shuffles, count_shuffled
+from summarkov.engines.surveys import Asked
+n = 30_000
+events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]])
+asked = [Asked((label,), ((0, 1),), ((label + 1) % n,)) for label in range(n)]
+tables = count_shuffled(MemorySource(events, n_jobs=1), asked, Shuffles(1))
+print(len(tables), sum(int(table.counts[0, :, 0].sum()) for table in tables))"""
+    assert within_memory(script) == "30000 30000\n"
+
+
 def test_a_packed_file_as_people_have_them(tmp_path):
     path = tmp_path / "log.txt.gz"
     path.write_bytes(gzip.compress(b"a b c\n" * 100_000, 9))

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
-from summarkov.engines.requests import Target
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.surveys import Asked
 from summarkov.engines.weights import Places
@@ -175,7 +174,7 @@ class ShuffledWork:
     def run(self, part: Part) -> list[StateCounts]:
         """Block by block, a thread for each replicate."""
         n_labels = len(part.labels)
-        asked = _in_arrays(self.asked, n_labels, self.strata)
+        asked = _in_arrays(self.asked, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
         read = cut_for_shuffling(
@@ -245,16 +244,15 @@ class _Here:
         return tables, past_after(past, codes, int(self.block.offsets[-2]), self.memory)
 
 
-def _in_arrays(asked: Sequence[Asked], n_labels: int, strata: Sequence[int]) -> kernels.PresenceAsked:
+def _in_arrays(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
     """Questions as the kernel takes them; one delay serves all of a graph."""
-    targets = [Target(one.labels, n_labels, keeps_rest=True) for one in asked]
     lookbacks = [kernels.UNLIMITED if k is None else k for one in asked for _, k in one.windows]
     return kernels.PresenceAsked(
         np.array([z for one in asked for z in one.influencers], np.int32),
         np.array(lookbacks, np.int64),
         np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
-        np.array([target.outcome_of() for target in targets], np.int32).reshape(len(asked), n_labels + 1),
-        np.array([target.n_outcomes for target in targets], np.int64),
+        np.array([x for one in asked for x in one.labels], np.int32),
+        np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
         np.array(strata, np.int64),
         max((d for one in asked for d, _ in one.windows), default=0),
     )

@@ -63,8 +63,8 @@ def presence(
     influencers: CodeArray,
     lookbacks: IntArray,
     starts: IntArray,
-    outcome_of: CodeArray,
-    n_outcomes: IntArray,
+    labels: CodeArray,
+    labels_starts: IntArray,
     ends: IntArray,
     delay: int,
 ) -> list[tuple[CodeArray, IntArray]]: ...

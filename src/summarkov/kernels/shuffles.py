@@ -66,16 +66,16 @@ MOST_INFLUENCERS = 50
 class PresenceAsked(NamedTuple):
     """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
 
-    ``outcome_of[t, code]`` is the outcome of a label, the last entry that of events of no known label; the
-    last outcome is the residual one, and theirs.
+    Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
+    last the residual one, which is that of all other events.
     ``ends`` has the last position, from 1 on, of each stratum of positions but the last.
     """
 
     influencers: CodeArray
     lookbacks: IntArray
     starts: IntArray
-    outcome_of: CodeArray
-    n_outcomes: IntArray
+    labels: CodeArray
+    labels_starts: IntArray
     ends: IntArray
     delay: int
 
@@ -97,7 +97,10 @@ def count_presence(
     by_position = np.ones(len(place), np.int64) if weights is None else np.repeat(weights, lengths)
     present: dict[tuple[int, int], IntArray] = {}
     found = []
-    for t, n_outcomes in enumerate(asked.n_outcomes.tolist()):
+    for t in range(len(asked.starts) - 1):
+        labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
+        outcome_of = np.full(index.n_labels + 1, len(labels))
+        outcome_of[labels] = np.arange(len(labels))
         mine = slice(asked.starts[t], asked.starts[t + 1])
         row = stratum
         for pair in zip(asked.influencers[mine].tolist(), asked.lookbacks[mine].tolist(), strict=True):
@@ -106,8 +109,8 @@ def count_presence(
             row = row * 2 + present[pair]
         width = asked.starts[t + 1] - asked.starts[t]
         rows, at = np.unique(row, return_inverse=True)
-        counts = np.zeros((len(rows), n_outcomes), np.int64)
-        np.add.at(counts, (at, asked.outcome_of[t][index.codes]), by_position)
+        counts = np.zeros((len(rows), len(labels) + 1), np.int64)
+        np.add.at(counts, (at, outcome_of[index.codes]), by_position)
         some = counts.any(axis=1)
         levels = rows[some, None] >> np.arange(width - 1, -1, -1) & 1
         keys = np.column_stack([levels, rows[some] >> width]).astype(np.int32)

@@ -219,11 +219,11 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
                   const Array<std::int64_t>& past_positions, const Array<std::int32_t>& past_codes,
                   std::int64_t n_labels, std::int64_t begun, const MaybeWeights& weights,
                   const Array<std::int32_t>& influencers, const Array<std::int64_t>& lookbacks,
-                  const Array<std::int64_t>& starts, const Array<std::int32_t>& outcome_of,
-                  const Array<std::int64_t>& n_outcomes, const Array<std::int64_t>& ends, std::int64_t delay) {
+                  const Array<std::int64_t>& starts, const Array<std::int32_t>& labels,
+                  const Array<std::int64_t>& labels_starts, const Array<std::int64_t>& ends, std::int64_t delay) {
     const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
                                 weights_of(weights).of};
-    const PresenceAsked asked{span(influencers), span(lookbacks), span(starts), span(outcome_of), span(n_outcomes),
+    const PresenceAsked asked{span(influencers), span(lookbacks), span(starts), span(labels), span(labels_starts),
                               span(ends), delay};
     PresenceScan scan(events, asked);
     {
@@ -231,9 +231,9 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
         scan.run();
     }
     py::list found;
-    for (std::int64_t t = 0; t < n_outcomes.size(); ++t) {
+    for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
         const auto rows = scan.tables[t].rows();
-        const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes[t];
+        const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes(t);
         py::array_t<std::int32_t> keys({static_cast<std::int64_t>(rows.size()), width + 1});
         py::array_t<Count> counts({static_cast<std::int64_t>(rows.size()), x});
         std::int32_t* key = keys.mutable_data();

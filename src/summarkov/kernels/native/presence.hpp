@@ -63,10 +63,13 @@ struct PresenceAsked {
     Span<std::int32_t> influencers;
     Span<std::int64_t> lookbacks;
     Span<std::int64_t> starts;
-    Span<std::int32_t> outcome_of;  // [target][label]; the last outcome is the residual one
-    Span<std::int64_t> n_outcomes;
+    Span<std::int32_t> labels;      // of the outcomes but the residual one, which is the last
+    Span<std::int64_t> labels_starts;  // those of target t are from here on
     Span<std::int64_t> ends;        // the last position, from 1 on, of each stratum but the last
     Position delay;
+
+    std::int64_t n_targets() const { return starts.size - 1; }
+    std::int64_t n_outcomes(std::int64_t t) const { return labels_starts[t + 1] - labels_starts[t] + 1; }
 };
 
 struct PresenceEvents {
@@ -91,18 +94,16 @@ class PresenceScan {
         reaches_.erase(std::unique(reaches_.begin(), reaches_.end()), reaches_.end());
         reaches_.push_back(FAR);
         bits_.resize(reaches_.size() * events.n_labels);
-        for (std::int64_t t = 0; t < asked.n_outcomes.size; ++t) {
+        for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
             const std::int64_t width = asked.starts[t + 1] - asked.starts[t];
-            tables.emplace_back(width, asked.ends.size + 1, asked.n_outcomes[t]);
+            tables.emplace_back(width, asked.ends.size + 1, asked.n_outcomes(t));
             runs_.push_back({0, 0});
             for (std::int64_t u = 0; u < width; ++u) {
                 const std::int64_t at = asked.starts[t] + u;
                 bits(asked.influencers[at], reach_of(asked.lookbacks[at])).push_back({t, std::uint64_t{1} << (width - 1 - u)});
             }
-            for (std::int64_t z = 0; z < events.n_labels; ++z) {
-                const std::int64_t outcome = asked.outcome_of[t * (events.n_labels + 1) + z];
-                if (outcome != tables[t].residual()) hits_[z].push_back({t, outcome});
-            }
+            for (std::int64_t x = 0; x + 1 < asked.n_outcomes(t); ++x)
+                hits_[asked.labels[asked.labels_starts[t] + x]].push_back({t, x});
         }
     }
 
