@@ -1,6 +1,6 @@
-"""Run all benchmarks, print one table and write it to ``docs/benchmarks.md``.
+"""Run benchmarks, print one table, and write what was measured to ``docs/benchmarks.md``.
 
-``python -m benchmarks peers graphs`` runs some of them, and prints only.
+``python -m benchmarks peers graphs`` runs some of them; the sections of the others stay as they are.
 """
 
 from __future__ import annotations
@@ -19,38 +19,44 @@ ALL = ("peers", "kernels", "graphs", "reading", "growth", "memory", "exact", "tr
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 
+HEAD = """# Benchmarks
+
+Ratios measured side by side, in one run for each section; times are for orientation. `make bench` runs all,
+`python -m benchmarks growth memory` some.
+"""
+
+
 def main() -> None:
     """Run what was asked for."""
-    chosen = sys.argv[1:] or ALL
     where = f"{machine()}, {backend()} kernels"
-    console, found = Console(), []
-    for name in chosen:
+    console, found = Console(), {}
+    for name in sys.argv[1:] or ALL:
+        found[name] = []
         for row in importlib.import_module(f"benchmarks.{name}").rows():
-            found.append(row)
+            found[name].append(row)
             console.print(f"{row.what}: [bold]{row.measured}[/] (wanted: {row.wanted})")
     table = Table(title=where)
     for heading in ("what", "measured", "wanted"):
         table.add_column(heading)
-    for row in found:
+    for row in (row for rows in found.values() for row in rows):
         table.add_row(*row)
     console.print(table)
-    if not sys.argv[1:]:
-        PAGE.write_text(page(where, found), encoding="utf-8")
+    made = {name: section(name, where, rows) for name, rows in found.items()}
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
 
 
-def page(where: str, found: list[Row]) -> str:
-    """The table as a document."""
-    lines = [
-        "# Benchmarks",
-        "",
-        "Ratios measured side by side in one run of `make bench`; times are for orientation.",
-        "",
-        f"Measured on: {where}.",
-        "",
-        "| what | measured | wanted |",
-        "|---|---|---|",
-    ]
-    return "\n".join([*lines, *(f"| {row.what} | {row.measured} | {row.wanted} |" for row in found)]) + "\n"
+def section(name: str, where: str, rows: list[Row]) -> str:
+    """What one of the benchmarks found, below a heading of its name."""
+    about = (importlib.import_module(f"benchmarks.{name}").__doc__ or "").split("\n")[0]
+    table = [f"| {row.what} | {row.measured} | {row.wanted} |" for row in rows]
+    head = ["| what | measured | wanted |", "|---|---|---|"]
+    return "\n".join([name, "", about, "", f"Measured on: {where}.", "", *head, *table]) + "\n"
+
+
+def page(before: str, made: dict[str, str]) -> str:
+    """The document with some sections made anew."""
+    sections = {part.split("\n")[0]: part for part in before.split("\n## ")[1:]} | made
+    return "\n## ".join([HEAD, *(sections[name] for name in ALL if name in sections)])
 
 
 if __name__ == "__main__":
