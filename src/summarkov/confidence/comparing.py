@@ -71,7 +71,7 @@ def compared_ratios(first: Limits, second: Limits, n: int, level: float) -> list
 
 
 def limits_of_ratios(strata: Sequence[Strata], factors: Sequence[float]) -> Limits:
-    """The limits of Mantel and Haenszel's ratios, each so many times as wide as counts alone say."""
+    """The limits of Mantel and Haenszel's ratios, each wider by its factor than counts alone say."""
     most = max((each.n_with.shape[-1] for each in strata), default=0)
     filled = [
         np.array([np.pad(getattr(each, name), (0, most - each.n_with.shape[-1])) for each in strata])

@@ -167,7 +167,7 @@ def _counted(
     each = [np.asarray(weights) for weights in sample_weight]
     if [weights.shape for weights in each] != [(len(events),) for events in groups]:
         raise SettingError(
-            f"sample_weight must be two lists of numbers, one a sequence: {len(groups[0])} of them and "
+            f"sample_weight must be two lists of numbers, one per sequence: {len(groups[0])} of them and "
             f"{len(groups[1])}"
         )
     there = [(events.lengths > 0) & (w != 0) for events, w in zip(groups, each, strict=True)]

@@ -123,7 +123,7 @@ class VariableOrderChain(SummaryModel):
         Weight of the penalty; larger means shorter contexts. 0 keeps every context that was seen, which is a
         chain of order ``max_order``; very large, and no label matters.
     n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     ``influencers_`` are the labels in the kept contexts; ``score_`` is BIC at the estimates, with a parameter
     set for every kept context; ``partial_fit`` adds counts and keeps the contexts.
@@ -188,7 +188,7 @@ class ContextTreeWeighting(SummaryModel):
     split : float
         :math:`\sigma`, from 0 (no label matters) to 1 (a chain of order ``max_order``).
     n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     ``score_`` is :math:`\log P_w` of all data; ``partial_fit`` is the same as fitting to all data at once.
     The intervals in ``table_`` are those of beta distributions with the posterior's mean and variance.

@@ -114,7 +114,7 @@ class WindowedModel(SearchedModel):
 
     @abstractmethod
     def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
-        """Make the summary for a look-back, or one a label."""
+        """Make the summary for one look-back, or for one per label."""
 
     @property
     def lookbacks_(self) -> dict[str, int | None]:
@@ -214,10 +214,10 @@ class BSuMM(WindowedModel):
     max_influencers : int, optional
         The most influencers, required ones included.
     max_sets : int, optional
-        Exact search stops after so many sets have been scored, and says how much better than the best so far
-        any other could be; None: it goes on to the end.
+        Exact search stops after this number of sets has been scored, and says how much better than the best
+        so far any other could be; None: it goes on to the end.
     n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     Examples
     --------

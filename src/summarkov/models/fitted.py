@@ -164,7 +164,7 @@ class Row(NamedTuple):
     ``state`` is a value to compare by and ``words`` the same for people; ``n`` is N(s), how often it was
     seen, and ``seen`` the same in a word ("never", "hardly" or "often", see
     ``confidence.seen``). ``counts`` N(x; s), ``probabilities`` and 95% ``intervals`` have one
-    entry an outcome, in the order of ``outcomes_``.
+    entry per outcome, in the order of ``outcomes_``.
     """
 
     state: Hashable

@@ -47,7 +47,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
     targets : labels, optional
         Learn the influencers of these labels only.
     n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     The models of single labels need not sum to 1; for the next-event distribution and for simulation the
     graph divides by their sum.

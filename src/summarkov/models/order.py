@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1
-#: Blocks in which events change places are so many times as long as the longest look-back.
+#: How many times as long as the longest look-back the blocks are in which events change places.
 _TIMES = 4
 #: The counts of every shuffle are kept until all are there.
 _MOST_SHUFFLES = 100_000
@@ -263,9 +263,9 @@ class OrderTested:
         n : int
             How many shuffles.
         within : int, "auto" or None
-            Events change places only inside of blocks of so many positions of their sequence, so that slow
-            changes, such as drift and hidden regimes, stay in the shuffled data. "auto" is four times the
-            longest look-back; None shuffles whole sequences.
+            Events change places only inside of blocks of this number of positions of their sequence, so that
+            slow changes, such as drift and hidden regimes, stay in the shuffled data. "auto" is four times
+            the longest look-back; None shuffles whole sequences.
         seed : int
             The order of each sequence follows from the seed, the number of the shuffle and the number of the
             sequence, so that it is the same in memory, streamed and on a cluster.

@@ -170,7 +170,7 @@ class TreeSuMM(SummaryModel):
     forbidden, candidates : labels
         Labels that may not be tested, and the only ones that may.
     n_jobs : int, optional
-        Threads; None is one, -1 one a core. The result does not depend on it.
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
     the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability

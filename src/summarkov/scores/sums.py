@@ -34,7 +34,7 @@ class ExactSum:
         whole = (mantissa * 2.0**53).astype(np.int64)
         exact, high, low = 0, whole >> _HALF, whole & ((1 << _HALF) - 1)
         shift = exponent.astype(np.int64) + (_UNIT - 53)
-        for start in range(0, len(whole), 1 << 24):  # so many halves add up exactly even as floats
+        for start in range(0, len(whole), 1 << 24):  # this number of halves adds up exactly even as floats
             some = slice(start, start + (1 << 24))
             highs, lows = (np.bincount(shift[some], weights=half[some]) for half in (high, low))
             for at in np.flatnonzero((highs != 0) | (lows != 0)).tolist():

@@ -19,7 +19,7 @@ class Tree:
 
     A *pruning* is a set of nodes that holds the root and the parent of each of its nodes; in it, what belongs
     to a node of the tree belongs to its nearest ancestor that is kept. All methods take and return one entry
-    a node, and take one step a level of the tree.
+    per node, and take one step per level of the tree.
 
     >>> tree = Tree(np.array([-1, 0, 1, 0]))
     >>> tree.totals(np.array([1, 2, 3, 4]))

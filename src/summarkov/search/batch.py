@@ -14,7 +14,7 @@ from summarkov.search.problem import Problem, SearchResult
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
 
-#: Searches of all problems of a batch: a list of results, one a replicate, for each problem.
+#: Searches of all problems of a batch: one list of results per problem, with one result per replicate.
 Searches = Generator[list[Request], list[Counts], list[list[SearchResult]]]
 
 #: Numbers that are scored at once, so that they stay near the processor.
@@ -74,7 +74,7 @@ class Batch:
         return self.problems[0]
 
     def done(self, n: int) -> None:
-        """Tell that so many further problems are solved."""
+        """Tell how many further problems are solved."""
         if n and self.on_done is not None:
             self.on_done(n)
 

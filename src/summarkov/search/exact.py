@@ -197,11 +197,11 @@ class Branches:
             self.consider(_with(node.influencers, rest[i]), rest, i + 1, likelihoods[i])
 
     def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
-        """How many allowed sets hold the influencers and at least so many of the rest."""
+        """How many allowed sets hold the influencers and at least ``fewest`` of the rest."""
         return n_subsets(len(rest), fewest, self.most - len(influencers))
 
     def least_penalty(self, influencers: Codes, rest: Codes, fewest: int = 1) -> float:
-        """The least penalty of any allowed set that holds the influencers and so many of the rest or more."""
+        """The least penalty of a set that holds the influencers and at least ``fewest`` of the rest."""
         smallest, largest = len(influencers) + fewest, min(self.most, len(influencers) + len(rest))
         if not self.problem.reachable_only:
             return min(self.penalties[smallest : largest + 1])

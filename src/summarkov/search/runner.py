@@ -59,7 +59,7 @@ def side_by_side(
 
 
 def each_alone(batch: Batch, start: Callable[[Problem], Search]) -> Searches:
-    """Run one search a problem and replicate, side by side, so that they share passes and equal counts."""
+    """Run one search per problem and replicate, side by side, so that they share passes and equal counts."""
 
     def all_of(problem: Problem) -> Generator[list[Request], list[Counts], list[SearchResult]]:
         searches = [start(replace(problem, n_events=n)) for n in batch.n_events]

@@ -26,7 +26,7 @@ def draw_sequences(
     """Draw sequences event by event, all sequences side by side.
 
     ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
-    every label for each, ``p[k, m]``. ``length`` is one for all, or one a sequence.
+    every label for each, ``p[k, m]``. ``length`` is one for all, or one per sequence.
     """
     check_whole("n_sequences", n_sequences, 0)
     if n_sequences > _MOST_EVENTS:

@@ -1,4 +1,4 @@
-"""Summaries: what of the history a model looks at. One file a summary."""
+"""Summaries: what of the history a model looks at. One file per summary."""
 
 from summarkov.summaries.base import Summary
 from summarkov.summaries.binary import BinarySummary

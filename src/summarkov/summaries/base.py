@@ -23,7 +23,7 @@ class Summary(ABC):
     counts are equal arrays wherever they were made.
     """
 
-    #: Whether one label can join the influencers as one more level a state, so that one scan counts all
+    #: Whether one label can join the influencers as one more level per state, so that one scan counts all
     #: candidates, and leave them again by merging states.
     by_level: ClassVar[bool] = False
 

@@ -31,7 +31,7 @@ class HistorySummary(Protocol):
         """The state that a history is in; texts, numbers and tuples of them can be saved."""
 
     def n_states(self, n_influencers: int) -> int:
-        """How many states there can be; the penalty of the score is for so many."""
+        """How many states there can be; the penalty of the score is for this number."""
 
 
 Factory = TypeVar("Factory", bound=Callable[[], Any])

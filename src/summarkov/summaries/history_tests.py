@@ -147,7 +147,7 @@ class HistoryTests:
 
     For candidates z, y in sorted order: z occurred within the last k, for each k of ``lookbacks``; fewer than
     k events since the start, for each k of ``starts``; z is more recent than y (``pairs``); z occurred at
-    least c times within the last k, for each c of ``counts`` and each k that can hold so many.
+    least c times within the last k, for each c of ``counts`` and each k of at least c.
 
     >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), pairs=True)
     >>> [tests.nth(i, (0, 1)).words(True, ["A", "B"]) for i in range(tests.size(2))]  # doctest: +ELLIPSIS
@@ -180,7 +180,7 @@ class HistoryTests:
         return max(self.counts, default=1)
 
     def windows(self, times: int) -> list[int | None]:
-        """The look-backs that can hold so many occurrences."""
+        """The look-backs that can hold this number of occurrences."""
         return [k for k in self.lookbacks if k is None or k >= times]
 
     def size(self, n_candidates: int) -> int:

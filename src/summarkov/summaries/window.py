@@ -1,4 +1,4 @@
-"""What binary, ordinal and count summaries share: a level a label, seen through a window."""
+"""What binary, ordinal and count summaries share: one level per label, seen through a window."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class WindowSummary(Summary):
                 raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
 
     def lookbacks(self, labels: Sequence[str]) -> IntArray:
-        """One look-back a label of the vocabulary."""
+        """One look-back per label of the vocabulary."""
         if not isinstance(self.lookback, Mapping):
             return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else self.lookback)
         known = set(labels)

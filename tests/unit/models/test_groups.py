@@ -173,7 +173,7 @@ def test_weights_are_those_of_the_sequences(groups):
 
 
 def test_weights_that_make_no_sense_are_refused(groups):
-    with pytest.raises(SettingError, match="two lists of numbers, one a sequence: 60 of them and 90"):
+    with pytest.raises(SettingError, match="two lists of numbers, one per sequence: 60 of them and 90"):
         sm.compare_groups(TEMPLATE, *groups, sample_weight=(np.ones(90), np.ones(60)))
     with pytest.raises(SettingError, match="finite numbers from 0 on"):
         sm.compare_groups(TEMPLATE, *groups, sample_weight=(-np.ones(60), np.ones(90)))
