@@ -12,7 +12,7 @@ import summarkov as sm
 from benchmarks.graphs import SHARED
 from benchmarks.timing import Row, seconds
 
-SETTINGS: dict[str, Any] = {"lookback": 5, "alpha": 0.1, "gamma": 0.5, "search": "exact"}
+SETTINGS: dict[str, Any] = {"lookback": 5, "alpha": 0.1, "gamma": 0.5, "search": "exact", "false_edges": None}
 #: Data set, further settings, what to call them, and what is wanted.
 RUNS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("linkedin", {}, "", "all certified"),

@@ -49,7 +49,7 @@ def bombing() -> list[Section]:
     rows = []
     for n_sequences in (given["sequences"], 20 * given["sequences"]):
         events = dynamics.simulate(n_sequences, given["events"] // given["sequences"], SEED)
-        model = BSuMM("sentencing", **settings).fit(events)
+        model = BSuMM("sentencing", **settings, false_edges=None).fit(events)
         table = "; ".join(f"{row.words}: {row.probabilities[0]:.2f} (n={row.n:g})" for row in model.table_)
         rows.append([str(n_sequences), ", ".join(model.influencers_) or "none", table])
     ours = Section(

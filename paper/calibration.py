@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paper.noise import noise_table, recall_table
 from paper.section import Section
 from paper.worlds_table import worlds_table
 from summarkov.models import BSuMM, InfluenceGraph
@@ -77,7 +78,8 @@ def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int, rate
     dynamics = random_dynamics(seed)
     truth = {(z, x) for x in TARGETS for z in dynamics.minimal_influencers(x)}
     events = dynamics.simulate(n_sequences, length, seed=seed + 1_000_000)
-    graph = InfluenceGraph(BSuMM(lookback=LOOKBACK, gamma=gamma), targets=TARGETS).fit(events)
+    template = BSuMM(lookback=LOOKBACK, gamma=gamma, false_edges=None)
+    graph = InfluenceGraph(template, targets=TARGETS).fit(events)
     edges = [
         (edge.frequency, edge.in_graph, (edge.influencer, edge.target) in truth)
         for edge in graph.confidence(events, n=n, seed=seed).edges
@@ -108,7 +110,7 @@ def calibration(
         f"{graphs} random graphs per size: nine targets with two random influencers each and a random binary "
         f"table, look-back {LOOKBACK}; every influencer changes the probability by a factor of at least "
         f"{LEAST_FACTOR:g} in some state of the other; a tenth label takes the rest. Sequences of {length} "
-        f"events. BSuMM with look-back {LOOKBACK}, alpha 0.1; {n} bootstrap graphs each."
+        f"events. BSuMM with look-back {LOOKBACK}, alpha 0.1, false_edges None; {n} bootstrap graphs each."
     )
     groups = {
         (gamma, size): [one for one in found if (one.gamma, one.n_sequences) == (gamma, size)]
@@ -119,8 +121,9 @@ def calibration(
 
 
 def page(progress: Callable[[int, int], None]) -> str:
-    """The whole page: the worlds, and the random graphs."""
-    sections = [worlds_table(progress=progress), *calibration(progress=progress)]
+    """The whole page: noise, the worlds, and the random graphs."""
+    sections = [noise_table(progress=progress), recall_table(progress=progress)]
+    sections += [worlds_table(progress=progress), *calibration(progress=progress)]
     return "\n".join([HEAD, *(section.to_markdown() for section in sections)])
 
 

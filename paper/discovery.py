@@ -42,7 +42,7 @@ def discovery(seeds: int = 40, on_done: Callable[[], None] | None = None) -> Sec
         data = [dynamics.simulate(n_sequences, 10, seed) for seed in range(seeds)]
         row = [str(n_sequences), f"{theirs:.2f}"]
         for search in ("greedy", "sweep"):
-            model = BSuMM("A", lookback=3, alpha=0.1, gamma=1.0, search=search)
+            model = BSuMM("A", lookback=3, alpha=0.1, gamma=1.0, search=search, false_edges=None)
             scores = [f1(model.fit(events).influencers_, ("B", "C")) for events in data]
             error = np.std(scores, ddof=1) / np.sqrt(seeds)
             row += [f"{np.mean(scores):.3f} ({error:.3f})", f"{np.mean(scores) - theirs:+.3f}"]

@@ -62,7 +62,7 @@ def fomc(data: Fomc) -> list[Section]:
     sections = []
     for family in (BSuMM, OSuMM):
         theirs = data.influencers.get(family.__name__, {})
-        graph = InfluenceGraph(family(**settings)).fit(events)
+        graph = InfluenceGraph(family(**settings, false_edges=None)).fit(events)
         sure = graph.confidence(events, n=REPLICATES, blocks=data.documents)
         rows, same, shared, published_edges, our_edges = [], 0, 0, 0, 0
         for topic, ours in graph.influencers_.items():

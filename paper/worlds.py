@@ -103,6 +103,14 @@ def eight_among_classes(rng: Random) -> World:
     return drawn(rng, rates, random_edges(rng, 10, 8, 2.0))
 
 
+def swapped(rng: Random, world: World) -> World:
+    """The events two by two in an order of chance, as if every two had the same time stamp."""
+    codes = world.events.codes.copy()
+    first = 2 * np.flatnonzero(rng.random(len(codes) // 2) < 0.5)
+    codes[first], codes[first + 1] = codes[first + 1], codes[first]
+    return World(EventSequences(codes, world.events.offsets, world.events.labels), world.truth)
+
+
 #: All worlds, by what is special about them.
 WORLDS: Mapping[str, Callable[[Random], World]] = MappingProxyType(
     {
@@ -115,6 +123,9 @@ WORLDS: Mapping[str, Callable[[Random], World]] = MappingProxyType(
         ),
         "learned with look-back 5, true one 15, 8 edges x2": lambda rng: drawn(
             rng, alike(rng, 400, 40, 10, 100.0), random_edges(rng, 10, 8, 2.0), lookback=15
+        ),
+        "ties: order of every two by chance, 8 true edges x2": lambda rng: swapped(
+            rng, drawn(rng, alike(rng, 400, 40, 10, 100.0), random_edges(rng, 10, 8, 2.0))
         ),
         "competition: one true edge x6": lambda rng: drawn(
             rng, alike(rng, 2500, 40, 10, 1000.0), random_edges(rng, 10, 1, 6.0)

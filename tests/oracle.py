@@ -12,6 +12,8 @@ outcome of the target: ``counts[s][x]`` is N(x; s).
 import itertools
 import math
 
+from oracle_chance import gain_by_chance
+
 # ---------------------------------------------------------------------------------------------------------
 # Histories and windows
 # ---------------------------------------------------------------------------------------------------------
@@ -345,10 +347,19 @@ def aic(counts, n_states, alpha, prior="uniform"):
 
 
 def extended_bic(
-    counts, n_states, n_events, alpha, n_candidates, n_influencers, gamma=1.0, xi=1.0, prior="uniform"
+    counts,
+    n_states,
+    n_events,
+    alpha,
+    n_candidates,
+    n_influencers,
+    gamma=1.0,
+    xi=1.0,
+    prior="uniform",
+    n_lookbacks=1,
 ):
-    """Extended BIC = BIC - xi * log C(m, |U|), m being the number of candidate labels."""
-    choices = math.comb(n_candidates, n_influencers)
+    """Extended BIC = BIC - xi * log(C(m, |U|) r^|U|), of m candidate labels and r look-backs for each."""
+    choices = math.comb(n_candidates, n_influencers) * n_lookbacks**n_influencers
     return bic(counts, n_states, n_events, alpha, gamma, prior) - xi * math.log(choices)
 
 
@@ -378,17 +389,36 @@ def score(
     n_candidates=None,
     n_influencers=None,
     prior="uniform",
+    false_edges=None,
+    n_targets=1,
+    n_lookbacks=1,
 ):
-    """One of the scores by its name: "bic", "aic", "extended_bic" or "marginal"."""
-    if kind_of_score == "bic":
-        return bic(counts, n_states, n_events, alpha, gamma, prior)
-    if kind_of_score == "aic":
-        return aic(counts, n_states, alpha, prior)
-    if kind_of_score == "extended_bic":
-        return extended_bic(counts, n_states, n_events, alpha, n_candidates, n_influencers, gamma, xi, prior)
-    if kind_of_score == "marginal":
-        return marginal(counts, alpha, prior)
-    raise ValueError(f"unknown score: {kind_of_score!r}")
+    """One of the scores by its name: "bic", "aic", "extended_bic" or "marginal".
+
+    With ``false_edges`` no more than what no influencers score, the likelihood gained beyond theirs, and less
+    what noise would gain.
+    """
+
+    def criterion(counts, n_states, n_influencers):
+        if kind_of_score == "bic":
+            return bic(counts, n_states, n_events, alpha, gamma, prior)
+        if kind_of_score == "aic":
+            return aic(counts, n_states, alpha, prior)
+        if kind_of_score == "extended_bic":
+            choice = (n_candidates, n_influencers, gamma, xi, prior, n_lookbacks)
+            return extended_bic(counts, n_states, n_events, alpha, *choice)
+        if kind_of_score == "marginal":
+            return marginal(counts, alpha, prior)
+        raise ValueError(f"unknown score: {kind_of_score!r}")
+
+    value = criterion(counts, n_states, n_influencers)
+    if false_edges is None:
+        return value
+    whole = {(): [sum(column) for column in zip(*counts.values(), strict=True)]}
+    beyond = n_parameters(counts, n_states) - n_parameters(whole, 1)
+    chance = gain_by_chance(n_influencers, beyond, n_targets * n_candidates * n_lookbacks, false_edges)
+    gained = log_likelihood(counts, alpha, prior) - log_likelihood(whole, alpha, prior)
+    return min(value, criterion(whole, 1, 0) + gained - chance)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ def search_problems(draw, kinds=(*WINDOWS, "custom")):
         "gamma": draw(st.sampled_from([0.0, 0.1, 1.0])),
         "xi": draw(st.sampled_from([0.0, 1.0])),
         "prior": draw(st.sampled_from(["uniform", "base-rate"])),
+        "false_edges": draw(st.sampled_from([None, 0.2, 3.0])),
     }
     spec = draw(specs(labels, kinds=kinds, longest=4))
     return events, weights, spec, draw(targets(labels)), limits, score

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(not needs.NEEDS["axe-core"].here, reason="no axe
 
 @pytest.fixture(scope="module")
 def graph() -> sm.InfluenceGraph:
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4)).fit(EVENTS)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4, false_edges=None)).fit(EVENTS)
     graph.confidence(EVENTS, n=10)
     return graph
 

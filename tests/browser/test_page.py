@@ -273,7 +273,7 @@ def test_a_tree_with_its_rules(visit: Any) -> None:
 
 
 def test_confidence_fades_edges_and_has_a_slider(visit: Any) -> None:
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4)).fit(EVENTS)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5, gamma=0.4, false_edges=None)).fit(EVENTS)
     graph.confidence(EVENTS, n=20)
     page = visit(graph)
     sure = [edge.frequency for edge in graph.edges_]

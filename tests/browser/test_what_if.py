@@ -11,17 +11,19 @@ from summarkov.simulate.example import web_shop
 EVENTS = web_shop().simulate(120, 12, seed=5)
 
 FAMILIES = {
-    "binary": sm.BSuMM(lookback=3, gamma=0.1),
-    "delay": sm.BSuMM(lookback=6, delay=2, gamma=0.1),
-    "whole past": sm.BSuMM(lookback=None, gamma=0.1),
-    "look-backs": sm.BSuMM(lookback={"search": 2, "browse": 7, "page error": None}, gamma=0.1),
-    "last": sm.OSuMM(lookback=4, gamma=0.1),
-    "first": sm.OSuMM(lookback=6, delay=1, mask="first", gamma=0.1),
-    "count": sm.CSuMM(lookback=5, cap=3, gamma=0.1, prior="base-rate", alpha=2.0),
+    "binary": sm.BSuMM(lookback=3, gamma=0.1, false_edges=None),
+    "delay": sm.BSuMM(lookback=6, delay=2, gamma=0.1, false_edges=None),
+    "whole past": sm.BSuMM(lookback=None, gamma=0.1, false_edges=None),
+    "look-backs": sm.BSuMM(
+        lookback={"search": 2, "browse": 7, "page error": None}, gamma=0.1, false_edges=None
+    ),
+    "last": sm.OSuMM(lookback=4, gamma=0.1, false_edges=None),
+    "first": sm.OSuMM(lookback=6, delay=1, mask="first", gamma=0.1, false_edges=None),
+    "count": sm.CSuMM(lookback=5, cap=3, gamma=0.1, false_edges=None, prior="base-rate", alpha=2.0),
     "chain 0": sm.MarkovChain(order=0),
     "chain 2": sm.MarkovChain(order=2),
     "variable order": sm.VariableOrderChain(max_order=3, gamma=0.1),
-    "learned look-backs": sm.BSuMM(lookback=(1, 3, None), gamma=0.1),
+    "learned look-backs": sm.BSuMM(lookback=(1, 3, None), gamma=0.1, false_edges=None),
     "tree": sm.TreeSuMM(gamma=0.4, lookbacks=(1, 3, None), counts=(2,), starts=(1, 4)),
     "averaged tree": sm.TreeSuMM(gamma=0.3, average=True, lookbacks=(2, 4), counts=(2,)),
     "weighted": sm.ContextTreeWeighting(max_order=3, split=0.3),
@@ -84,7 +86,7 @@ def compare_explanations(page: Any, model: Any, cases: list[list[str]]) -> None:
 @pytest.mark.parametrize("weights", [False, True])
 def test_one_model_of_several_labels(visit: Any, weights: bool) -> None:
     weight = np.linspace(0.1, 2.3, len(EVENTS)) if weights else None
-    model = sm.BSuMM(["purchase", "search", "page error"], lookback=4, gamma=0.2)
+    model = sm.BSuMM(["purchase", "search", "page error"], lookback=4, gamma=0.2, false_edges=None)
     model.fit(EVENTS, sample_weight=weight)
     page = visit(model)
     cases = histories(seed=9)

@@ -130,7 +130,7 @@ def requests_for(labels):
 @pytest.mark.parametrize("within", [None, "auto"])
 def test_the_order_test(engine, within):
     table = shuffled(random_sequences(6, n=40))
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1)).fit(sm.read_events(table))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1, false_edges=None)).fit(sm.read_events(table))
     expected = graph.order_test(sm.read_events(table), n=19, within=within, seed=4)
     assert len(expected.edges) > 3
     with engine(table, pieces=10) as source:
@@ -293,6 +293,6 @@ def test_the_papers_data(engine, shared_data, name):
     table = shuffled([sequence for sequence in events.to_lists() if sequence])
     with engine(table, pieces=5, labels=events.labels) as source:
         events = sm.read_events(table, labels=events.labels)
-        templates = [sm.BSuMM(lookback=5, gamma=0.5), sm.TreeSuMM()]
+        templates = [sm.BSuMM(lookback=5, gamma=0.5, false_edges=None), sm.TreeSuMM()]
         some, others = (learned(s, templates, events.labels[:5]) for s in (source, MemorySource(events)))
         assert same_models(some, others)

@@ -186,7 +186,7 @@ def test_streams_give_the_test_of_memory(tmp_path, within):
     path = tmp_path / "events.jsonl"
     path.write_text("".join(json.dumps(sequence) + "\n" for sequence in sequences))
     events = sm.read_events(sequences)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
     in_ram = graph.order_test(events, n=19, within=within)
     assert len(in_ram.edges) > 3
     with sm.scan_events(path, memory=5000) as source:

@@ -43,7 +43,10 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
     draws = Bootstrap(n=4, seed=seed)
     models = [template.copy(target=x) for x in events.labels]
     found = learn_replicates(
-        models, source.replicated(draws, list(range(len(events.events)))), template.make_summary()
+        models,
+        source.replicated(draws, list(range(len(events.events)))),
+        template.make_summary(),
+        len(models),
     )
     some = np.flatnonzero(events.events.lengths > 0)
     for b in range(draws.n):
@@ -63,7 +66,9 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
             assert result.score == fitted.score
 
 
-@pytest.mark.parametrize("template", [sm.BSuMM(lookback=4), sm.OSuMM(lookback=3, gamma=0.5)])
+@pytest.mark.parametrize(
+    "template", [sm.BSuMM(lookback=4), sm.OSuMM(lookback=3, gamma=0.5, false_edges=None)]
+)
 def test_confidence_says_how_often_the_graphs_have_an_edge(template):
     events = web_shop().simulate(n_sequences=60, length=25, seed=2)
     graph = sm.InfluenceGraph(template).fit(events)
@@ -84,7 +89,7 @@ def test_confidence_says_how_often_the_graphs_have_an_edge(template):
 
 def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
     events = web_shop().simulate(n_sequences=40, length=20, seed=3)
-    template = sm.BSuMM(lookback=4, gamma=0.3)
+    template = sm.BSuMM(lookback=4, gamma=0.3, false_edges=None)
     graph = sm.InfluenceGraph(template, targets=["purchase", "search"]).fit(events)
     confidence = graph.confidence(events, n=19, seed=1)
     draws = Bootstrap(19, 1)

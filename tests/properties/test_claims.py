@@ -16,9 +16,9 @@ from summarkov.simulate.example import loan_process
 from summarkov.wording import factor, factor_interval, number, percent
 
 FAMILIES = {
-    "binary": lambda k: sm.BSuMM(lookback=k, gamma=0.3),
-    "ordinal": lambda k: sm.OSuMM(lookback=k, gamma=0.3),
-    "count": lambda k: sm.CSuMM(lookback=k, gamma=0.3),
+    "binary": lambda k: sm.BSuMM(lookback=k, gamma=0.3, false_edges=None),
+    "ordinal": lambda k: sm.OSuMM(lookback=k, gamma=0.3, false_edges=None),
+    "count": lambda k: sm.CSuMM(lookback=k, gamma=0.3, false_edges=None),
 }
 
 
@@ -81,7 +81,7 @@ def test_no_edge_contradicts_a_count_by_hand(sequences, family, lookback):
 def test_more_sequences_without_either_label_flip_nothing(sequences, more, lookback):
     """Sequences of another label alone: the ratio beside no other influencer, and its side, stay."""
     assume(any(sequences))
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=lookback, gamma=0.3)).fit(sequences)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=lookback, gamma=0.3, false_edges=None)).fit(sequences)
     padded = [*sequences, *[["nothing"] * 3] * more]
     for edge in graph.edges_:
         settings = {"lookback": lookback, "required": [edge.influencer], "candidates": []}

@@ -100,10 +100,11 @@ def planted(draw):
     spec=specs(MANY, kinds=WINDOWS, longest=3),
     gamma=st.sampled_from([0.1, 0.5, 1.0]),
     target=st.sampled_from([("A",), ("A", "B")]),
+    false_edges=st.sampled_from([None, 0.2]),
 )
-def test_exact_search_over_eight_labels(kind, events, spec, gamma, target):
+def test_exact_search_over_eight_labels(kind, events, spec, gamma, target, false_edges):
     limits = {"required": (), "forbidden": (), "candidates": None, "max_influencers": None}
-    score = {"alpha": 0.1, "gamma": gamma, "xi": 1.0, "prior": "uniform"}
+    score = {"alpha": 0.1, "gamma": gamma, "xi": 1.0, "prior": "uniform", "false_edges": false_edges}
     model = spec.model(target, criterion=kind, max_sets=None, **score)
     check(model, events, None, naive_score(events, None, spec, target, kind, limits, score), limits)
 

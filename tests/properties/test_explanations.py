@@ -9,13 +9,13 @@ from strategies import UNKNOWN, data, examples
 from summarkov.confidence.intervals import FEW
 
 MODELS = {
-    "binary": lambda target: sm.BSuMM(target, lookback=3, gamma=0.1),
-    "whole past": lambda target: sm.BSuMM(target, lookback=None, gamma=0.1),
-    "mapping": lambda target: sm.BSuMM(target, lookback={"A": 1, "B": 3}, gamma=0.1),
-    "delayed": lambda target: sm.BSuMM(target, lookback=4, delay=1, gamma=0.1),
-    "auto": lambda target: sm.BSuMM(target, lookback="auto", gamma=0.1),
-    "ordinal": lambda target: sm.OSuMM(target, lookback=3, gamma=0.1),
-    "count": lambda target: sm.CSuMM(target, lookback=4, gamma=0.1),
+    "binary": lambda target: sm.BSuMM(target, lookback=3, gamma=0.1, false_edges=None),
+    "whole past": lambda target: sm.BSuMM(target, lookback=None, gamma=0.1, false_edges=None),
+    "mapping": lambda target: sm.BSuMM(target, lookback={"A": 1, "B": 3}, gamma=0.1, false_edges=None),
+    "delayed": lambda target: sm.BSuMM(target, lookback=4, delay=1, gamma=0.1, false_edges=None),
+    "auto": lambda target: sm.BSuMM(target, lookback="auto", gamma=0.1, false_edges=None),
+    "ordinal": lambda target: sm.OSuMM(target, lookback=3, gamma=0.1, false_edges=None),
+    "count": lambda target: sm.CSuMM(target, lookback=4, gamma=0.1, false_edges=None),
     "tree": lambda target: sm.TreeSuMM(target, gamma=0.1),
     "chain": lambda target: sm.MarkovChain(target, order=2),
     "vom": lambda target: sm.VariableOrderChain(target, gamma=0.1),
@@ -74,7 +74,7 @@ def test_explanations_equal_predictions(name, events, where):
 @given(events=data(nonempty=True), where=st.integers(0, 40))
 def test_without_an_influencer_a_binary_state_lacks_it(events, where):
     """And nothing else of the state changes."""
-    model = sm.BSuMM(events.labels[-1], lookback=3, gamma=0.0).fit(events.events)
+    model = sm.BSuMM(events.labels[-1], lookback=3, gamma=0.0, false_edges=None).fit(events.events)
     why = model.explain(max(events.sequences, key=len)[:where])
     assert {active.label for active in why.active} == set(why.state)
     for each in why.counterfactuals:

@@ -40,7 +40,15 @@ def problems(draw, unknown=False, **which):
     if spec.kind != "chain":
         settings["gamma"] = draw(st.sampled_from([0.1, 1.0]))
         settings["search"] = draw(st.sampled_from(["greedy", "sweep"]))
+        settings["false_edges"] = draw(st.sampled_from([None, 0.25]))
     return events, weights, spec, settings
+
+
+def in_graph(spec, settings, n_targets):
+    """The template whose models in a graph are those that are fitted alone: more edges share the chance."""
+    allowed = settings.get("false_edges")
+    more = {} if allowed is None else {"false_edges": allowed * n_targets}
+    return spec.model(**settings | more)
 
 
 @pytest.mark.parametrize("unknown", [False, True])
@@ -51,7 +59,8 @@ def test_a_graph_is_its_models(unknown, draw):
     events, weights, spec, settings = draw.draw(problems(unknown))
     chosen = draw.draw(st.none() | subsets(events.labels, min_size=1))
     source = CountedPasses(events.events, weights)
-    graph = sm.InfluenceGraph(spec.model(**settings), targets=chosen).fit(source)
+    template = in_graph(spec, settings, len(events.labels if chosen is None else chosen))
+    graph = sm.InfluenceGraph(template, targets=chosen).fit(source)
     assert list(graph.models_) == list(events.labels if chosen is None else chosen)
     deepest = 0
     for label, model in graph.models_.items():
@@ -115,7 +124,8 @@ def test_score_is_the_mean_log_likelihood(draw):
 def test_partial_fit_adds_the_counts_of_every_model_in_one_pass(draw):
     events, weights, spec, settings = draw.draw(problems())
     more = draw.draw(data(labels=events.labels))
-    graph = sm.InfluenceGraph(spec.model(**settings)).fit(events.events, sample_weight=weights)
+    template = in_graph(spec, settings, len(events.labels))
+    graph = sm.InfluenceGraph(template).fit(events.events, sample_weight=weights)
     source = CountedPasses(more.events)
     before = graph.influencers_
     graph.partial_fit(source)

@@ -38,6 +38,7 @@ def problems(draw):
         "gamma": draw(st.sampled_from([0.0, 0.1, 1.0])),
         "xi": draw(st.sampled_from([0.0, 1.0])),
         "prior": draw(st.sampled_from(["uniform", "base-rate"])),
+        "false_edges": draw(st.sampled_from([None, 0.2, 3.0])),
     }
     return events, weights, tuple(lookbacks), delay, draw(targets(labels)), limits, score
 
@@ -64,18 +65,16 @@ def naive(problem, kind, reachable=False, cap=None):
         n_states = oracle.n_states(family, len(place), **levels)
         if reachable:
             n_states = oracle.n_reachable(family, [place[z] for z in influencers], delay, **levels)
-        value = oracle.score(
+        return oracle.score(
             kind.replace("-", "_"),
             counts,
             n_states=n_states,
             n_events=n_events,
             n_candidates=n_candidates,
             n_influencers=len(place),
+            n_lookbacks=len(lookbacks),
             **score,
         )
-        # K^|U| ways to choose the look-backs, beside the C(m, |U|) ways to choose the labels
-        paid = score["xi"] * len(place) * oracle.math.log(len(lookbacks)) if kind == "extended-bic" else 0.0
-        return value - paid
 
     if len(events.labels) == 1:  # the one outcome is certain: there is nothing to search for
         limits = limits | {"max_influencers": len(limits["required"])}

@@ -103,6 +103,43 @@ def test_the_order_of_states_and_empty_states_change_no_score(one, alpha, prior,
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("kind", SCORES)
 @examples(40)
+@given(
+    tables(1),
+    settings_of_scores,
+    st.integers(0, 6),
+    st.integers(1, 300),
+    st.integers(1, 10**7),
+    st.sampled_from([0.2, 1.0, 50.0]) | st.floats(1e-9, 1e3),
+    st.integers(1, 300),
+    st.sampled_from([1, 7]),
+)
+def test_the_bound_of_chance_equals_the_oracle(
+    kind, prior, one, given_, n_influencers, n_states, n_events, false_edges, n_targets, n_lookbacks
+):
+    scorer = Scorer(kind, prior=prior, false_edges=false_edges, **given_)
+    n_candidates = n_influencers + 2
+    found = scorer(one[0], n_influencers, float(n_states), n_candidates, n_events, n_targets, n_lookbacks)
+    naive = oracle.score(
+        kind.replace("-", "_"),
+        as_dict(one[0]),
+        n_states=n_states,
+        n_events=n_events,
+        n_candidates=n_candidates,
+        n_influencers=n_influencers,
+        prior=prior,
+        false_edges=false_edges,
+        n_targets=n_targets,
+        n_lookbacks=n_lookbacks,
+        **given_,
+    )
+    assert float(found) == pytest.approx(naive, rel=1e-9, abs=1e-9 + 1e-14 * one.sum())
+    free = Scorer(kind, prior=prior, **given_)
+    assert found <= free(one[0], n_influencers, float(n_states), n_candidates, n_events, 1, n_lookbacks)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("kind", SCORES)
+@examples(40)
 @given(st.data())
 def test_a_table_scores_the_same_bits_alone_and_among_others(kind, prior, draw):
     """Greedy search scores all targets and replicates of a round at once, and finds what each finds alone."""
@@ -112,7 +149,8 @@ def test_a_table_scores_the_same_bits_alone_and_among_others(kind, prior, draw):
     many = [rng.integers(0, 10 ** rng.integers(1, 7), (b, s, n_outcomes)) for b, s in shapes]
     n = sum(b for b, _ in shapes)
     n_influencers, n_states, n_events = rng.integers(0, 6, n), rng.integers(1, 99, n), rng.random(n) * 1e5
-    scorer = Scorer(kind, alpha, gamma=0.7, xi=0.3, prior=prior)
+    false_edges = draw.draw(st.sampled_from([None, 0.2]))
+    scorer = Scorer(kind, alpha, gamma=0.7, xi=0.3, prior=prior, false_edges=false_edges)
     together = scorer(state_tables(many), n_influencers, n_states, 9, n_events)
     arguments = zip(n_influencers.tolist(), n_states.tolist(), n_events.tolist(), strict=True)
     alone = [

@@ -104,7 +104,9 @@ def test_a_chain_is_scored_by_bic(problem):
     model = spec.model(target, alpha=score["alpha"], prior=score["prior"]).fit(
         events.events, sample_weight=weights
     )
-    naive = naive_score(events, weights, spec, target, "bic", limits, score | {"gamma": 1.0})(())
+    naive = naive_score(
+        events, weights, spec, target, "bic", limits, score | {"gamma": 1.0, "false_edges": None}
+    )(())
     assert model.score_ == pytest.approx(naive, rel=1e-9, abs=1e-9)
     assert model.trace_ == ()
 
@@ -112,7 +114,7 @@ def test_a_chain_is_scored_by_bic(problem):
 def test_a_sweep_does_not_come_back():
     """X depends on B and C together, so B may help only once C is there; a sweep has passed it by then."""
     limits = {"required": (), "forbidden": (), "candidates": ("A", "B", "C"), "max_influencers": None}
-    score = {"alpha": 0.1, "gamma": 1.0, "xi": 1.0, "prior": "uniform"}
+    score = {"alpha": 0.1, "gamma": 1.0, "xi": 1.0, "prior": "uniform", "false_edges": None}
     chance = {(0, 0): 0.3, (0, 1): 0.5, (1, 0): 0.1, (1, 1): 0.7}
     spec, passed_by = Spec("binary", 2), 0
     for seed in range(4):

@@ -30,7 +30,7 @@ def f1(found):
 def f1_scores(dynamics, n_sequences):
     return np.array(
         [
-            f1(sm.BSuMM("A", lookback=3, alpha=0.1, gamma=1.0).fit(data).influencers_)
+            f1(sm.BSuMM("A", lookback=3, alpha=0.1, gamma=1.0, false_edges=None).fit(data).influencers_)
             for data in (dynamics.simulate(n_sequences, 10, seed) for seed in SEEDS)
         ]
     )

@@ -54,7 +54,7 @@ def test_summary_models(cell, name, model, figure):
 
 
 def test_counting_only_the_states_that_can_be_reached(cell):
-    contender = ModelContender("reachable", sm.BSuMM(parameters="reachable"), SUMM_GRID)
+    contender = ModelContender("reachable", sm.BSuMM(parameters="reachable", false_edges=None), SUMM_GRID)
     assert cell("linkedin", contender) == pytest.approx(-111.96, abs=0.01)
 
 

@@ -53,6 +53,7 @@ LIBRARIES = {
     "matplotlib": {"plot"},
     "sklearn": {"baselines", "models.parameters", "text.factors"},
     "scipy": {
+        "scores.chance",
         "scores.softmax",
         "models.joint_features",
         "baselines",

@@ -46,6 +46,8 @@ class Constant:
         ({"gamma": float("nan")}, GAMMA + "nan"),
         ({"gamma": "small"}, GAMMA + "'small'"),
         ({"xi": -1, "criterion": "extended-bic"}, "xi must be a number from 0 on, not -1"),
+        ({"false_edges": 0}, "false_edges must be a number above 0, not 0"),
+        ({"false_edges": "few"}, "false_edges must be a number above 0, not 'few'"),
         ({"lookback": 0}, LOOKBACK + "0"),
         ({"lookback": -1}, LOOKBACK + "-1"),
         ({"lookback": 1.5}, LOOKBACK + "1.5"),
@@ -201,7 +203,7 @@ def test_weights(weights, sentence):
 
 
 def test_settings_that_are_unusual_but_make_sense():
-    assert sm.BSuMM("riot", gamma=0).fit(EVENTS).score_ < 0
+    assert sm.BSuMM("riot", gamma=0, false_edges=None).fit(EVENTS).score_ < 0
     assert sm.BSuMM("riot", lookback=np.int32(2), alpha=np.float32(1)).fit(EVENTS).is_fitted
     assert sm.BSuMM("riot", max_influencers=0).fit(EVENTS).influencers_ == ()
     assert sm.BSuMM("riot", candidates=[]).fit(EVENTS).influencers_ == ()

@@ -66,10 +66,12 @@ def bootstrap(
     replicated = [local.replicated(part, blocks) for part in parts]
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * len(parts))
+    n_targets = models[0].fitted.n_targets
     found: dict[Edge, int] = {}
     lookbacks: Votes = defaultdict(Counter)
     for one in replicated:
-        for at, results in enumerate(learn_replicates(templates, one, templates[0].make_summary(), on_done)):
+        learned = learn_replicates(templates, one, templates[0].make_summary(), n_targets, on_done)
+        for at, results in enumerate(learned):
             for result in results[:-1]:  # the last is the model itself
                 for z in result.influencers:
                     reach = result.summary.reach(local.labels[z])[1]

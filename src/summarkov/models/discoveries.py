@@ -54,7 +54,9 @@ def discoveries(
         raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models))
-    proposed = [r[0] for r in learn_replicates(templates, halves, templates[0].make_summary(), on_done)]
+    n_targets = models[0].fitted.n_targets
+    learned = learn_replicates(templates, halves, templates[0].make_summary(), n_targets, on_done)
+    proposed = [results[0] for results in learned]
     requests = [  # with the summary that this half learned, where one is
         replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
         for model, half in zip(models, proposed, strict=True)

@@ -47,6 +47,7 @@ class SearchedModel(SummaryModel):
     gamma: float = 1.0
     criterion: Literal["bic", "aic", "extended-bic", "marginal"] = "bic"
     xi: float = 1.0
+    false_edges: float | None = 0.2
     parameters: Literal["all", "reachable"] = "all"
     search: Literal["greedy", "sweep", "exact"] = "greedy"
     required: Iterable[object] = ()
@@ -73,7 +74,7 @@ class SearchedModel(SummaryModel):
         return Problem(
             summary=summary,
             target=target,
-            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior),
+            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, self.false_edges),
             labels=labels,
             n_events=n_events,
             scale=scale,
@@ -197,11 +198,14 @@ class BSuMM(WindowedModel):
     gamma : float
         Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
     criterion : {"bic", "aic", "extended-bic", "marginal"}
-        What the search maximises, see :class:`summarkov.scores.Scorer`. With very many labels, more than the
-        square root of the number of events, we recommend ``criterion="extended-bic", gamma=0.5, xi=0.5,
-        alpha=20, prior="base-rate"``.
+        What the search maximises, see :class:`summarkov.scores.Scorer`.
     xi : float
         Weight of the extended part of "extended-bic".
+    false_edges : float, optional
+        How many influencers in all that is learned together may be there by chance alone, on average, if
+        nothing influences anything: 0.2 is one in five graphs. The more targets, candidates and look-backs
+        there are to choose from, the more an influencer must then gain. None asks for no more than the
+        criterion does: that is the paper's search.
     parameters : {"all", "reachable"}
         Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
         can reach at this look-back.

@@ -42,6 +42,7 @@ class Fitted:
     steps: tuple[Step, ...]
     certificate: Certificate | None  # of an exact search, as long as nothing is added
     settings: Mapping[str, Any]  # the model's parameters when it was fitted
+    n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
 

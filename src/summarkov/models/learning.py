@@ -41,8 +41,11 @@ def learn(
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
     targets = [resolve_target(model.target, source.labels) for model in models]
+    n_targets = len(set(targets))
     problems = [
-        model.make_problem(source.labels, target, summary, n_events, source.scale)
+        replace(
+            model.make_problem(source.labels, target, summary, n_events, source.scale), n_targets=n_targets
+        )
         for model, target, summary in zip(models, targets, summaries, strict=True)
     ]
     found = _search(models, source, problems, None, on_done)
@@ -65,6 +68,7 @@ def learn(
             certificate=result.certificate,
             settings=model.get_params(deep=False),
             margins=learned.margins(result.influencers, result.table, result.score),
+            n_targets=n_targets,
         )
     _count_sequences(models, source)
 
@@ -87,15 +91,20 @@ def learn_replicates(
     models: Sequence[SummaryModel],
     source: ReplicatedSource,
     summary: Summary,
+    n_targets: int,
     on_done: Callable[[int], None] | None = None,
 ) -> list[list[SearchResult]]:
-    """What each model, all of one summary, would find in each replicate: ``[model][replicate]``."""
+    """What each model, all of one summary, would find in each replicate: ``[model][replicate]``.
+
+    ``n_targets`` is with how many targets together the models were learned from the data themselves.
+    """
     n_events = (source.label_counts.sum(axis=1) / source.scale).tolist()
+    targets = [resolve_target(model.target, source.labels) for model in models]
     problems = [
-        model.make_problem(
-            source.labels, resolve_target(model.target, source.labels), summary, n_events[0], source.scale
+        replace(
+            model.make_problem(source.labels, target, summary, n_events[0], source.scale), n_targets=n_targets
         )
-        for model in models
+        for model, target in zip(models, targets, strict=True)
     ]
     return _search(models, source, problems, n_events, on_done)
 

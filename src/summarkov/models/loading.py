@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -28,8 +28,8 @@ from summarkov.store import Node, check_seal, read_document
 from summarkov.summaries import Summary, registered_summary
 from summarkov.typing import IntArray
 
-#: Settings that are younger than the format; a file without them was written when they had no other value.
-_YOUNGER = ("max_sets",)
+#: Settings that are younger than the format, and the value that files without them were written with.
+_YOUNGER = {"max_sets": 100_000, "false_edges": None}
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -142,7 +142,7 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
             settings[name] = value.value
     for name in sorted(known - set(settings) - set(_YOUNGER)):
         raise StoreError(f"{node.where}: {name!r} is missing")
-    return settings
+    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,7 @@ def _read_target(
         settings=model.get_params(deep=False),
         margins=problem.margins(influencers, table, problem.score(table, influencers)),
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
+        n_targets=problem.n_targets,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -256,10 +257,20 @@ def _check_settings(
         summary.window(data.labels)  # refuses labels that are not there
         n_events = data.label_counts.sum() / data.scale
         problem = model.make_problem(data.labels, target, summary, n_events, data.scale)
+        problem = replace(problem, n_targets=_read_n_targets(document))
         model.make_search(problem)
     except (SettingError, DataError) as wrong:
         raise StoreError(f"{document['settings'].where}: {wrong}") from None
     return problem
+
+
+def _read_n_targets(document: Node) -> int:
+    """How many targets were learned together; those in the file, if it is too old to say."""
+    least = len(document["targets"].list())
+    n = document["n_targets"].count() if "n_targets" in document else least
+    if n < least:
+        document["n_targets"].wrong(f"a whole number from {least} on, the number of targets in this file")
+    return n
 
 
 def _codes(node: Node, index: dict[str, int]) -> tuple[int, ...]:

@@ -298,6 +298,7 @@ class SummaryModel(Predictor):
         new = self.fitted.plus(table, source, followed)
         as_fitted = self.copy(**new.settings)
         problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
+        problem = replace(problem, n_targets=new.n_targets)
         score = problem.score(new.table, new.influencers)
         self._fitted = replace(new, score=score, margins=problem.margins(new.influencers, new.table, score))
 

@@ -48,9 +48,10 @@ def _frequencies(sure: Confidence) -> Mapping[tuple[str, str], float]:
 def _problem(model: SummaryModel) -> Problem:
     fitted = model.fitted
     as_fitted = model.copy(**fitted.settings)
-    return as_fitted.make_problem(
+    problem = as_fitted.make_problem(
         fitted.labels, fitted.target, as_fitted.make_summary(), fitted.n_events, fitted.scale
     )
+    return replace(problem, n_targets=fitted.n_targets)
 
 
 def _requests(model: SummaryModel, problem: Problem) -> Iterator[tuple[Problem, CandidatesRequest]]:

@@ -23,7 +23,10 @@ VERSION = 2
 NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 #: Entries that are younger than the format: a file may be without them.
-_YOUNGER = ("sequences", "max_sets", "seldom", "corrected_ratio", "corrected_low", "corrected_high")
+_YOUNGER = (
+    *("sequences", "max_sets", "seldom", "false_edges", "n_targets"),
+    *("corrected_ratio", "corrected_low", "corrected_high"),
+)
 
 
 def document_of(kind: str) -> dict[str, Any]:
@@ -43,6 +46,7 @@ def models_document(kind: str, models: Sequence[SummaryModel]) -> dict[str, Any]
             "scale": first.scale,
             "labels": dict(zip(first.labels, first.label_counts.tolist(), strict=True)),
         },
+        "n_targets": first.n_targets,
         "targets": [_target_document(model) for model in models],
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
+from summarkov.scores.chance import gain_by_chance
 from summarkov.scores.estimates import log_likelihood, ordered_sum, pseudo_counts
 from summarkov.settings import check_positive
 from summarkov.typing import FloatArray, IntArray
@@ -26,13 +27,21 @@ class Scorer:
     r"""One of the scores, with its settings.
 
     With LL the log-likelihood at the Bayesian estimates, N the number of events (under weights, what all of
-    them weigh together), :math:`|P| = (|X| - 1) |S(U)|` the number of parameters and m the number of
-    candidate labels:
+    them weigh together), :math:`|P| = (|X| - 1) |S(U)|` the number of parameters, m the number of candidate
+    labels and r the number of look-backs to choose from for each:
 
     - ``"bic"``: :math:`LL - \gamma |P| \log(N) / 2` (Equation 2 of the paper has gamma = 1);
     - ``"aic"``: :math:`LL - |P|`;
-    - ``"extended-bic"``: :math:`BIC - \xi \log \binom{m}{|U|}`, for many irrelevant labels;
+    - ``"extended-bic"``: :math:`BIC - \xi \log \left(\binom{m}{|U|} r^{|U|}\right)`;
     - ``"marginal"``: the Dirichlet marginal likelihood, which needs no penalty.
+
+    With ``false_edges`` the score is the smaller of that, K(U), and
+
+    .. math:: K(\varnothing) + LL(U) - LL(\varnothing) - g(U)
+
+    where g(U) is what noise would gain, see :func:`~summarkov.scores.chance.gain_by_chance`: what a set is
+    worth is bounded by how far its likelihood is beyond chance, whatever the criterion says. Where LL less a
+    penalty is scored, that is to say: the penalty beyond that of no influencers is at least g(U).
     """
 
     kind: str = "bic"
@@ -40,6 +49,7 @@ class Scorer:
     gamma: float = 1.0
     xi: float = 1.0
     prior: str = "uniform"
+    false_edges: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in SCORES:
@@ -47,6 +57,8 @@ class Scorer:
         check_positive("alpha", self.alpha)
         check_positive("gamma", self.gamma, zero=True)
         check_positive("xi", self.xi, zero=True)
+        if self.false_edges is not None:
+            check_positive("false_edges", self.false_edges)
         pseudo_counts([1, 1], self.alpha, self.prior)  # refuses an unknown prior
 
     def __call__(
@@ -56,8 +68,12 @@ class Scorer:
         n_states: float | FloatArray,
         n_candidates: int,
         n_events: float | FloatArray,
+        n_targets: int = 1,
+        n_lookbacks: int = 1,
     ) -> FloatArray:
         """Score one table ``counts[s, x]``, or many along leading axes (the other arguments go along).
+
+        ``n_targets`` is how many targets are learned together, ``n_lookbacks`` is r.
 
         >>> Scorer(alpha=1.0)([[8, 2], [1, 9]], 1, n_states=2, n_candidates=3, n_events=20).round(3)
         np.float64(-11.502)
@@ -65,19 +81,38 @@ class Scorer:
         n = np.asarray(counts, dtype=float)
         totals = np.empty(n.shape[-1]) if self.prior == "uniform" else n.sum(axis=-2, keepdims=True)
         pseudo = pseudo_counts(totals, self.alpha, self.prior)
+        n_states = np.asarray(n_states, dtype=float)
+        if self.false_edges is None:
+            chance: float | FloatArray = 0.0
+        else:
+            beyond = (n.shape[-1] - 1) * np.maximum(n_states - 1, 0.0)
+            n_choices = n_targets * n_candidates * n_lookbacks
+            chance = gain_by_chance(n_influencers, beyond, n_choices, self.false_edges)
         if self.kind == "marginal":
-            return ordered_sum(log_evidence(n, pseudo))
-        likelihood = log_likelihood(n, pseudo)
-        n_parameters = (n.shape[-1] - 1) * np.asarray(n_states, dtype=float)
-        if self.kind == "aic":
-            return np.asarray(likelihood - n_parameters)
-        score = likelihood
-        if self.gamma > 0:  # else nothing is taken off, even if there are infinitely many states
-            with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
-                score = score - self.gamma * n_parameters * _each(half_log, n_events)
+            evidence = ordered_sum(log_evidence(n, pseudo))
+            if self.false_edges is None:
+                return evidence
+            whole = n.sum(axis=-2, keepdims=True)
+            bound = ordered_sum(log_evidence(whole, pseudo)) - log_likelihood(whole, pseudo) - chance
+            return np.minimum(evidence, log_likelihood(n, pseudo) + bound)
+        n_parameters = (n.shape[-1] - 1) * n_states
+        penalty = self._penalty(n_parameters, n_events)
         if self.kind == "extended-bic":
-            score = score - self.xi * _each(lambda u: math.log(math.comb(n_candidates, u)), n_influencers)
-        return np.asarray(score)
+            penalty = penalty + self.xi * _each(
+                lambda u: math.log(math.comb(n_candidates, u)) + u * math.log(n_lookbacks), n_influencers
+            )
+        if self.false_edges is not None:
+            penalty = np.maximum(penalty, self._penalty(n.shape[-1] - 1.0, n_events) + chance)
+        return np.asarray(log_likelihood(n, pseudo) - penalty)
+
+    def _penalty(self, n_parameters: float | FloatArray, n_events: float | FloatArray) -> float | FloatArray:
+        """What AIC or BIC take off for so many parameters."""
+        if self.kind == "aic":
+            return n_parameters
+        if self.gamma == 0:  # nothing is taken off, even if there are infinitely many states
+            return 0.0
+        with np.errstate(over="ignore"):  # more than a float holds, which is infinitely many
+            return float(self.gamma) * n_parameters * _each(half_log, n_events)
 
 
 def half_log(n_events: float) -> float:

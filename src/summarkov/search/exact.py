@@ -45,7 +45,13 @@ def exact(problem: Problem) -> Search:
     and where that is below the best score so far, none of them needs to be looked at. The penalty of a BIC
     or AIC grows with the number of states, that of the extended BIC need not (the number of sets of one size
     falls again beyond half of the labels), so the least over all sizes that can still be reached is
-    taken. The marginal likelihood has no penalty, nor has gamma = 0, so there hardly anything is pruned.
+    taken. The marginal likelihood has no penalty of its own, nor has gamma = 0.
+
+    *The bound of chance.* With ``false_edges`` the penalty is at least what noise gains, g(U). For the
+    marginal likelihood K it takes the place of the penalty: a score is at most
+    :math:`K(\varnothing) - LL(\varnothing) + LL(U) - g(U)`, and :math:`K \le LL`, because
+    :math:`K = E[\log L] - \mathrm{KL}` over the posterior of the parameters, KL being its divergence from the
+    prior, and :math:`E[\log \theta] \le \log E[\theta]`.
 
     The sets are looked at by their bounds, the most promising first, beginning with what greedy search
     finds; at each set the labels that add least to it are left to the last, which makes their bounds small.
@@ -205,10 +211,12 @@ class Branches:
         smallest, largest = len(influencers) + fewest, min(self.most, len(influencers) + len(rest))
         if not self.problem.reachable_only:
             return min(self.penalties[smallest : largest + 1])
-        # Wider windows and more labels reach more states; the number of sets of a size is least at an end.
+        # Wider windows and more labels reach more states, which cost more at any size.
         narrowest = sorted(rest, key=self.width)[:fewest]
         n_states = self.problem.n_states(sorted((*influencers, *narrowest)))
-        return min(self.problem.penalty_of(size, n_states) for size in (smallest, largest))
+        sizes = np.arange(smallest, largest + 1)
+        nothing = np.zeros((len(sizes), 1, self.problem.target.n_outcomes))
+        return -float(self.problem.scores(nothing, sizes, n_states).max())
 
     def width(self, label: int) -> float:
         """How many positions the window of a label has."""

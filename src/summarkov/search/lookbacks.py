@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
@@ -13,7 +12,6 @@ from summarkov.engines import CandidateCounts, CandidatesRequest, Request, State
 from summarkov.engines.counts import Counts
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
-from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -42,26 +40,13 @@ class _Move:
 
 @dataclass(frozen=True)
 class LookbackProblem(Problem):
-    r"""One target whose influencers have a look-back each, out of ``lookbacks`` (shortest first).
-
-    There are :math:`K^{|U|}` ways to give K look-backs to a set of influencers, so the extended BIC counts
-    :math:`\binom{m}{|U|} K^{|U|}` choices where it counts :math:`\binom{m}{|U|}` without. The other criteria
-    do not charge for the choice.
-    """
+    """One target whose influencers have a look-back each, out of ``lookbacks`` (shortest first)."""
 
     lookbacks: tuple[int | None, ...] = (5,)
 
-    def scores(
-        self,
-        counts: IntArray | FloatArray,
-        n_influencers: int | IntArray,
-        n_states: float | FloatArray,
-        n_events: float | FloatArray | None = None,
-    ) -> FloatArray:
-        score = super().scores(counts, n_influencers, n_states, n_events)
-        if self.scorer.kind == "extended-bic":
-            score = score - self.scorer.xi * n_influencers * math.log(len(self.lookbacks))
-        return score
+    @property
+    def n_lookbacks(self) -> int:
+        return len(self.lookbacks)
 
     @property
     def bytes_held(self) -> int:

@@ -100,12 +100,18 @@ class Problem:
     max_influencers: int | None = None
     reachable_only: bool = False
     max_sets: int | None = None  # the most sets that the exact search scores
+    n_targets: int = 1  # how many are learned together, this one included
 
     @property
     def but_for_target(self) -> Hashable:
         """What problems must have in common that are searched as one batch."""
         allowed = (self.required, self.optional, self.max_influencers)
         return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only
+
+    @property
+    def n_lookbacks(self) -> int:
+        """How many look-backs there are to choose from for each influencer."""
+        return 1
 
     @property
     def room(self) -> int:
@@ -152,6 +158,8 @@ class Problem:
             n_states,
             len(self.required) + len(self.optional),
             self.n_events if n_events is None else n_events,
+            self.n_targets,
+            self.n_lookbacks,
         )
 
     def margins(

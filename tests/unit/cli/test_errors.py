@@ -130,6 +130,12 @@ def fail(folder: Path) -> Fail:
         ("learn events.jsonl --alpha 0", "alpha must be a number above 0"),
         ("learn events.jsonl --gamma nan", "gamma must be a number from 0 on, not nan"),
         ("learn events.jsonl --xi -1", "xi must be a number from 0 on"),
+        (
+            "learn events.jsonl --false-edges few",
+            "--false-edges must be a number above 0, or none, not 'few'",
+        ),
+        ("learn events.jsonl --false-edges 0", "false_edges must be a number above 0, not 0"),
+        ("learn events.jsonl -m chain --false-edges 1", "--false-edges is not a setting of --model chain"),
         ("learn events.jsonl --prior flat", "prior must be 'uniform' or 'base-rate', not 'flat'"),
         (
             "learn events.jsonl --criterion bicc",

@@ -65,7 +65,9 @@ def test_an_edge_that_never_fails_is_kept():
 def test_labels_without_influence_are_not_discovered():
     rng = np.random.default_rng(0)
     noise = sm.read_events([rng.choice(list("ABCDEF"), 50).tolist() for _ in range(100)])
-    template = sm.BSuMM(lookback=2, gamma=0.0, max_influencers=3)  # proposes whatever there is
+    template = sm.BSuMM(
+        lookback=2, gamma=0.0, false_edges=None, max_influencers=3
+    )  # proposes whatever there is
     graph = sm.InfluenceGraph(template).fit(noise)
     found = [graph.discoveries(noise, rate=0.1, seed=seed) for seed in range(5)]
     assert min(len(one.tested) for one in found) > 10

@@ -187,11 +187,13 @@ def test_the_protocol_by_hand():
     rng = np.random.default_rng(3)
     parts = [events(*("".join(rng.choice(LABELS, 12)) for _ in range(n))) for n in (8, 4, 4)]
     grid = {"alpha": (0.1, 5), "lookback": (1, 3), "gamma": (0.1,)}
-    tuned = tune(ModelContender("bsumm", sm.BSuMM(), grid), Split(*parts), LABELS)
+    tuned = tune(ModelContender("bsumm", sm.BSuMM(false_edges=None), grid), Split(*parts), LABELS)
     totals = []
     for target in LABELS:
         fits = [
-            sm.BSuMM(target, alpha=a, lookback=k, gamma=0.1).fit(parts[0]) for a in (0.1, 5) for k in (1, 3)
+            sm.BSuMM(target, alpha=a, lookback=k, gamma=0.1, false_edges=None).fit(parts[0])
+            for a in (0.1, 5)
+            for k in (1, 3)
         ]
         best = max(fits, key=lambda model: model.log_likelihood(parts[1]))
         totals.append(best.log_likelihood(parts[2]))

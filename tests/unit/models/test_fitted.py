@@ -368,15 +368,15 @@ def test_explain_a_chain():
 
 
 MODELS = [
-    sm.BSuMM("B", lookback=2, gamma=0.1),
-    sm.BSuMM("B", lookback={"A": 1, "C": 3}, gamma=0.1),
-    sm.BSuMM("B", lookback=None, gamma=0.1),
-    sm.BSuMM("B", lookback=3, delay=1, gamma=0.1),
-    sm.OSuMM("B", lookback=3, gamma=0.1),
-    sm.OSuMM("B", lookback=None, mask="first", gamma=0.1),
-    sm.CSuMM("B", lookback=4, cap=3, gamma=0.1),
+    sm.BSuMM("B", lookback=2, gamma=0.1, false_edges=None),
+    sm.BSuMM("B", lookback={"A": 1, "C": 3}, gamma=0.1, false_edges=None),
+    sm.BSuMM("B", lookback=None, gamma=0.1, false_edges=None),
+    sm.BSuMM("B", lookback=3, delay=1, gamma=0.1, false_edges=None),
+    sm.OSuMM("B", lookback=3, gamma=0.1, false_edges=None),
+    sm.OSuMM("B", lookback=None, mask="first", gamma=0.1, false_edges=None),
+    sm.CSuMM("B", lookback=4, cap=3, gamma=0.1, false_edges=None),
     sm.MarkovChain("B", order=2),
-    sm.BSuMM(["A", "B"], lookback=2, gamma=0.1),
+    sm.BSuMM(["A", "B"], lookback=2, gamma=0.1, false_edges=None),
 ]
 
 

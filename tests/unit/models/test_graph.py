@@ -47,10 +47,10 @@ def test_the_truth_is_found(graph):
 @pytest.mark.parametrize(
     "template",
     [
-        sm.BSuMM(lookback=3),
-        sm.BSuMM(lookback={"A": 1, "B": None}, required=["E"]),
-        sm.OSuMM(lookback=3, gamma=0.3),
-        sm.CSuMM(lookback=4, cap=2, search="sweep"),
+        sm.BSuMM(lookback=3, false_edges=None),
+        sm.BSuMM(lookback={"A": 1, "B": None}, required=["E"], false_edges=None),
+        sm.OSuMM(lookback=3, gamma=0.3, false_edges=None),
+        sm.CSuMM(lookback=4, cap=2, search="sweep", false_edges=None),
         sm.MarkovChain(order=2),
     ],
     ids=repr,
@@ -355,7 +355,9 @@ def test_progress(template, targets, events):
 
 @pytest.mark.parametrize("n_jobs", [2, 3, -1])
 @pytest.mark.parametrize(
-    "template", [sm.BSuMM(lookback=None), sm.OSuMM(gamma=0.2), sm.CSuMM(), sm.MarkovChain(order=2)], ids=repr
+    "template",
+    [sm.BSuMM(lookback=None), sm.OSuMM(gamma=0.2, false_edges=None), sm.CSuMM(), sm.MarkovChain(order=2)],
+    ids=repr,
 )
 def test_threads_do_not_matter(template, n_jobs, events):
     before = threading.active_count()

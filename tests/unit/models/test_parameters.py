@@ -64,6 +64,7 @@ def test_defaults_are_the_design():
         "gamma": 1.0,
         "criterion": "bic",
         "xi": 1.0,
+        "false_edges": 0.2,
         "parameters": "all",
         "search": "greedy",
         "required": (),
@@ -217,14 +218,16 @@ def test_grid_search_over_a_model(events):
 
 def test_grid_search_over_a_graph(events):
     selection = pytest.importorskip("sklearn.model_selection")
-    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.5))
+    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.5, false_edges=None))
     found = selection.GridSearchCV(graph, {"model__lookback": [1, 4]}, cv=3, error_score="raise").fit(events)
     assert found.best_params_ == {"model__lookback": 1}
     assert found.best_estimator_.influencers_["B"] == ("A",)
     assert graph.model.lookback == 5  # the one given is left as it was
     expected = np.mean(
         [
-            sm.InfluenceGraph(sm.BSuMM(gamma=0.5, lookback=1)).fit(events[train]).score(events[test])
+            sm.InfluenceGraph(sm.BSuMM(gamma=0.5, false_edges=None, lookback=1))
+            .fit(events[train])
+            .score(events[test])
             for train, test in selection.KFold(3).split(np.zeros(len(events)))
         ]
     )

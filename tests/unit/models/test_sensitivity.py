@@ -55,14 +55,14 @@ def test_a_graph_equals_single_fits_with_weights():
     weights = np.arange(60) % 3
     targets = ["purchase", "contact support"]
     found = sm.sensitivity(
-        sm.InfluenceGraph(sm.BSuMM(alpha=1), targets=targets),
+        sm.InfluenceGraph(sm.BSuMM(alpha=1, false_edges=None), targets=targets),
         EVENTS,
         gamma=GAMMA,
         lookback=LOOKBACK,
         sample_weight=weights,
     )
     alone = [
-        sm.BSuMM(x, alpha=1, gamma=g, lookback=k).fit(EVENTS, sample_weight=weights)
+        sm.BSuMM(x, alpha=1, gamma=g, lookback=k, false_edges=None).fit(EVENTS, sample_weight=weights)
         for x in sorted(targets)
         for k in LOOKBACK
         for g in GAMMA

@@ -110,7 +110,9 @@ def test_graph_draws_every_edge_in_its_colour(graph):
 
 
 def test_graph_fades_what_is_not_sure(events):
-    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.3), targets=["purchase", "search"]).fit(events)
+    graph = sm.InfluenceGraph(sm.BSuMM(gamma=0.3, false_edges=None), targets=["purchase", "search"]).fit(
+        events
+    )
     graph.confidence(events, n=10)
     axes = plot.graph(graph)
     assert [patch.get_alpha() for patch in axes.patches] == pytest.approx(

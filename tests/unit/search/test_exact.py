@@ -130,13 +130,15 @@ def test_the_least_penalty_is_that_of_the_narrowest_windows():
 
 
 def test_a_stopped_search():
-    model = sm.BSuMM("X", lookback=2, gamma=0.1, search="exact", max_sets=6).fit(exclusive_or())
+    model = sm.BSuMM("X", lookback=2, gamma=0.1, false_edges=None, search="exact", max_sets=6).fit(
+        exclusive_or()
+    )
     certificate = model.trace_.certificate
     assert not certificate.is_optimal
     assert certificate.examined == 6
     assert certificate.open > 0
     assert certificate.gap > 0
-    best = sm.BSuMM("X", lookback=2, gamma=0.1, search="exact").fit(exclusive_or()).score_
+    best = sm.BSuMM("X", lookback=2, gamma=0.1, false_edges=None, search="exact").fit(exclusive_or()).score_
     assert model.score_ <= best <= certificate.bound
     assert certificate.bound == pytest.approx(model.score_ + certificate.gap, rel=1e-12)
 

@@ -25,8 +25,8 @@ class Length:
 
 MODELS = {
     "binary": sm.BSuMM("B", lookback=1, required=["A", "C"], candidates=[]),
-    "searched": sm.BSuMM("B", lookback=2, gamma=0.1),
-    "learned": sm.BSuMM("B", lookback=(1, 2, None), gamma=0.1),
+    "searched": sm.BSuMM("B", lookback=2, gamma=0.1, false_edges=None),
+    "learned": sm.BSuMM("B", lookback=(1, 2, None), gamma=0.1, false_edges=None),
     "ordinal": sm.OSuMM("B", lookback=2, required=["A", "C"]),
     "count": sm.CSuMM("B", lookback=2, cap=2, required=["A"]),
     "chain": sm.MarkovChain("B", order=2),

@@ -52,24 +52,26 @@ def events():
 WEIGHTS = np.linspace(0, 3, 80)
 
 MODELS = {
-    "binary": sm.BSuMM("A", lookback=3, gamma=0.2),
-    "mapping": sm.BSuMM("A", lookback={"B": 2, "C": None}, delay=1, gamma=0.1, prior="base-rate"),
+    "binary": sm.BSuMM("A", lookback=3, gamma=0.2, false_edges=None),
+    "mapping": sm.BSuMM(
+        "A", lookback={"B": 2, "C": None}, delay=1, gamma=0.1, false_edges=None, prior="base-rate"
+    ),
     "unlimited": sm.BSuMM("A", lookback=None, criterion="marginal", alpha=2.5),
     "constrained": sm.BSuMM(
         "A", required=("D",), forbidden={"C"}, candidates=["B", "D", "A"], max_influencers=2, gamma=0.0
     ),
     "reachable": sm.BSuMM("B", lookback=1, parameters="reachable", search="sweep", criterion="extended-bic"),
     "empty": sm.BSuMM("D", gamma=50),
-    "ordinal": sm.OSuMM("A", lookback=4, gamma=0.1),
-    "ordinal first": sm.OSuMM("A", lookback=None, mask="first", gamma=0.1),
-    "count": sm.CSuMM("A", lookback=4, cap=3, gamma=0.05, criterion="aic"),
-    "own": sm.SuMM("A", summary=PresenceAndLength(), gamma=0.1),
+    "ordinal": sm.OSuMM("A", lookback=4, gamma=0.1, false_edges=None),
+    "ordinal first": sm.OSuMM("A", lookback=None, mask="first", gamma=0.1, false_edges=None),
+    "count": sm.CSuMM("A", lookback=4, cap=3, gamma=0.05, false_edges=None, criterion="aic"),
+    "own": sm.SuMM("A", summary=PresenceAndLength(), gamma=0.1, false_edges=None),
     "chain": sm.MarkovChain("A", order=2),
     "chain of order 0": sm.MarkovChain("A", order=0),
-    "set": sm.BSuMM({"C", "A"}, lookback=3, gamma=0.1),
-    "whole vocabulary": sm.OSuMM(tuple(RULES), lookback=2, gamma=0.1),
+    "set": sm.BSuMM({"C", "A"}, lookback=3, gamma=0.1, false_edges=None),
+    "whole vocabulary": sm.OSuMM(tuple(RULES), lookback=2, gamma=0.1, false_edges=None),
     "numpy settings": sm.BSuMM("A", lookback=np.int64(3), gamma=np.float32(0.25), alpha=np.float64(0.1)),
-    "numpy mapping": sm.BSuMM("A", lookback={"B": np.int32(2)}, gamma=0.1),
+    "numpy mapping": sm.BSuMM("A", lookback={"B": np.int32(2)}, gamma=0.1, false_edges=None),
 }
 
 
@@ -139,7 +141,8 @@ def test_the_file_is_json_that_a_person_can_read(events, tmp_path):
     assert text.endswith("}\n")
     assert "É" in text  # not \u00c9
     document = json.loads(text)
-    assert list(document) == ["format", "version", "kind", "model", "settings", "data", "targets", "checksum"]
+    begin = ["format", "version", "kind", "model", "settings", "data"]
+    assert list(document) == [*begin, "n_targets", "targets", "checksum"]
     assert (document["format"], document["version"], document["kind"]) == ("summarkov", 2, "BSuMM")
     assert document["settings"]["lookback"] == 3
     assert document["data"]["labels"]["A"] == events.label_counts[0]

@@ -93,7 +93,7 @@ def test_a_graph_with_an_own_summary(events):
 
 @pytest.mark.parametrize("summary", [Presence(), WholePast(), JustBefore()], ids=lambda s: type(s).__name__)
 def test_following_and_threads(events, summary):
-    model = sm.SuMM("A", summary=summary, gamma=0.1).fit(events)
+    model = sm.SuMM("A", summary=summary, gamma=0.1, false_edges=None).fit(events)
     batch = model.predict_proba(events[:4])
     rows = []
     for sequence in events[:4]:
@@ -102,7 +102,7 @@ def test_following_and_threads(events, summary):
             rows.append(follower.probabilities())
             follower.observe(event)
     assert np.array_equal(np.array(rows), batch)
-    threads = sm.SuMM("A", summary=summary, gamma=0.1, n_jobs=3).fit(events)
+    threads = sm.SuMM("A", summary=summary, gamma=0.1, false_edges=None, n_jobs=3).fit(events)
     assert threads.score_ == model.score_
     assert threads.trace_ == model.trace_
 

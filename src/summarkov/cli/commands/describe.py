@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     from summarkov.events.describe import Description, Start
 
 
-#: Settings for data with many labels; see the guide to models.
-MANY_LABELS = "--criterion extended-bic"
-
-
 @takes_options
 def describe(
     file: EventsFile,
@@ -47,19 +43,6 @@ def describe(
         print_json(found.to_dict())
     else:
         print_description(output(), found, rows or None)
-
-
-def print_hint(console: Console, n_labels: int, n_events: float) -> None:
-    """Say what helps where there are many labels for so few events."""
-    from summarkov.events.describe import many_labels
-
-    if many_labels(n_labels, n_events):
-        console.print(
-            Text(
-                f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
-                f"influence. For such data: summarkov learn {MANY_LABELS}"
-            )
-        )
 
 
 def print_starts(console: Console, starts: Sequence[Start]) -> None:
@@ -112,7 +95,6 @@ def print_description(console: Console, found: Description, most: int | None) ->
     print_notes(console, found.label_counts, found.tied_order)
     if not found.label_counts:
         return
-    print_hint(console, found.n_labels, found.n_events)
     console.print()
     by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
     shown = by_count[:most]

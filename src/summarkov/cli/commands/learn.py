@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+from rich.text import Text
+
 from summarkov.cli.commands.confidence import add_order_test, has_edges
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.learning import (
@@ -26,6 +29,7 @@ from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
 from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
 from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -123,7 +127,7 @@ def fit(
 
 
 def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequence[Start]) -> None:
-    from summarkov.cli.commands.describe import print_hint, print_notes, print_starts
+    from summarkov.cli.commands.describe import print_notes, print_starts
     from summarkov.cli.printing.graph import print_graph
     from summarkov.cli.printing.model import print_model
     from summarkov.models import InfluenceGraph
@@ -137,12 +141,25 @@ def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequ
     print_notes(console, fitted.labels_, tied_order)
     print_starts(console, starts)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
-    if getattr(first, "criterion", None) in ("bic", "aic"):
-        print_hint(console, len(fitted.labels_), first.fitted.n_events)
+    if getattr(first, "false_edges", 0) is None:
+        _print_hint(console, len(fitted.labels_), first.fitted.n_events)
     if saved is None:
         console.print("Not saved: add -o model.json to keep the model.")
     else:
         print_line(console, f"Saved the model as {saved}")
+
+
+def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
+    """Say what helps where chance is not allowed for, and there are many labels for so few events."""
+    from summarkov.events.describe import many_labels
+
+    if many_labels(n_labels, n_events):
+        console.print(
+            Text(
+                f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
+                "influence. Leave out --false-edges none to allow for that."
+            )
+        )
 
 
 def _print_document(fitted: Any, saved: Path | None) -> None:

@@ -225,6 +225,15 @@ class ModelSettings:
             metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
         ),
     ] = None
+    false_edges: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|none",
+            help="In pure noise, find at most N influences by chance, on average, among all that is learned; "
+            "none: ask for no more than the criterion does, as in the paper. Default 0.2.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
     parameters: Annotated[
         str | None,
         typer.Option(
@@ -296,6 +305,8 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
             settings[name] = ()
         elif name in settings:
             settings[name] = _numbers(name, settings[name])
+    if "false_edges" in settings:
+        settings["false_edges"] = _false_edges(settings["false_edges"])
     if "pairs" in settings:
         settings["pairs"] = _pairs(settings["pairs"])
     family = families[kind.lower()]
@@ -325,6 +336,15 @@ def _pairs(text: str) -> bool | str:
     if text.lower() not in known:
         raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
     return known[text.lower()]
+
+
+def _false_edges(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingError(f"--false-edges must be a number above 0, or none, not {text!r}") from None
 
 
 def _lookback(text: str) -> Any:

@@ -12,7 +12,18 @@ if TYPE_CHECKING:
     from summarkov.models import SummaryModel
 
 #: Settings that are told even where they have their default value, in this order.
-_ALWAYS = ("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "split", "criterion")
+_ALWAYS = (
+    "order",
+    "max_order",
+    "lookback",
+    "mask",
+    "cap",
+    "alpha",
+    "gamma",
+    "split",
+    "criterion",
+    "false_edges",
+)
 _NAMES = {"lookback": "look-back"}
 
 
@@ -51,7 +62,7 @@ def settings_words(model: SummaryModel) -> str:
 
     >>> from summarkov import BSuMM
     >>> settings_words(BSuMM(gamma=0.5, search="sweep"))
-    'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, search sweep'
+    'BSuMM: look-back 5, alpha 0.1, gamma 0.5, criterion bic, false edges 0.2, search sweep'
     """
     given = settings(model)
     defaults = {f.name: f.default for f in dataclasses.fields(model)}
