@@ -27,9 +27,9 @@ def directions(lookback: int = 5, n_cases: int = 500) -> str:
     """Edges of made-up process logs against the ratio counted by hand."""
     rows = []
     for name, template in (
-        ("BSuMM", sm.BSuMM(lookback=lookback)),
-        ("OSuMM", sm.OSuMM(lookback=lookback)),
-        ("CSuMM", sm.CSuMM(lookback=lookback)),
+        ("BSuMM", sm.BSuMM(lookback=lookback, false_edges=None)),
+        ("OSuMM", sm.OSuMM(lookback=lookback, false_edges=None)),
+        ("CSuMM", sm.CSuMM(lookback=lookback, false_edges=None)),
     ):
         told = wrong = empty = thin = 0
         for seed in range(5):
@@ -112,7 +112,7 @@ def coverage_of_selected(graphs: int = 150) -> str:
         found = [
             edge
             for seed in range(times)
-            for edge in sm.InfluenceGraph(sm.BSuMM(lookback=5), targets=["B", "D", "F"])
+            for edge in sm.InfluenceGraph(sm.BSuMM(lookback=5, false_edges=None), targets=["B", "D", "F"])
             .fit(dynamics.simulate(n_sequences, 30, seed))
             .edges_
             if edge.influencer + edge.target in ("AB", "CD", "EF")
@@ -122,7 +122,7 @@ def coverage_of_selected(graphs: int = 150) -> str:
     for seed in range(graphs // 10):
         rng = np.random.default_rng([seed, 100])
         noise = sm.EventSequences(rng.integers(50, size=10_000), np.arange(251) * 40, _numbered(50))
-        found += sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(noise).edges_
+        found += sm.InfluenceGraph(sm.BSuMM(lookback=5, false_edges=None)).fit(noise).edges_
     rows.append(["1, among 50 labels", "250", "", *_told(found, 1.0)])
     heads = ("true ratio", "sequences", "found", "median", "coverage", "corrected median", "its coverage")
     return "\n".join("| " + " | ".join(row) + " |" for row in (heads, ["---", *["--:"] * 6], *rows))
@@ -204,7 +204,7 @@ of 1, any). 95% are promised. Where hits are few the interval is exact and holds
 ## The interval of an edge that was selected
 
 Nothing is given here: a graph is learned, and only the edges that are found are looked at. Three edges of the true ratio, sequences
-of 30 events, each label 4% of them, look-back 5, default settings; and noise, in which nothing influences anything (its median is
+of 30 events, each label 4% of them, look-back 5, the paper's search; and noise, in which nothing influences anything (its median is
 how far from 1, in either direction). *Found* is the share of true edges that are. The median and the coverage are those of `ratio`, `low`
 and `high`, then of `corrected_ratio`, `corrected_low` and `corrected_high`, which allow for selection
 ([Confidence](guide/confidence.md#edges-that-were-hardly-found)).

@@ -27,7 +27,7 @@ def under_order(
     rows = []
     for key, name in published()["names"].items():
         events = read_events(Path(folder) / f"{key}.train.jsonl")
-        rows.append(_row(name, events, lambda: InfluenceGraph(BSuMM(lookback=5, criterion="bic")), seeds))
+        rows.append(_row(name, events, lambda: InfluenceGraph(BSuMM(lookback=5, false_edges=None)), seeds))
     for family in (BSuMM, OSuMM):
         name = f"FOMC statements, {family.__name__}"
         make = _template(family, statements)
@@ -50,7 +50,7 @@ def under_order(
 
 
 def _template(family: type[BSuMM] | type[OSuMM], data: Fomc) -> Callable[[], InfluenceGraph]:
-    return lambda: InfluenceGraph(family(**data.settings, criterion="bic"))
+    return lambda: InfluenceGraph(family(**data.settings, false_edges=None))
 
 
 def _row(

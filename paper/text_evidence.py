@@ -63,16 +63,16 @@ def sections(
         [f"{x}", f"{counts.get(x, 0):,}", ", ".join(topics.leading_terms(x, 8)[2:])] for x in topics.topics_
     ]
     yield Section("Topics", "", ["topic", "events", "further terms"], rows)
-    base = learned(found, sm.BSuMM(lookback=5), GRAPHS)
+    base = learned(found, sm.BSuMM(lookback=5, false_edges=None), GRAPHS)
     yield edges_section(base, "BSuMM, one sequence per report")
-    yield edges_section(learned(one, sm.BSuMM(lookback=5), GRAPHS), "BSuMM, one sequence")
+    yield edges_section(learned(one, sm.BSuMM(lookback=5, false_edges=None), GRAPHS), "BSuMM, one sequence")
     resampled = (TopicModel().fit(resample(documents, seed)) for seed in range(RESAMPLES))
     yield stability("Documents drawn again, NMF", documents, sentences, topics, base, resampled)
     yield edges_section(learned(found, sm.TreeSuMM(), TREES), "TreeSuMM, one sequence per report")
     # trees are learned again from whole sequences, so one sequence does not tell how sure they are
     yield edges_section(sm.InfluenceGraph(sm.TreeSuMM()).fit(one.events), "TreeSuMM, one sequence")
     lda = [TopicModel(method="lda", seed=seed).fit(documents) for seed in SEEDS]
-    base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5), GRAPHS)
+    base = learned(text_events(documents, lda[0]), sm.BSuMM(lookback=5, false_edges=None), GRAPHS)
     yield stability("Other seeds, LDA", documents, sentences, lda[0], base, lda[1:])
 
 
@@ -133,7 +133,10 @@ def stability(
     for number, model in enumerate(others, start=1):
         names, same, agree = matched(labels, model(sentences))
         events = renamed(text_events(documents, model), names)
-        edges = {(e.influencer, e.target) for e in sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events).edges_}
+        edges = {
+            (e.influencer, e.target)
+            for e in sm.InfluenceGraph(sm.BSuMM(lookback=5, false_edges=None)).fit(events).edges_
+        }
         rows.append([str(number), str(same), f"{agree:.0%}", f"{len(sure & edges)} of {len(sure)}"])
     return Section(title, "", ["run", "topics again", "sentences alike", "sure edges again"], rows)
 

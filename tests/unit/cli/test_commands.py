@@ -242,7 +242,11 @@ def test_show_one_label_of_a_graph(run: Run, shop: Path) -> None:
 def test_show_one_model_for_programs(run: Run, shop: Path) -> None:
     model = sm.load(shop / "one.json")
     document = the_only_document(run("show", shop / "one.json", "--json"))
-    assert document == the_only_document(run("show", shop / "graph.json", "-t", "purchase", "--json"))
+    in_graph = the_only_document(run("show", shop / "graph.json", "-t", "purchase", "--json"))
+    assert [(step["action"], step["label"]) for step in in_graph["trace"]] == [
+        (step["action"], step["label"]) for step in document["trace"]
+    ]  # the scores differ: in a graph more is asked of an influencer
+    assert {**document, "trace": []} == {**in_graph, "trace": []}
     assert [s["outcomes"][0]["probability"] for s in document["states"]] == [
         row.probabilities[0] for row in model.table_
     ]
