@@ -39,7 +39,7 @@ class Scorer:
 
     .. math:: K(\varnothing) + LL(U) - LL(\varnothing) - g(U)
 
-    where g(U) is what noise would gain, see :func:`~summarkov.scores.chance.gain_by_chance`: what a set is
+    where g(U) is what noise would gain, see ``summarkov.scores.chance``: what a set is
     worth is bounded by how far its likelihood is beyond chance, whatever the criterion says. Where LL less a
     penalty is scored, that is to say: the penalty beyond that of no influencers is at least g(U).
     """

@@ -44,8 +44,16 @@ def test_every_pair_is_what_a_model_with_that_influencer_says(model) -> None:
 
 
 def _given(graph: sm.InfluenceGraph, target: str, influencers: set[str]):
-    """The model of a target with these influencers, at the best look-backs where these are learned."""
-    settings = {"required": sorted(influencers), "max_influencers": len(influencers)}
+    """The model of a target with these influencers, at the best look-backs where these are learned.
+
+    As sure as in the graph, whose false edges come from ten targets, and from all look-backs.
+    """
+    n_lookbacks = len(graph.model.lookback) if isinstance(graph.model.lookback, tuple) else 1
+    settings = {
+        "required": sorted(influencers),
+        "max_influencers": len(influencers),
+        "false_edges": graph.model.false_edges / (10 * n_lookbacks),
+    }
     if graph.model.lookback != (1, 5):
         return graph.model.copy(target=target, **settings).fit(EVENTS)
     own = graph.models_[target].lookbacks_
