@@ -85,3 +85,23 @@ def test_a_long_label_is_told_in_full_on_focus(visit: Any, graph: sm.InfluenceGr
     long = page.locator(".forecast .link", has_text="x" * 200)
     long.focus()
     assert page.locator("#tip").inner_text() == "x" * 200
+
+
+def test_hostile_names_of_sequences(visit: Any) -> None:
+    """Names are text in the lists of sequences, and sequences may be empty or of one event."""
+    names = [*HOSTILE, "empty", "one"]
+    lists = [[a, b] * 3 for a, b in zip(HOSTILE, HOSTILE[1:] + HOSTILE[:1], strict=True)]
+    events = sm.read_events(dict(zip(names, [*lists, [], [HOSTILE[0]]], strict=True)))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
+    page = visit(graph, events=events, sequences=100)
+    page.click("#tab-sequences")
+    options = page.locator("#which-sequence option")
+    assert options.count() == len([name for name in names if name != "empty"])
+    shown = [text.strip() for text in options.all_inner_texts()]
+    assert "</script><script>alert(2)</script>" in shown
+    assert "__proto__" in shown
+    for number in range(options.count()):
+        page.select_option("#which-sequence", str(number))
+        assert page.locator("#why-here h3").inner_text() == "Why here?"
+    assert page.evaluate("document.querySelectorAll('script').length") == 2
+    assert page.evaluate("document.querySelectorAll('img').length") == 0

@@ -11,6 +11,7 @@ from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.report.numbers import all_rounded
+from summarkov.settings import check_whole
 from summarkov.typing import FloatArray, IntArray
 
 #: A profile reaches this many events back, and at most this many edges have one.
@@ -87,8 +88,7 @@ MOST_SEQUENCES, MOST_EVENTS = 200, 300
 
 def sequence_content(events: EventSequences | None, labels: tuple[str, ...], n: int) -> list[list[Any]]:
     """``n`` sequences, spread evenly over all that hold an event: name, codes, how many events were cut."""
-    if not 0 < n <= MOST_SEQUENCES:
-        raise SettingError(f"sequences must be a number from 1 to {MOST_SEQUENCES}, not {n!r}")
+    check_whole("sequences", n, 1, MOST_SEQUENCES)
     if events is None:
         raise SettingError("sequences are taken from the events: give these too (events=, --events)")
     known = events.recode(labels)

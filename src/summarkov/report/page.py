@@ -15,6 +15,7 @@ from summarkov.errors import SettingError
 from summarkov.explain import FittedGraph, FittedModel
 from summarkov.io.temporary import write_atomically
 from summarkov.report.content import content
+from summarkov.wording import visible
 
 #: The program, one idea per file, in the order in which the parts build on each other.
 SCRIPTS = (
@@ -83,12 +84,15 @@ def page(
             f"the model has {len(model.labels_):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
             "the rare ones with pool_rare (--min-count) before learning"
         )
+    if title is not None and not isinstance(title, str):
+        raise SettingError(f"title must be a text, not {title!r}")
     what = content(model, events, passages, title, sequences)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
     parts = {
         "policy": policy(style, script),
-        "title": html.escape(title or f"Influences among {len(what['labels'])} labels") + " - summarkov",
+        "title": html.escape(visible(title or f"Influences among {len(what['labels'])} labels"))
+        + " - summarkov",
         "style": style,
         "script": script,
         "model": as_script(what),

@@ -223,8 +223,9 @@ def test_sequences_are_in_the_page_only_if_asked_for(
     assert [(len(codes), cut) for _, codes, cut in contents.content(graph, EVENTS, sequences=1)["cases"]] == [
         (4, 11)
     ]
-    with pytest.raises(SettingError, match="from 1 to 200, not 0"):
-        contents.content(graph, EVENTS, sequences=0)
+    for odd in (0, 201, 10**30, True, 1.5, "3"):
+        with pytest.raises(SettingError, match=f"a whole number from 1 to 200, not {odd!r}"):
+            contents.content(graph, EVENTS, sequences=odd)
     with pytest.raises(SettingError, match="give these too"):
         contents.content(graph, sequences=3)
 
@@ -322,3 +323,13 @@ def test_passages_that_do_not_belong_to_the_model(graph: sm.InfluenceGraph) -> N
         graph.to_html(passages=[["browse"]])
     part = model_in(graph.to_html(passages=quoted([["browse"]])) or "")["passages"]
     assert part["same"] is False
+
+
+def test_titles_that_cannot_be_written(graph: sm.InfluenceGraph, tmp_path: Path) -> None:
+    """Half of a character, as the names of files may hold, cannot be written to a file as it is."""
+    to_html(graph, tmp_path / "page.html", title="\ud800 <b>")
+    assert "<title>\\ud800 &lt;b&gt; - summarkov</title>" in (tmp_path / "page.html").read_text(
+        encoding="utf-8"
+    )
+    with pytest.raises(SettingError, match="title must be a text, not 5"):
+        to_html(graph, tmp_path / "page.html", title=5)  # type: ignore[arg-type]
