@@ -11,8 +11,7 @@ import pytest
 from benchmarks.memory import FEW, MEMORY, SHAPES, measure
 
 import summarkov as sm
-from summarkov.cli.options.opening import Opening
-from summarkov.cli.options.reading import PLAIN
+from summarkov.cli.options.reading import Opening
 from summarkov.errors import DataError, TooLargeError
 from summarkov.io.encoding import Vocabulary
 
@@ -82,8 +81,8 @@ def test_a_long_row(tmp_path):
 def test_auto_counts_events_and_not_rows(tmp_path):
     path = SHAPES["3,000 lists of 1e4 events"](tmp_path / "shape")
     assert path.stat().st_size < 400_000
-    assert Opening(PLAIN, memory="64M").streams(path)
-    assert not Opening(PLAIN, memory="2G").streams(path)
+    assert Opening(memory="64M").streams(path)
+    assert not Opening(memory="2G").streams(path)
 
 
 def test_labels_that_are_declared_are_not_refused():

@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, save_result
-from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
 from summarkov.cli.printing.console import (
     label,
@@ -73,9 +72,7 @@ def compare(
         ),
     ] = None,
     jobs: Jobs = 1,
-    reading: Reading = PLAIN,
-    engine: Engine = "auto",
-    memory: Memory = "1G",
+    opening: Opening = PLAIN_OPENING,
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
@@ -87,7 +84,7 @@ def compare(
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file, file, *(parts or ()))
     with (
-        Opening(reading, engine, memory, jobs).open_several([file, *(parts or ())]) as data,
+        opening.open_several([file, *(parts or ())], jobs) as data,
         going_on(output_file) as checkpoint,
         progress_bar("Comparing", splits * len(names), "models") as advance,
     ):

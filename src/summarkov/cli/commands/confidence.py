@@ -13,8 +13,7 @@ from rich.text import Text
 
 from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
 from summarkov.cli.options.learning import Within
-from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, takes_options
 from summarkov.cli.printing.console import (
     errors,
@@ -62,9 +61,7 @@ def confidence(
     ] = True,
     within: Within = None,
     seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
-    reading: Reading = PLAIN,
-    engine: Engine = "auto",
-    memory: Memory = "1G",
+    opening: Opening = PLAIN_OPENING,
     jobs: Jobs = None,
     output: Annotated[
         Path | None,
@@ -101,7 +98,7 @@ def confidence(
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
-    with Opening(reading, engine, memory, jobs).open(file, graph.labels_) as events:
+    with opening.open(file, graph.labels_, jobs=jobs) as events:
         if rate is None:
             if order_test and has_edges(graph):
                 add_order_test(graph, events, within=within, seed=seed)

@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.files import known_labels, load_model
-from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Json, ModelFile, Unknown, takes_options
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, progress, widest
 from summarkov.wording import plural
@@ -23,15 +22,13 @@ def evaluate(
     model: ModelFile,
     file: EventsPath,
     unknown: Unknown = "error",
-    reading: Reading = PLAIN,
-    engine: Engine = "auto",
-    memory: Memory = "1G",
+    opening: Opening = PLAIN_OPENING,
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model)
     with (
-        Opening(reading, engine, memory).open(file, fitted.labels_) as events,
+        opening.open(file, fitted.labels_) as events,
         known_labels(),
         progress("Evaluating", len(fitted.labels_), "labels") as advance,
     ):

@@ -23,8 +23,7 @@ from summarkov.cli.options.learning import (
     Target,
     Within,
 )
-from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
 from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
 from summarkov.cli.printing.console import output as results
@@ -49,9 +48,7 @@ def learn(
     target: Target = None,
     joint: Joint = False,
     settings: ModelSettings = DEFAULTS,
-    reading: Reading = PLAIN,
-    engine: Engine = "auto",
-    memory: Memory = "1G",
+    opening: Opening = PLAIN_OPENING,
     jobs: Jobs = None,
     order_test: OrderTest = None,
     within: Within = None,
@@ -78,9 +75,8 @@ def learn(
         raise SettingError("--within says how the order test shuffles; leave out --no-order-test")
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
-    check_output(output, file, reading.map)
-    opening = Opening(reading, engine, memory, jobs)
-    with opening.open(file) as events:
+    check_output(output, file, opening.map)
+    with opening.open(file, jobs=jobs) as events:
         refuse_nothing_to_learn(events, file)
         began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs)

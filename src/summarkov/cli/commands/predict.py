@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
-from summarkov.cli.options.opening import Engine, Memory, Opening
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, takes_options
 from summarkov.cli.printing.console import (
     label,
@@ -66,9 +65,7 @@ def predict(
     ] = None,
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
-    reading: Reading = PLAIN,
-    engine: Engine = "auto",
-    memory: Memory = "1G",
+    opening: Opening = PLAIN_OPENING,
     json: Json = False,
 ) -> None:
     """Give every label its probability, before each event of a file or after a history.
@@ -94,9 +91,8 @@ def predict(
         raise SettingError("--target goes with --after; for a file leave it out")
     if output is not None:
         table_format(output)
-        check_output(output, model, file, reading.map)
+        check_output(output, model, file, opening.map)
     fitted = load_model(model, bags=True)
-    opening = Opening(reading, engine, memory)
     if opening.streams(file):
         if output is None:
             raise SettingError("one row per event would be too many to print; save them with -o FILE")
@@ -105,7 +101,7 @@ def predict(
                 write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(fitted, source.n_events, output, json)
         return
-    events = reading.read(file, fitted.labels_)
+    events = opening.read(file, fitted.labels_)
     with known_labels():  # before anything is written
         events.recode(fitted.labels_, unknown=unknown)
     if output is not None:

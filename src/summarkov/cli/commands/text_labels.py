@@ -11,20 +11,14 @@ from rich.text import Text
 
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.documents import (
-    DateColumn,
+    PLAIN_LABELLING,
     DocumentFiles,
     EventsOut,
-    IdColumn,
-    Language,
-    Repeats,
-    Single,
-    TextColumn,
+    Labelling,
     check_events_output,
-    make_events,
-    read,
     save_events,
 )
-from summarkov.cli.options.shared import Json
+from summarkov.cli.options.shared import Json, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -44,6 +38,7 @@ if TYPE_CHECKING:
 LEARNING = "Learning the topics"
 
 
+@takes_options
 def topics(
     files: DocumentFiles,
     output: EventsOut,
@@ -115,12 +110,7 @@ def topics(
             help="No events of this topic, if it is about the form of the documents; repeatable.",
         ),
     ] = None,
-    repeats: Repeats = "runs",
-    single: Single = False,
-    id_column: IdColumn = "id",
-    text_column: TextColumn = "text",
-    date_column: DateColumn = None,
-    language: Language = "en",
+    labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
 ) -> None:
     """Find topics in documents, and make a sequence of topics of each."""
@@ -137,7 +127,7 @@ def topics(
         fitted = load_topics(use)
         if confidence is not None:
             fitted.confidence = confidence
-        documents = read(files, id_column, text_column, date_column)
+        documents = labelling.read(files)
     else:
         fitted = TopicModel(
             n_topics=n_topics,
@@ -146,14 +136,13 @@ def topics(
             max_share=max_share,
             proper_names=proper_names,
             stop_words=english_stop_words() | set(stop_word or ()),
-            language=language,
+            language=labelling.language,
             seed=seed,
         )
-        documents = read(files, id_column, text_column, date_column)
+        documents = labelling.read(files)
         with working("Learning the topics"):
             fitted.fit(documents)
-    settings = {"repeats": repeats, "single": single, "leave_out": leave_out or ()}
-    found = make_events(documents, fitted, language=fitted.language, **settings)
+    found = labelling.make_events(documents, fitted, language=fitted.language, leave_out=leave_out or ())
     save_events(found, output)
     saved = {"events": str(output)}
     if use is None:
@@ -206,6 +195,7 @@ def _tell(
         print_line(console, f"Saved the {name} {path}")
 
 
+@takes_options
 def concepts(
     files: DocumentFiles,
     output: EventsOut,
@@ -228,12 +218,7 @@ def concepts(
         float,
         typer.Option("--threshold", metavar="C", help="No event where no concept is as near as this cosine."),
     ] = 0.3,
-    repeats: Repeats = "runs",
-    single: Single = False,
-    id_column: IdColumn = "id",
-    text_column: TextColumn = "text",
-    date_column: DateColumn = None,
-    language: Language = "en",
+    labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
 ) -> None:
     """Recognise given concepts in documents, and make a sequence of concepts of each."""
@@ -241,10 +226,10 @@ def concepts(
 
     check_events_output(output, files)
     given = _given(list(concept or ()), concepts_file)
-    documents = read(files, id_column, text_column, date_column)
+    documents = labelling.read(files)
     with working("Loading the embedding model"):
         known = Concepts(given, threshold=threshold)
-    found = make_events(documents, known, repeats=repeats, single=single, language=language)
+    found = labelling.make_events(documents, known)
     save_events(found, output)
     counts = found.events.describe().label_counts
     rows = sorted(((x, counts.get(x, 0)) for x in given), key=lambda row: (-row[1], row[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,37 +30,65 @@ DocumentFiles = Annotated[
 EventsOut = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Save the events here, as .jsonl.")
 ]
-Repeats = Annotated[
-    str,
-    typer.Option(
-        "--repeats",
-        metavar="runs|once|all",
-        help="Keep the first event of every run of the same label, the first of each label in a document, or "
-        "all.",
-    ),
-]
-Single = Annotated[
-    bool, typer.Option("--single", help="One sequence over all documents by date, not one per document.")
-]
-IdColumn = Annotated[
-    str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)
-]
-TextColumn = Annotated[
-    str, typer.Option("--text", metavar="COLUMN", help="A document's text.", rich_help_panel=READING)
-]
-DateColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--date",
-        metavar="COLUMN",
-        help="A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
-        rich_help_panel=READING,
-    ),
-]
-Language = Annotated[
-    str,
-    typer.Option("--language", metavar="CODE", help="For splitting into sentences.", rich_help_panel=READING),
-]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """How to read documents, and what to make events of. Every field is an option."""
+
+    repeats: Annotated[
+        str,
+        typer.Option(
+            "--repeats",
+            metavar="runs|once|all",
+            help="Keep the first event of every run of the same label, the first of each label in a "
+            "document, or all.",
+        ),
+    ] = "runs"
+    single: Annotated[
+        bool, typer.Option("--single", help="One sequence over all documents by date, not one per document.")
+    ] = False
+    id_column: Annotated[
+        str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)
+    ] = "id"
+    text_column: Annotated[
+        str, typer.Option("--text", metavar="COLUMN", help="A document's text.", rich_help_panel=READING)
+    ] = "text"
+    date_column: Annotated[
+        str | None,
+        typer.Option(
+            "--date",
+            metavar="COLUMN",
+            help="A document's date, for --single. Default: 'date' if there is one, else the order of the "
+            "file.",
+            rich_help_panel=READING,
+        ),
+    ] = None
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language", metavar="CODE", help="For splitting into sentences.", rich_help_panel=READING
+        ),
+    ] = "en"
+
+    def read(self, files: list[Path]) -> list[Document]:
+        """Read all documents."""
+        from summarkov.text import read_documents
+
+        with working("Reading the documents"):
+            return read_documents(*files, id=self.id_column, text=self.text_column, date=self.date_column)
+
+    def make_events(self, documents: list[Document], label: Labeler, **settings: Any) -> TextEvents:
+        """Label the sentences, with a bar that counts them."""
+        from summarkov.text import text_events
+
+        how = {"repeats": self.repeats, "single": self.single, "language": self.language, **settings}
+        with progress("Labelling", 0, "sentences") as advance:
+            return text_events(documents, label, progress=advance, **how)
+
+
+#: Nothing special.
+PLAIN_LABELLING = Labelling()
 
 
 def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
@@ -67,22 +96,6 @@ def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
     check_output(path, *inputs)
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
         raise SettingError(f"the sentences are kept in JSON lines; let the name of {path} end in .jsonl")
-
-
-def read(files: list[Path], id: str, text: str, date: str | None) -> list[Document]:
-    """Read all documents."""
-    from summarkov.text import read_documents
-
-    with working("Reading the documents"):
-        return read_documents(*files, id=id, text=text, date=date)
-
-
-def make_events(documents: list[Document], label: Labeler, **settings: Any) -> TextEvents:
-    """Label the sentences, with a bar that counts them."""
-    from summarkov.text import text_events
-
-    with progress("Labelling", 0, "sentences") as advance:
-        return text_events(documents, label, progress=advance, **settings)
 
 
 def save_events(found: TextEvents, path: Path) -> None:

@@ -1,16 +1,19 @@
-"""How commands come by events: the options of reading and preparing, in one place for all of them."""
+"""How commands come by events: the options of reading, preparing and streaming, in one place for all."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from summarkov.cli.printing.console import working
+from summarkov.cli.errors import report
+from summarkov.cli.printing.console import stages, working
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -171,3 +174,82 @@ def read_map(path: Path) -> dict[str, str]:
     if len(mapping) < len(found):
         raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
     return mapping
+
+
+@dataclass(frozen=True)
+class Opening(Reading):
+    """How to read events, and whether to stream them (``sm.open_events``). Every field is an option."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="auto|memory|stream",
+            help="Take the events into memory, or stream them through a temporary folder on disk. auto "
+            "streams folders, patterns, and files that need more than --memory.",
+            rich_help_panel=READING,
+        ),
+    ] = "auto"
+    memory: Annotated[
+        str,
+        typer.Option(
+            "--memory",
+            metavar="SIZE",
+            help="What streaming may use, such as 500M or 4G.",
+            rich_help_panel=READING,
+        ),
+    ] = "1G"
+
+    def streams(self, path: Path) -> bool:
+        """Whether the events are streamed."""
+        from summarkov.engines.opening import is_streamed
+
+        return is_streamed(path, engine=self.engine, memory=self.memory, format=self.format)
+
+    @contextmanager
+    def open(
+        self,
+        path: Path,
+        known: Collection[str] | None = None,
+        *,
+        names: bool = False,
+        jobs: int | None = None,
+    ) -> Iterator[EventSequences | EventSource]:
+        """The events, in memory or streamed; for a model, the labels that it knows tell which are rare.
+
+        With ``names`` a stream keeps those of the sequences.
+        """
+        with self._as_read(path, jobs, names) as events:
+            yield self.prepare(events, known)
+
+    @contextmanager
+    def open_several(
+        self, paths: Sequence[Path], jobs: int | None
+    ) -> Iterator[Sequence[EventSequences | EventSource]]:
+        """The events of several files; labels are rare, if that is asked, in the first of them."""
+        with ExitStack() as opened:
+            parts = [opened.enter_context(self._as_read(path, jobs)) for path in paths]
+            yield self.prepare_several(parts, first=True)
+
+    @contextmanager
+    def _as_read(self, path: Path, jobs: int | None, names: bool = False) -> Iterator[Any]:
+        """The events, in memory or streamed, not yet prepared."""
+        if not self.streams(path):
+            yield self.events(path)
+            return
+        from summarkov.engines import open_events
+
+        how: dict[str, Any] = {**self.columns, "engine": "stream", "memory": self.memory}
+        with ExitStack() as opened:
+            with warnings.catch_warnings(record=True) as notes, stages() as tell:
+                warnings.simplefilter("always")
+                source = opened.enter_context(
+                    open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
+                )
+            for note in notes:
+                report(str(note.message), name="Note")
+            yield source
+
+
+#: Nothing special.
+PLAIN_OPENING = Opening()
