@@ -13,6 +13,8 @@ IntArray = npt.NDArray[np.int64]
 CodeArray = npt.NDArray[np.int32]
 #: Probabilities, scores and weights.
 FloatArray = npt.NDArray[np.float64]
+#: Names as numbers, and seeds: 64 bits each.
+HashArray = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 #: One row per state: int32 levels for the built-in summaries, objects for those of a user.
 KeyArray = npt.NDArray[Any]

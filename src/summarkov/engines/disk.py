@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from summarkov.engines.source import EventSource
@@ -19,7 +19,7 @@ from summarkov.io.spill import Spill
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
 from summarkov.settings import is_whole
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray, IntArray
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30
@@ -64,6 +64,10 @@ class StreamSource(EventSource):
         """The number of each sequence, in the order of first rows."""
         return [range(self._content.n_sequences)]
 
+    def keys(self) -> Sequence[HashArray]:
+        """Numbers for the names of the sequences, on disk."""
+        return [self._content.keys()]
+
     def part(self) -> Part:
         """All of the data."""
         if not self._open:
@@ -88,7 +92,7 @@ def scan_events(
 ) -> StreamSource:
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
 
-    The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 8
+    The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 16
     per sequence) to a temporary folder; every later pass reads only that. Rows that are together case by
     case, and in order, are streamed as they are; if they turn out not to be, the files are read once
     more and grouped on disk.

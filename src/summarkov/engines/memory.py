@@ -15,7 +15,8 @@ from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answe
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events
 from summarkov.io import read_events
-from summarkov.typing import IntArray
+from summarkov.io.regroup import sequence_keys
+from summarkov.typing import HashArray, IntArray
 
 
 class MemorySource(EventSource):
@@ -78,6 +79,10 @@ class MemorySource(EventSource):
     def numbers(self) -> Places:
         """The number of each sequence."""
         return [range(len(self.events))]
+
+    def keys(self) -> Sequence[HashArray]:
+        """Numbers for the names of the sequences."""
+        return [sequence_keys(self.ids)]
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -19,10 +19,12 @@ from summarkov.engines.weights import Places
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5
+#: Keys of sequences that are sorted at once.
+_KEYS_AT_ONCE = 1 << 24
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
@@ -33,8 +35,8 @@ class Shuffles:
 
     With ``within`` they change places only inside of blocks of so many positions of their sequence, and the
     first ``kept`` events of each stay where they are. The order follows from the seed, the number of the
-    replicate and that of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0 is
-    the data as they are.
+    replicate and the key of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0
+    is the data as they are.
     """
 
     n: int = 99
@@ -42,11 +44,11 @@ class Shuffles:
     within: int | None = None
     kept: int = 0
 
-    def codes(self, replicate: int, block: ShuffledBlock, numbers: npt.ArrayLike) -> CodeArray:
-        """The events of a block of sequences, which have these numbers."""
+    def codes(self, replicate: int, block: ShuffledBlock, keys: npt.ArrayLike) -> CodeArray:
+        """The events of a block of sequences, which have these keys."""
         if not replicate:
             return block.codes
-        seeds = kernels.sequence_seeds(self.seed, replicate, numbers)
+        seeds = kernels.sequence_seeds(self.seed, replicate, keys)
         within = kernels.UNLIMITED if self.within is None else self.within
         made: CodeArray = kernels.shuffled(block.codes, block.offsets, seeds, block.begun, self.kept, within)
         return made
@@ -123,15 +125,28 @@ def count_shuffled(
     strata = position_strata(longest_reach(asked))
     if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
+    keys = source.keys()
+    seeds_of = source.numbers() if _any_twice(keys) else keys
     parts: list[list[StateCounts]] = []
     everything = range(shuffles.n + 1)
     for start in range(0, len(everything), source.shuffles_together):
         some = tuple(everything[start : start + source.shuffles_together])
-        work = ShuffledWork(tuple(asked), shuffles, some, strata, source.numbers(), source.weights)
+        work = ShuffledWork(tuple(asked), shuffles, some, strata, seeds_of, source.numbers(), source.weights)
         parts.append(source.run(work))
         if progress is not None:
             progress(some[-1], shuffles.n)
     return [_beside(same) for same in zip(*parts, strict=True)]
+
+
+def _any_twice(keys: Sequence[HashArray]) -> bool:
+    """Whether two sequences have the same key; some are looked at at a time, by remainders."""
+    runs = -(-sum(map(len, keys)) // _KEYS_AT_ONCE)
+    for run in range(runs):
+        some = [part if runs == 1 else part[part % np.uint64(runs) == run] for part in keys]
+        together = np.sort(np.concatenate(some))
+        if (together[1:] == together[:-1]).any():
+            return True
+    return False
 
 
 def _memory(asked: Sequence[Asked]) -> tuple[int, int | None]:
@@ -168,6 +183,7 @@ class ShuffledWork:
     shuffles: Shuffles
     replicates: tuple[int, ...]
     strata: tuple[int, ...]
+    keys: Places | Sequence[HashArray]  # from which the order of each sequence follows, part by part
     numbers: Places
     weights: IntArray | None  # of the sequences by number, in units of 1 / scale
 
@@ -183,9 +199,12 @@ class ShuffledWork:
         with pool_of(part.n_jobs) as pool:
             for block in read:
                 n = len(block.offsets) - 1
-                numbers = np.asarray(self.numbers[part.number][block.first : block.first + n], np.int64)
-                weights = None if self.weights is None else self.weights[numbers]
-                here = _Here(block, numbers, weights, self.shuffles, n_labels, _memory(self.asked))
+                there = slice(block.first, block.first + n)
+                keys = np.asarray(self.keys[part.number][there], np.uint64)
+                weights = None
+                if self.weights is not None:
+                    weights = self.weights[np.asarray(self.numbers[part.number][there], np.int64)]
+                here = _Here(block, keys, weights, self.shuffles, n_labels, _memory(self.asked))
                 found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
@@ -221,10 +240,10 @@ def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
 
 @dataclass(frozen=True)
 class _Here:
-    """A block, with the numbers and weights of its sequences."""
+    """A block, with the keys and weights of its sequences."""
 
     block: ShuffledBlock
-    numbers: IntArray
+    keys: HashArray
     weights: IntArray | None
     shuffles: Shuffles
     n_labels: int
@@ -235,7 +254,7 @@ class _Here:
     ) -> tuple[list[StateCounts], Past]:
         """The tables of one replicate, and the past of the block that comes next."""
         replicate, past = replicate_and_past
-        codes = self.shuffles.codes(replicate, self.block, self.numbers)
+        codes = self.shuffles.codes(replicate, self.block, self.keys)
         index = past.index(codes, self.block.offsets, self.n_labels)
         counted = kernels.count_presence(index, self.block.begun, self.weights, asked)
         tables = [StateCounts(*table) for table in counted]

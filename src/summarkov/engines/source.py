@@ -18,7 +18,7 @@ from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, m
 from summarkov.errors import DataError, SettingError
 from summarkov.events.prepare import END, RARE, map_each, pool_each, refuse_known
 from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray, IntArray
 
 
 @runtime_checkable
@@ -110,6 +110,10 @@ class EventSource(ABC):
         """For each part, the numbers of its sequences, empty ones included, as ``read_events`` has them."""
         return self.places()  # most formats have no row for a sequence without events
 
+    @abstractmethod
+    def keys(self) -> Sequence[HashArray]:
+        """For each part, numbers for the names of its sequences: those of ``sequence_keys``."""
+
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same sequences under each of many weights."""
         places = self.places()
@@ -195,7 +199,8 @@ class EventSource(ABC):
         held = in_order(dict(by_part), numbers, bool)
         place = np.cumsum(held) - 1
         places = [place[some][held[some]] for some in numbers]
-        seen = SeenSource(self, Only(keep), self.labels, counts, places=places, numbers=numbers)
+        keys = [some[kept] for some, kept in zip(self.keys(), keep, strict=True)]
+        seen = SeenSource(self, Only(keep), self.labels, counts, places=places, numbers=numbers, keys=keys)
         seen.weights = None if self.weights is None else self.weights[wanted]
         return seen
 
@@ -203,7 +208,7 @@ class EventSource(ABC):
 class SeenSource(EventSource):
     """A source as a view shows it. The source must stay open, and closing this does nothing.
 
-    Sequences are those of the source unless their places and numbers are given.
+    Sequences are those of the source unless their places, numbers and keys are given.
     """
 
     def __init__(
@@ -215,10 +220,11 @@ class SeenSource(EventSource):
         *,
         places: Places | None = None,
         numbers: Places | None = None,
+        keys: Sequence[HashArray] | None = None,
     ) -> None:
         self._source, self._view = source, view
         self._labels, self._label_counts = labels, label_counts
-        self._places, self._numbers = places, numbers
+        self._places, self._numbers, self._keys = places, numbers, keys
         self.memory, self.tied_order = source.memory, source.tied_order
         self.scale, self.weights = source.scale, source.weights
 
@@ -241,6 +247,10 @@ class SeenSource(EventSource):
     def numbers(self) -> Places:
         """Those of the source, unless the view changes them."""
         return self._source.numbers() if self._numbers is None else self._numbers
+
+    def keys(self) -> Sequence[HashArray]:
+        """Those of the source, unless the view changes them."""
+        return self._source.keys() if self._keys is None else self._keys
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part as it is seen."""

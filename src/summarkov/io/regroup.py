@@ -21,7 +21,7 @@ from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.grouping import count_ties, group
 from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
 from summarkov.io.spill import SpillWriter, copy_in_order
-from summarkov.typing import CodeArray
+from summarkov.typing import CodeArray, HashArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Parts are cut into so many by the next bits of the hash, of which there are 64.
 _BITS = 6
 _DEEPEST = 64 // _BITS
+#: Names that are whole numbers of at most so many digits stand for themselves.
+_MOST_DIGITS = 18
 #: What a row takes while a bucket is sorted, beside its file twice over.
 _ROW_BYTES = 100
 
@@ -192,7 +194,8 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: OrderColumn | None) -> Non
     if grouping.rows is not None:
         codes, rows = codes[grouping.rows], rows[grouping.rows]
     firsts = np.minimum.reduceat(rows, grouping.offsets[:-1])
-    writer.add(codes, grouping.offsets[1:], [case.texts[code] for code in grouping.cases.tolist()], firsts)
+    names = [case.texts[code] for code in grouping.cases.tolist()]
+    writer.add(codes, grouping.offsets[1:], sequence_keys(names), names, firsts)
     writer.tied_order += grouping.tied_order
 
 
@@ -215,9 +218,10 @@ def _sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order
         mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(bucket))
         names = [text]
         for codes in _in_order(mine, bucket.path, memory, writer, order):
-            writer.add(codes, np.empty(0, np.int64), names)
+            writer.add(codes, np.empty(0, np.int64), sequence_keys(names), names)
             names = []
-        writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), firsts=np.array([first]))
+        nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
+        writer.add(*nothing, firsts=np.array([first]))
 
 
 def _rows_of(case: Encoded, text: str) -> pa.Array:
@@ -290,7 +294,23 @@ def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, in
         yield from zip(keys.tolist(), codes.tolist(), strict=True)
 
 
-def stable_hashes(texts: Iterable[str]) -> npt.NDArray[np.uint64]:
+def sequence_keys(names: Iterable[str]) -> HashArray:
+    """A number of 64 bits for every name of a sequence, the same wherever it is worked out.
+
+    A whole number stands for itself, so that sequences without names go by their places; all else is hashed.
+
+    >>> sequence_keys(["17", "visit 17"])
+    array([                 17, 8974595205207257451], dtype=uint64)
+    """
+    names = list(names)
+    keys = stable_hashes(names)
+    for at, name in enumerate(names):
+        if name.isdecimal() and name.isascii() and len(name) <= _MOST_DIGITS and str(int(name)) == name:
+            keys[at] = int(name)
+    return keys
+
+
+def stable_hashes(texts: Iterable[str]) -> HashArray:
     """A hash of 64 bits for every text.
 
     Python's own ``hash`` depends on PYTHONHASHSEED, and weaker hashes let a file be made whose cases all

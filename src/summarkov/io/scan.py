@@ -16,7 +16,7 @@ from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
 from summarkov.io.line_files import jsonl_sequences
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
-from summarkov.io.regroup import CaseBlock, regroup, stable_hashes
+from summarkov.io.regroup import CaseBlock, regroup, sequence_keys
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import flat_lists
@@ -90,7 +90,7 @@ class _Grouped:
     """Rows that are together case by case, and in order, streamed as they are.
 
     That they are is checked while reading: cases that come again in the same block at once, all others at the
-    end, by a file with a hash of 64 bits for each run of rows of one case. Equal cases have equal hashes; if
+    end, by a file with a key of 64 bits for each run of rows of one case. Equal cases have equal keys; if
     different ones have too, the files are merely grouped for nothing.
     """
 
@@ -105,17 +105,17 @@ class _Grouped:
         n_runs = 0
         with open(self.runs, "wb") as file:
             for block in self.task.files.blocks(self.task.n_rows):
-                hashes = self.add(block)
-                n_runs += len(hashes)
-                file.write(hashes.data)
+                keys = self.add(block)
+                n_runs += len(keys)
+                file.write(keys.data)
                 self.task.tell("reading", block.done, self.task.files.n_bytes)
         if self.case is not None:
-            self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64))
+            self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64))
         if any_twice(self.runs, n_runs, max(1, self.task.memory // 32)):
             raise NotGroupedError
 
     def add(self, block: TableBlock) -> npt.NDArray[np.uint64]:
-        """Write the events of some rows; the hashes of the cases that begin in them."""
+        """Write the events of some rows; the keys of the cases that begin in them."""
         chosen = self.task.files.chosen
         case, codes = columns_of(block, self.task.files, self.vocabulary)
         starts = run_starts(case.codes)
@@ -127,10 +127,11 @@ class _Grouped:
             self.check_order(block, chosen.order, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
-        self.writer.add(codes, ends, names)
+        keys = sequence_keys(names)
+        self.writer.add(codes, ends, keys, names)
         if begun:
             self.case = case.texts[begun[-1]]
-        return stable_hashes(names)
+        return keys
 
     def check_order(self, block: TableBlock, name: str, starts: IntArray, continues: bool) -> None:
         """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
@@ -213,7 +214,7 @@ def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
         if chosen.case is not None:
             case = encode(block.table.column(chosen.case), chosen.case, block.path, block.first_row)
             names = [case.texts[code] for code in case.codes.tolist()]
-        writer.add(vocabulary.recode(encoded), offsets[1:], names)
+        writer.add(vocabulary.recode(encoded), offsets[1:], sequence_keys(names), names)
         n += len(column)
         task.tell("reading", block.done, task.files.n_bytes)
 
@@ -226,7 +227,7 @@ def _lines(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
     n = done = held = 0
 
     def write() -> None:
-        writer.add(np.array(codes, np.int32), np.array(ends, np.int64), names)
+        writer.add(np.array(codes, np.int32), np.array(ends, np.int64), sequence_keys(names), names)
         for some in (codes, ends, names):
             some.clear()
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.events.block import Block
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +26,7 @@ CODE_BYTES = 4
 
 @dataclass(frozen=True)
 class Spill:
-    """Sequences in a folder: int32 codes in the order in which labels were found, and int64 ends.
+    """Sequences in a folder: int32 codes in the order in which labels were found, int64 ends, uint64 keys.
 
     ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. Sequences
     are in the order of their first rows.
@@ -41,6 +41,12 @@ class Spill:
     tied_order: int
     has_names: bool
     n_held: int  # sequences that are not empty
+
+    def keys(self) -> HashArray:
+        """A number for the name of every sequence; on disk."""
+        if not self.n_sequences:
+            return np.empty(0, np.uint64)
+        return np.memmap(self.folder / "keys", np.uint64, "r", shape=(self.n_sequences,))
 
     def blocks(self, n_events: int) -> Iterator[Block]:
         """Read all sequences, so many events at a time; one empty block if there are none."""
@@ -73,7 +79,7 @@ class SpillWriter:
     def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False) -> None:
         self.folder, self.keeps_names = folder, names
         self._opened = ExitStack()
-        self._codes, self._ends = self._open("codes"), self._open("ends")
+        self._codes, self._ends, self._keys = (self._open(name) for name in ("codes", "ends", "keys"))
         self._names = (self._open("names"), self._open("name_ends")) if names else None
         self._firsts = self._open("firsts") if firsts else None
         self.n_events = self.n_sequences = self.tied_order = 0
@@ -84,13 +90,16 @@ class SpillWriter:
         self,
         codes: CodeArray,
         ends: IntArray,
+        keys: HashArray,
         names: Sequence[str] = (),
         firsts: IntArray | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
-        ``names`` are those of the sequences that begin here, and ``firsts`` the numbers of their first rows.
+        ``keys`` are those of the names of the sequences that begin here, ``names`` these names, which may be
+        left out if they are not kept, and ``firsts`` the numbers of their first rows.
         """
+        _write(self._keys, keys)
         if self._firsts is not None and firsts is not None:
             _write(self._firsts, firsts)
         if len(ends):
@@ -204,6 +213,7 @@ class _Waiting:
 
     starts: IntArray
     stops: IntArray
+    keys: HashArray
     name_starts: IntArray
     name_stops: IntArray
 
@@ -211,16 +221,20 @@ class _Waiting:
     def between(cls, folder: Path, low: int, high: int, *, names: bool) -> _Waiting:
         """Those whose first rows are from ``low`` on and below ``high``."""
         files = ["ends", "name_ends"] if names else ["ends"]
-        rows, found = [], []
-        for firsts, *spans in zip(
-            _numbers(folder / "firsts"), *(_spans(folder / file) for file in files), strict=True
+        rows, found, keyed = [], [], []
+        for firsts, keys, *spans in zip(
+            *(_numbers(folder / file) for file in ("firsts", "keys")),
+            *(_spans(folder / file) for file in files),
+            strict=True,
         ):
             here = (firsts >= low) & (firsts < high)
             rows.append(firsts[here])
+            keyed.append(keys[here])
             found.append(np.concatenate([span[:, here] for span in spans]))
         order = np.argsort(np.concatenate(rows), kind="stable")
         every = np.concatenate(found, axis=1)[:, order]
-        return cls(every[0], every[1], *(every[2:] if names else np.zeros((2, len(order)), np.int64)))
+        of_names = every[2:] if names else np.zeros((2, len(order)), np.int64)
+        return cls(every[0], every[1], np.concatenate(keyed)[order].view(np.uint64), *of_names)
 
 
 def _copy(some: _Waiting, codes: IO[bytes], folder: Path, memory: int, writer: SpillWriter) -> None:
@@ -229,16 +243,20 @@ def _copy(some: _Waiting, codes: IO[bytes], folder: Path, memory: int, writer: S
     held: list[bytes] = []
     ends: list[int] = []
     begun: list[str] = []
+    keys: list[int] = []
     n = 0
 
     def flush() -> None:
         nonlocal n
-        writer.add(np.frombuffer(b"".join(held), np.int32), np.array(ends, np.int64), begun)
-        for each in (held, ends, begun):
-            each.clear()
+        found = np.frombuffer(b"".join(held), np.int32)
+        writer.add(found, np.array(ends, np.int64), np.array(keys, np.uint64), begun)
+        for some in (held, ends, begun, keys):
+            some.clear()
         n = 0
 
-    for start, stop in zip(some.starts.tolist(), some.stops.tolist(), strict=True):
+    each = zip(some.starts.tolist(), some.stops.tolist(), some.keys.tolist(), strict=True)
+    for start, stop, key in each:
+        keys.append(key)
         if names is not None:
             begun.append(next(names))
         while n + stop - start > most:

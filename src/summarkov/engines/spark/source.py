@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.engines.messages import unpack_error
 from summarkov.engines.source import EventSource
@@ -22,7 +23,7 @@ from summarkov.errors import DataError
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.columns import Columns
 from summarkov.settings import check_whole
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray, IntArray
 
 #: Bytes that a task on a worker may use unless told otherwise.
 WORKER_MEMORY = 1 << 27
@@ -85,18 +86,30 @@ class SparkSource(EventSource):
         """The place of each sequence by its first row; 8 bytes a sequence come to the driver, once."""
         return self._places
 
+    def keys(self) -> Sequence[HashArray]:
+        """Numbers for the names of sequences; 8 bytes per sequence come to the driver, once."""
+        return self._keys
+
     @cached_property
-    def _places(self) -> Places:
+    def _keys(self) -> list[HashArray]:
+        return self._of_sequences("keys", np.uint64)
+
+    def _of_sequences(self, column: str, kind: npt.DTypeLike) -> list[npt.NDArray[Any]]:
+        """What the cached table has for each sequence, part by part."""
         from pyspark.sql import functions as f
 
         with explained(self._session):
-            found = self._codes.select(f.spark_partition_id().alias("part"), "firsts").toArrow()
-        each: list[list[IntArray]] = [[np.empty(0, np.int64)] for _ in range(self.n_partitions)]
+            found = self._codes.select(f.spark_partition_id().alias("part"), column).toArrow()
+        each: list[list[npt.NDArray[Any]]] = [[np.empty(0, kind)] for _ in range(self.n_partitions)]
         for batch in found.to_batches():
-            firsts = batch.column("firsts")
+            values = batch.column(column)
             for at, part in enumerate(batch.column("part").to_pylist()):
-                each[part].append(numbers(firsts[at : at + 1], np.int64))
-        parts = [np.concatenate(some) for some in each]
+                each[part].append(numbers(values[at : at + 1], kind))
+        return [np.concatenate(some) for some in each]
+
+    @cached_property
+    def _places(self) -> Places:
+        parts = self._of_sequences("firsts", np.int64)
         order = np.argsort(np.concatenate(parts), kind="stable")
         places = np.empty_like(order)
         places[order] = np.arange(len(order))

@@ -15,6 +15,7 @@ from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import SettingError, SummarkovError
 from summarkov.events.block import Block
+from summarkov.io.regroup import sequence_keys
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it.
 _END = np.int32(-(2**31))
 
-#: The cached table: codes (int32), the first row of each sequence that ends among these (int64), ties in the
-#: order column, and what went wrong.
-CODES = "codes binary, firsts binary, ties bigint, error binary"
+#: The cached table: codes (int32), the first row of each sequence that ends among these (int64), the key of
+#: its name (uint64), ties in the order column, and what went wrong.
+CODES = "codes binary, firsts binary, keys binary, ties bigint, error binary"
 
 
 @dataclass(frozen=True)
@@ -54,20 +55,22 @@ class ToCodes:
                 if block.continues:
                     firsts[0] = min(firsts[0], first)
                 first, firsts = int(firsts[-1]), firsts[: len(ends)]
+                keys = sequence_keys(block.names[: len(ends)])
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
                 yield pa.record_batch(
                     {
                         "codes": _binary(codes, cuts),
                         "firsts": _binary(firsts, np.append(0, np.full(n, len(firsts)))),
+                        "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
                         "ties": pa.array([block.ties] + [0] * (n - 1), pa.int64()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
         except SummarkovError as error:
-            failed = {"codes": [b""], "firsts": [b""], "error": [pack_error(error)]}
+            failed = {"codes": [b""], "firsts": [b""], "keys": [b""], "error": [pack_error(error)]}
             columns = {name: pa.array(value, pa.binary()) for name, value in failed.items()}
-            order = ["codes", "firsts", "ties", "error"]
+            order = ["codes", "firsts", "keys", "ties", "error"]
             yield pa.record_batch({**columns, "ties": pa.array([0], pa.int64())}).select(order)
 
 
