@@ -13,7 +13,7 @@ import summarkov as sm
 from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
-from summarkov.engines import MemorySource
+from summarkov.engines import MemorySource, shuffled
 from summarkov.engines.shuffled import Shuffles, count_shuffled, cut_for_shuffling, position_strata
 from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
@@ -191,3 +191,51 @@ def test_streams_give_the_test_of_memory(tmp_path, within):
     assert len(in_ram.edges) > 3
     with sm.scan_events(path, memory=5000) as source:
         assert graph.order_test(source, n=19, within=within) == in_ram
+
+
+def named_sequences():
+    rng = np.random.default_rng(8)
+    return {f"visit {k}": [LABELS[c] for c in rng.integers(0, 4, 20)] for k in range(40)}
+
+
+def test_shuffles_go_by_names_so_that_the_order_of_sequences_and_files_does_not_matter(tmp_path):
+    sequences = named_sequences()
+    events = sm.read_events(sequences)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    expected = graph.order_test(events, n=19)
+    assert len(expected.edges) > 3
+    turned = dict(reversed(sequences.items()))
+    assert graph.order_test(sm.read_events(turned), n=19) == expected
+    assert graph.order_test(sm.EventSequences(events.codes, events.offsets, events.labels), n=19) != expected
+    for part, names in (("b", list(sequences)[:15]), ("a", list(sequences)[15:])):
+        rows = [f"{name},{event}" for name in names for event in sequences[name]]
+        (tmp_path / f"{part}.csv").write_text("\n".join(["case,event", *rows]) + "\n")
+    with sm.scan_events(tmp_path, memory=1 << 20) as source:
+        assert graph.order_test(source, n=19) == expected
+    cut = [f"{name},{sequences[name][at]}" for at in range(20) for name in sequences]  # to be grouped
+    (tmp_path / "a.csv").write_text("\n".join(["case,event", *cut]) + "\n")
+    (tmp_path / "b.csv").unlink()
+    with sm.scan_events(tmp_path / "a.csv") as source:
+        assert graph.order_test(source, n=19) == expected
+
+
+def test_names_that_come_twice_give_way_to_numbers(tmp_path):
+    sequences = list(named_sequences().values())
+    plain = sm.read_events(sequences)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(plain)
+    expected = graph.order_test(plain, n=19)
+    twice = ["same", "same", *(f"visit {k}" for k in range(38))]
+    in_memory = sm.EventSequences(plain.codes, plain.offsets, plain.labels, twice)
+    assert graph.order_test(in_memory, n=19) == expected
+    lines = [json.dumps({"id": name, "events": some}) for name, some in zip(twice, sequences, strict=True)]
+    (tmp_path / "events.jsonl").write_text("\n".join(lines) + "\n")
+    with sm.scan_events(tmp_path / "events.jsonl", case="id", event="events") as source:
+        assert graph.order_test(source, n=19) == expected
+
+
+def test_keys_that_come_twice_are_found_however_few_are_looked_at(monkeypatch):
+    monkeypatch.setattr(shuffled, "_KEYS_AT_ONCE", 3)
+    once = [np.array([1, 2, 3, 4], np.uint64), np.array([5, 6], np.uint64)]
+    assert not shuffled._any_twice(once)
+    assert shuffled._any_twice([*once, np.array([2], np.uint64)])
+    assert not shuffled._any_twice([np.empty(0, np.uint64)])

@@ -226,3 +226,15 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
     with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
         assert source.run(Backend()) == ("numpy",)
         assert same_counts(source, sm.read_events(rows()))
+
+
+def test_sequences_are_shuffled_as_in_memory(spark):
+    table = rows(900, n_cases=40, seed=3)
+    names = pa.array([f"visit {case}" for case in table.column("case").to_pylist()])
+    table = table.set_column(0, "case", names)
+    events = sm.read_events(table)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    expected = graph.order_test(events, n=19)
+    assert len(expected.edges) > 1
+    with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:
+        assert graph.order_test(source, n=19) == expected

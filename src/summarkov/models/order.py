@@ -267,8 +267,9 @@ class OrderTested:
             slow changes, such as drift and hidden regimes, stay in the shuffled data. "auto" is four times
             the longest look-back; None shuffles whole sequences.
         seed : int
-            The order of each sequence follows from the seed, the number of the shuffle and the number of the
-            sequence, so that it is the same in memory, streamed and on a cluster.
+            The order of each sequence follows from the seed, the number of the shuffle and the name of the
+            sequence, so that it is the same in memory, streamed and on a cluster, in whatever order sequences
+            or files come. Where two sequences have the same name, it follows from their numbers instead.
         random_state : int, optional
             Another name for ``seed``; give one of them.
         progress : function or True, optional
