@@ -110,8 +110,8 @@ class CountWork:
             while together := list(islice(shards, part.n_jobs)):
                 for some in range(0, len(self.requests), AT_ONCE):
                     few = self.requests[some : some + AT_ONCE]
-                    pairs = [(request, shard) for request in few for shard in together]
-                    counted = list(pool.map(lambda pair: pair[1].count(pair[0]), pairs))
+                    asked = [request for request in few for _ in together]
+                    counted = list(pool.map(Shard.count, together * len(few), asked))
                     for at, first in enumerate(range(0, len(counted), len(together)), start=some):
                         new = counted[first : first + len(together)]
                         totals[at] = total([totals[at], *new] if at in totals else new)
@@ -140,7 +140,10 @@ def pool_of(n_jobs: int) -> ThreadPoolExecutor | Inline:
 class Inline:
     """A pool of no threads."""
 
-    map = staticmethod(map)
+    @staticmethod
+    def map(function: Callable[..., Answer], *each: Iterable[Any]) -> Iterator[Answer]:
+        """Apply a function, as the pool of an executor does."""
+        return map(function, *each)
 
     def __enter__(self) -> Inline:
         return self
