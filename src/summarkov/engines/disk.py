@@ -19,7 +19,7 @@ from summarkov.io.spill import Spill
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
 from summarkov.settings import is_whole
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import HashArray
 
 #: Bytes to get along with unless told otherwise.
 MEMORY = 1 << 30
@@ -34,18 +34,8 @@ class StreamSource(EventSource):
         self.memory = memory
         self._scratch, self._content = scratch, content
         self._open = True
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._content.labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._content.label_counts
-
-    @property
-    def n_sequences(self) -> int:
-        return self._content.n_sequences
+        self.labels, self.n_sequences = content.labels, content.n_sequences
+        self.label_counts = content.label_counts
 
     def close(self) -> None:
         """Remove the temporary files."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +31,7 @@ class MemorySource(EventSource):
         self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
     ) -> None:
         self.events, self.tied_order = events, events.tied_order
+        self.labels, self.n_sequences = events.labels, len(events)
         self.n_jobs = threads(n_jobs)
         self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
@@ -40,24 +40,8 @@ class MemorySource(EventSource):
             refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        return self.events.labels
-
-    @property
-    def n_sequences(self) -> int:
-        return len(self.events)
-
-    @property
     def n_events(self) -> int:
         return self.events.n_events
-
-    @cached_property
-    def label_counts(self) -> IntArray:
-        if self.weights is None:
-            return self.events.label_counts
-        counts = np.zeros(len(self.labels) + 1, np.int64)
-        np.add.at(counts, self.events.codes, np.repeat(self.weights, self.events.lengths))
-        return counts[:-1]
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on the events, which are one part."""

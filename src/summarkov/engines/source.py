@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -56,26 +57,19 @@ class EventSource(ABC):
     :func:`scan_events` makes one of files of any size, and :func:`scan_spark` one of a Spark dataframe.
     """
 
+    labels: tuple[str, ...]  # the vocabulary in sorted order
+    n_sequences: int
     tied_order: int
     memory: int  # bytes that counting may take at a time, wherever it is done
     scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
     shuffles_together: ClassVar[int] = 25  # to a pass: many where a pass takes long
 
-    @property
-    @abstractmethod
-    def labels(self) -> tuple[str, ...]:
-        """The vocabulary in sorted order."""
-
-    @property
-    @abstractmethod
+    @cached_property
     def label_counts(self) -> IntArray:
-        """N(x) of every label."""
-
-    @property
-    @abstractmethod
-    def n_sequences(self) -> int:
-        """K."""
+        """N(x) of every label, weighted, in units of ``1 / scale``: counted in one pass, unless known."""
+        counts, _ = self.run(SurveyWork())
+        return counts
 
     @property
     def n_events(self) -> int:
@@ -223,22 +217,11 @@ class SeenSource(EventSource):
         keys: Sequence[HashArray] | None = None,
     ) -> None:
         self._source, self._view = source, view
-        self._labels, self._label_counts = labels, label_counts
+        self.labels, self.label_counts = labels, label_counts
         self._places, self._numbers, self._keys = places, numbers, keys
+        self.n_sequences = source.n_sequences if numbers is None else sum(map(len, numbers))
         self.memory, self.tied_order = source.memory, source.tied_order
         self.scale, self.weights = source.scale, source.weights
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._label_counts
-
-    @property
-    def n_sequences(self) -> int:
-        return self._source.n_sequences if self._numbers is None else sum(map(len, self._numbers))
 
     def places(self) -> Places:
         """Those of the source, unless the view changes them."""

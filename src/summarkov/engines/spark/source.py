@@ -39,7 +39,7 @@ class SparkSource(EventSource):
     def __init__(
         self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
     ) -> None:
-        self._labels, self._label_counts = labels, label_counts
+        self.labels, self.label_counts = labels, label_counts
         self.memory, self.n_partitions = memory, n_partitions
         self._session = frame.frame.sparkSession
         self.rows, self.reading = frame.sorted(labels, n_partitions)
@@ -47,22 +47,10 @@ class SparkSource(EventSource):
         self._finalizer = weakref.finalize(self, _forget, self._codes)
         self._finalizer.atexit = False  # with Python the session ends too
         try:
-            self._n_sequences, self.tied_order = self._look_through()
+            self.n_sequences, self.tied_order = self._look_through()
         except BaseException:
             self.close()
             raise
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self._labels
-
-    @property
-    def label_counts(self) -> IntArray:
-        return self._label_counts
-
-    @property
-    def n_sequences(self) -> int:
-        return self._n_sequences
 
     def close(self) -> None:
         """Let the cluster forget the codes."""
