@@ -8,7 +8,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
-from summarkov.io.sessions import Gap
+from summarkov.io.grouping import Gap
 from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
 

@@ -35,7 +35,7 @@ BRINGS = {
     "threadpoolctl": "scikit-learn",
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
-#: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
+#: a dataframe (engines.spark.frames:_is_frame), by making axes (plot.canvas:axes_for).
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",

@@ -1,9 +1,8 @@
 """Engines: count requests in, counts out."""
 
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
-from summarkov.engines.disk import scan_events
+from summarkov.engines.disk import open_events, scan_events
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
-from summarkov.engines.opening import open_events
 from summarkov.engines.past import Past, joint_memory, most_memory
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target

@@ -75,7 +75,7 @@ class StateCounts(_Tables):
         return StateCounts(keys, counts)
 
     def regroup(self, keys: KeyArray) -> StateCounts:
-        """Merge the states that have become equal under new keys (rows of levels), one a state."""
+        """Merge the states that have become equal under new keys (rows of levels), one per state."""
         if not keys.shape[1]:
             return StateCounts(keys[:1], self.counts.sum(axis=-2, keepdims=True)[..., : len(keys), :])
         if not len(keys):

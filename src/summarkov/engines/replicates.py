@@ -194,7 +194,7 @@ class SequenceWeighing:
         return self.draws.n
 
     def most_events(self, part: Part, reach: int) -> int:
-        """So many that what they see, and the weights of their sequences, fit into memory."""
+        """As many as fit into memory with what they see and the weights of their sequences."""
         return part.most_events(64 * (1 + reach) + 32 * self.draws.n)
 
     def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
@@ -246,7 +246,7 @@ class UnitWeighing:
         return int(self.weights.shape[1])
 
     def most_events(self, part: Part, reach: int) -> int:
-        """All, or so many that their pairs of a position and a label in its window are not too many."""
+        """All, unless there are too many pairs of a position and a label in its window."""
         assert part.n_events is not None
         n_blocks = 1 + part.n_events * max(1, reach) // MOST_PAIRS
         return max(1, -(-part.n_events // n_blocks))

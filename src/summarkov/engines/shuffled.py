@@ -33,7 +33,7 @@ _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 class Shuffles:
     """``n`` times the same sequences, the events of each in a random order of their own.
 
-    With ``within`` they change places only inside of blocks of so many positions of their sequence, and the
+    With ``within`` they change places only inside of blocks of that many positions of their sequence, and the
     first ``kept`` events of each stay where they are. The order follows from the seed, the number of the
     replicate and the key of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0
     is the data as they are.

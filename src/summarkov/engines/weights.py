@@ -78,7 +78,7 @@ class Draws(Protocol):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """As many units as there are, drawn with replacement; a stream of random numbers a replicate.
+    """As many units as there are, drawn with replacement; a stream of random numbers for each replicate.
 
     >>> Bootstrap(n=2, seed=0).weights(1, n_units=5)
     array([0, 1, 2, 0, 2])
@@ -106,8 +106,8 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     """Cut events into units to draw from.
 
     ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
-    a number, for blocks of so many events in a row; or names: one a sequence, for groups of sequences, or one
-    an event, such as the document that it is from.
+    a number, for blocks of that many events in a row; or names: one per sequence, for groups of sequences, or
+    one per event, such as the document that it is from.
 
     >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]]), 2).of
     array([0, 0, 1, 2])
@@ -135,6 +135,6 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     if len(names) == events.n_events:
         return Units(numbers, len(index), "blocks")
     raise SettingError(
-        f"blocks must name one block a sequence ({len(events)}) or one an event ({events.n_events}), "
+        f"blocks must name one block per sequence ({len(events)}) or one per event ({events.n_events}), "
         f"not {len(names)}"
     )

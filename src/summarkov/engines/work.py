@@ -157,9 +157,9 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
-        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one a core, not {n_jobs!r}")
+        raise SettingError(f"n_jobs must be a number of threads, None or -1 for one per core, not {n_jobs!r}")
     if n_jobs > _MOST_THREADS:
         raise SettingError(
-            f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one a core"
+            f"n_jobs {n_jobs} is too large; it may be {_MOST_THREADS} at most, or -1 for one per core"
         )
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)

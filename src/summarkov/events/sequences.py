@@ -263,14 +263,11 @@ class EventSequences:
         [['A', 'A', 'C'], []]
         """
         kept = vocabulary_of(labels)
-        keep = np.zeros(len(self.labels) + 1, dtype=bool)
         for label in kept:
-            keep[self.code(label)] = True
-        stays = keep[self.codes]
-        before = np.concatenate([[0], np.cumsum(stays)])
-        translate = np.cumsum(keep, dtype=np.int32) - 1
-        codes = translate[self.codes[stays]]
-        return EventSequences(codes, before[self.offsets], kept, self._ids)
+            self.code(label)  # refuses one that is not known
+        codes = translation(self.labels, kept)[self.codes]
+        before = np.concatenate([[0], np.cumsum(codes >= 0)])
+        return EventSequences(codes[codes >= 0], before[self.offsets], kept, self._ids)
 
     # ------------------------------------------------------------------ prepare
 

@@ -16,8 +16,8 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.files import decode, open_text
+from summarkov.io.grouping import Gap
 from summarkov.io.quotes import has_quotes, long_cells
-from summarkov.io.sessions import Gap
 from summarkov.io.tables import sequences_of
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def decode(line: bytes, path: str, number: int) -> str:
 _CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 #: The ends of names that only say that a file is packed.
 ENDINGS = (".gz", ".zst", ".zstd")
-#: What a packed file may hold: so many bytes, or so many times its own size. Event logs pack to 1/10 or 1/30.
+#: What a packed file may hold: this number of bytes, or its own size times that. Logs pack to 1/10 or 1/30.
 MOST_BYTES, MOST_TIMES = 1 << 28, 200
 #: The same for what becomes an object of its own when it is read: lines, words, cells and elements.
 MOST_PARTS, PARTS_TIMES = 1 << 22, 20

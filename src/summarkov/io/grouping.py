@@ -1,14 +1,25 @@
-"""From rows to sequences: group by case, sort by order, count ties. NumPy only."""
+"""From rows to sequences: grouped by case, sorted by order, and cut into sessions."""
 
 from __future__ import annotations
 
+import math
+import re
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.typing import IntArray
+from summarkov.errors import DataError, SettingError
+from summarkov.settings import is_number
+from summarkov.typing import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -102,3 +113,117 @@ def count_ties(keys: npt.NDArray[Any], starts: IntArray) -> int:
     same = keys[1:] == keys[:-1]
     same[starts[1:] - 1] = False
     return int(np.count_nonzero(same))
+
+
+_TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)\s*")
+_SECONDS = {
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+    "d": Fraction(86400),
+    "w": Fraction(7 * 86400),
+}
+#: The same units in words: "90 days", "1 hour".
+_WORDS = {
+    "millisecond": "ms",
+    "second": "s",
+    "sec": "s",
+    "minute": "min",
+    "min": "min",
+    "hour": "h",
+    "day": "d",
+    "week": "w",
+}
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A length of time, or if ``timed`` is not set a number, in whatever unit the order column has."""
+
+    length: Fraction
+    timed: bool
+
+    @staticmethod
+    def of(given: object) -> Gap:
+        """Read "30min", "90 days", a number, or a timedelta of Python, NumPy or pandas.
+
+        >>> Gap.of("1.5h"), Gap.of("2 days")
+        (Gap(length=Fraction(5400, 1), timed=True), Gap(length=Fraction(172800, 1), timed=True))
+        """
+        if isinstance(given, np.timedelta64) and not np.isnat(given):
+            if np.datetime_data(given.dtype)[0] in ("Y", "M"):
+                raise SettingError(f"session_gap {given!r} has no fixed length; give it in days")
+            given = timedelta(microseconds=int(given.astype("timedelta64[us]").astype(np.int64)))
+        if isinstance(given, timedelta) and given >= timedelta(0):
+            return Gap(Fraction(given // timedelta(microseconds=1), 10**6), timed=True)
+        found = isinstance(given, str) and _TIME.fullmatch(given.lower())
+        if found:
+            word = found[2].removesuffix("s")
+            unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
+            if unit in _SECONDS or not unit:
+                return Gap(Fraction(found[1]) * _SECONDS.get(unit, Fraction(1)), timed=bool(unit))
+        plain = given.item() if isinstance(given, np.generic) else given
+        if is_number(plain) and 0 <= plain <= sys.float_info.max:
+            return Gap(Fraction(plain), timed=False)
+        raise SettingError(
+            "session_gap must be a time such as '30min' or '90 days' (ms, s, min, h, d, w), a number from 0 "
+            "on in the unit of the order column (seconds, if that holds dates or times), or a timedelta, not "
+            f"{given!r}"
+        )
+
+    def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:
+        """Its length in the numbers that a column of this type is sorted by. (Text must be empty.)"""
+        import pyarrow as pa
+
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            if self.timed:
+                raise SettingError(
+                    f"order column {name!r} of {source} holds numbers, not times; "
+                    "give session_gap as a number in their unit"
+                )
+            return self.length
+        if pa.types.is_date32(kind):
+            return self.length / 86400
+        if pa.types.is_date64(kind):
+            return self.length * 1000
+        if pa.types.is_decimal(kind):
+            raise DataError(
+                f"order column {name!r} of {source} holds {kind}, which session_gap cannot measure; "
+                "turn it into floats or whole numbers first"
+            )
+        return self.length * _PER_SECOND[getattr(kind, "unit", "s")]
+
+
+def cut_sessions(
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
+) -> tuple[IntArray, list[str]]:
+    """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
+
+    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ...
+
+    >>> offsets, ids = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
+    >>> offsets.tolist(), ids
+    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'])
+    """
+    far = _far(keys, gap)
+    far[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(keys))] - 1] = False
+    cuts = np.flatnonzero(far) + 1
+    starts = np.concatenate([offsets[:-1], cuts])
+    owner = np.concatenate([np.arange(len(offsets) - 1), np.searchsorted(offsets, cuts, side="right") - 1])
+    order = np.argsort(starts, kind="stable")
+    owner = owner[order]
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
+    return np.append(starts[order], len(keys)), names
+
+
+def _far(keys: npt.NDArray[Any], gap: Fraction) -> BoolArray:
+    """Whether each key but the first is further than the gap from the one before. (Falls do not matter.)"""
+    if keys.dtype.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore"):  # from inf to inf is no gap
+            return np.asarray(np.diff(keys) > float(gap))
+    # exact also where the difference does not fit: modulo 2^64, and no rise is longer
+    wide = keys.astype(np.uint64) if keys.dtype.kind == "u" else keys.astype(np.int64).view(np.uint64)
+    return np.asarray((np.diff(wide) > min(math.floor(gap), 2**64 - 1)) & (keys[1:] > keys[:-1]))

@@ -13,7 +13,7 @@ from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
-from summarkov.io.sessions import Gap
+from summarkov.io.grouping import Gap
 from summarkov.io.tables import columns_of, one_line, sequences_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from summarkov.events import EventSequences
 from summarkov.events.vocabulary import iterate, vocabulary_of
 from summarkov.io.columns import Columns
 from summarkov.io.files import format_of
-from summarkov.io.sessions import Gap
+from summarkov.io.grouping import Gap
 
 
 def read_events(

@@ -26,7 +26,7 @@ from summarkov.typing import CodeArray, HashArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Parts are cut into so many by the next bits of the hash, of which there are 64.
+#: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
 _DEEPEST = 64 // _BITS
 #: Names that are whole numbers of at most so many digits stand for themselves.

@@ -49,7 +49,7 @@ class Spill:
         return np.memmap(self.folder / "keys", np.uint64, "r", shape=(self.n_sequences,))
 
     def blocks(self, n_events: int) -> Iterator[Block]:
-        """Read all sequences, so many events at a time; one empty block if there are none."""
+        """Read all sequences, at most ``n_events`` events at a time; one empty block if there are none."""
         with (
             open(self.folder / "codes", "rb") as codes_file,
             open(self.folder / "ends", "rb") as ends_file,

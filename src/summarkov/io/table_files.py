@@ -66,7 +66,7 @@ class Files:
         return self.chosen.event in list_columns(self.schema)
 
     def blocks(self, n_rows: int) -> Iterator[TableBlock]:
-        """Read all files, at most so many rows at a time, and fewer where rows are large."""
+        """Read all files, at most ``n_rows`` rows at a time, and fewer where rows are large."""
         import pyarrow as pa
 
         before = 0

@@ -12,9 +12,8 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import count, encode, missing_rows, numpy_of, refuse_missing, settle
-from summarkov.io.grouping import group
+from summarkov.io.grouping import Gap, cut_sessions, group
 from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.sessions import Gap, cut_sessions
 from summarkov.typing import IntArray
 
 if TYPE_CHECKING:

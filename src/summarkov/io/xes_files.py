@@ -19,9 +19,8 @@ from summarkov.events import EventSequences
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
-from summarkov.io.grouping import count_ties, sort_within, sorted_within
+from summarkov.io.grouping import Gap, count_ties, cut_sessions, sort_within, sorted_within
 from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.sessions import Gap, cut_sessions
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import oracle_preparation as oracle
 from summarkov.errors import DataError, SettingError
 from summarkov.io import read_events
-from summarkov.io.sessions import Gap
+from summarkov.io.grouping import Gap
 
 ROWS = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("AB"), st.integers(-5, 30)), max_size=25)
 

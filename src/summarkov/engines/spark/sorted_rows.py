@@ -27,7 +27,7 @@ class SortedBlock:
 
     codes: CodeArray
     starts: IntArray
-    names: list[str]  # one a run
+    names: list[str]  # one per run
     rows: IntArray  # where each event stood in the dataframe
     ties: int
     continues: bool

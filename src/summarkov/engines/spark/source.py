@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from summarkov.engines.messages import unpack_error
 from summarkov.engines.source import EventSource
-from summarkov.engines.spark.frames import Frame
-from summarkov.engines.spark.session import check_frame, explained, map_partitions, parallelism
+from summarkov.engines.spark.frames import Frame, check_frame, explained, map_partitions, parallelism
 from summarkov.engines.spark.sorted_rows import MapSorted
 from summarkov.engines.spark.workers import ANSWERS, CODES, Adding, OnPartition, ToCodes, added, numbers
 from summarkov.engines.weights import Places
@@ -29,7 +28,7 @@ from summarkov.typing import HashArray, IntArray
 WORKER_MEMORY = 1 << 27
 #: Events to a partition, unless there are fewer than there are tasks at a time.
 PARTITION_EVENTS = 1 << 22
-#: From so many partitions on, answers are added up on the workers first, so many at a time.
+#: Where there are more partitions than this, answers are added up on the workers first, this many at a time.
 FAN_IN = 16
 
 
