@@ -58,6 +58,7 @@ LIBRARIES = {
         "models.joint_features",
         "baselines",
         "confidence",
+        "scores.scorer",
         "evaluation.comparison",
         "text.factors",
     },
