@@ -8,6 +8,7 @@ from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
+from summarkov.models.label_sets import LabelSets
 from summarkov.models.loading import load
 from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
@@ -31,6 +32,7 @@ __all__ = [
     "GraphFollower",
     "InfluenceGraph",
     "JointSuMM",
+    "LabelSets",
     "MapLabels",
     "MarkovChain",
     "OSuMM",

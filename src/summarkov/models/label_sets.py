@@ -1,0 +1,118 @@
+"""``LabelSets``: sets of labels that hold the next event as often as promised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.io import read_events
+from summarkov.kernels import Index
+from summarkov.models.parameters import Parameters
+from summarkov.models.predictions import Residual, Unknown
+from summarkov.models.predictor import Predictor
+from summarkov.settings import check_level
+from summarkov.typing import FloatArray
+
+
+@dataclass(eq=False, repr=False)
+class LabelSets(Parameters):
+    r"""The next event is one of these labels, with a promised probability (conformal prediction).
+
+    A set holds the most likely labels, as many as it takes for their probabilities to reach a threshold. The
+    threshold comes from events that the model was not fitted to: with s the probability of all labels at
+    least as likely as the one that came, it is the smallest number that
+
+    .. math:: \frac{1}{K + 1} \sum_k \frac{1}{N_k} \#\{ i : s_{ki} \le \text{threshold} \}
+
+    takes to reach ``coverage``, over K sequences of :math:`N_k` events. Then an event that is drawn at random
+    from a new sequence is in its set with at least that probability, however wrong the model is, if new
+    sequences come about as these did. It holds on average, not after every history.
+
+    Parameters
+    ----------
+    model : Predictor
+        Something fitted: a :class:`JointSuMM`, an :class:`InfluenceGraph` of all labels, a chain.
+    coverage : float
+        What is promised, between 0 and 1.
+
+    Examples
+    --------
+    >>> from summarkov import JointSuMM
+    >>> events = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 20
+    >>> model = JointSuMM(penalty=1.0).fit(events[:20])
+    >>> sets = LabelSets(model, coverage=0.8).fit(events[20:])
+    >>> sets.predict_next([["A"], ["C", "A", "B"]])
+    (('B',), ('C',))
+
+    References: Lee, Barber, Willett, "Distribution-free inference with hierarchical data" (2023), for
+    sequences instead of single events; Romano, Sesia, Candès, "Classification with valid and adaptive
+    coverage" (2020), for the score.
+    """
+
+    _learned: ClassVar[str] = "_threshold"
+
+    model: Predictor
+    coverage: float = 0.9
+
+    def fit(self, events: Any, y: None = None) -> Self:
+        """Find the threshold, from events that the model has not seen."""
+        check_level("coverage", self.coverage)
+        if not isinstance(self.model, Predictor):
+            raise SettingError(f"model must be a fitted model, such as JointSuMM, not {self.model!r}")
+        data = read_events(events).recode(self.model.labels_)
+        held = np.flatnonzero(data.lengths)
+        if not len(held):
+            raise DataError("there are no events to find the threshold from; the sequences are all empty")
+        index = Index(data.codes, data.offsets, len(data.labels))
+        outcome = self.model._outcomes_at(index)
+        p = self.model.predict_proba(data)
+        likelier = p >= p[np.arange(len(p)), outcome][:, None]
+        needed = (p * likelier).sum(axis=1)
+        weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths) / (len(held) + 1)
+        order = np.argsort(needed, kind="stable")
+        reached = np.cumsum(weight[order]) >= self.coverage - 1e-12
+        # Too few sequences to promise that much: all labels.
+        self._threshold = float(needed[order][reached.argmax()]) if reached.any() else np.inf
+        return self
+
+    @property
+    def threshold_(self) -> float:
+        """The probability that the labels of a set must have together; infinite: every set is all labels."""
+        try:
+            return self._threshold
+        except AttributeError:
+            raise NotFittedError("these LabelSets are not fitted; call fit(events) first") from None
+
+    def predict_next(
+        self, histories: Any, *, unknown: Unknown = "error"
+    ) -> tuple[tuple[str | Residual, ...], ...]:
+        """The set after each history, the most likely label first."""
+        p = self.model.predict_next(histories, unknown=unknown).probabilities
+        inside = self._inside(p)
+        order = np.argsort(-p, axis=1, kind="stable")
+        return tuple(
+            tuple(self.model.outcomes_[x] for x in each.tolist() if inside[row, x])
+            for row, each in enumerate(order)
+        )
+
+    def held(self, events: Any) -> float:
+        """The share of events that were in their sets, each sequence counting once."""
+        data = read_events(events).recode(self.model.labels_)
+        index = Index(data.codes, data.offsets, len(data.labels))
+        p = self.model.predict_proba(data)
+        inside = self._inside(p)[np.arange(len(p)), self.model._outcomes_at(index)]
+        weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths)
+        return float((inside * weight).sum() / weight.sum())
+
+    def _inside(self, p: FloatArray) -> Any:
+        """Whether each outcome is in the set of its row: what is likelier does not reach the threshold."""
+        threshold = self.threshold_
+        order = np.argsort(-p, axis=1, kind="stable")
+        by_rank = np.take_along_axis(p, order, axis=1)
+        before = np.cumsum(by_rank, axis=1) - by_rank
+        inside = np.zeros(p.shape, bool)
+        np.put_along_axis(inside, order, before < threshold, axis=1)
+        return inside
