@@ -26,7 +26,6 @@ from summarkov.errors import SettingError
 from summarkov.explain import Influence, contrast
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import check_resampling
-from summarkov.models.model import SummaryModel
 from summarkov.models.tree import tested_codes
 from summarkov.settings import Progress, is_whole, reporter, seed_of
 from summarkov.typing import FloatArray
