@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".parquet")
 
 
-def load_model(path: Path, *, bags: bool = False) -> Any:
-    """Read a model or a graph; a bag of models only where the command can use one."""
-    from summarkov.models import load
+def load_model(path: Path, *, bags: bool = False, joint: bool = False) -> Any:
+    """Read a model or a graph; a bag of models, or a joint model, only where the command can use one."""
+    from summarkov.models import JointSuMM, load
 
     with working(f"Loading {path}"):
         model = load(path)
@@ -31,6 +31,11 @@ def load_model(path: Path, *, bags: bool = False) -> Any:
         raise SettingError(
             f"{path} holds a bag of models; it can be shown (summarkov show) and predict (summarkov predict) "
             "a file; everything else from Python: summarkov.load"
+        )
+    if isinstance(model, JointSuMM) and not joint:
+        raise SettingError(
+            f"{path} holds a joint model; it can predict (summarkov predict) a file; everything else from "
+            "Python: summarkov.load"
         )
     return model
 

@@ -92,7 +92,7 @@ def predict(
     if output is not None:
         table_format(output)
         check_output(output, model, file, opening.map)
-    fitted = load_model(model, bags=True)
+    fitted = load_model(model, bags=True, joint=True)
     if opening.streams(file):
         if output is None:
             raise SettingError("one row per event would be too many to print; save them with -o FILE")
