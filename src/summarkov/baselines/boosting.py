@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from summarkov.baselines.features import recency_features
 from summarkov.baselines.learners import (
     EventCache,
     base_rate,
@@ -16,6 +15,7 @@ from summarkov.baselines.learners import (
     load_thread_limits,
     logistic,
     positives,
+    recency_features,
 )
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.baselines.features import FEATURES, window_features
 from summarkov.baselines.learners import (
+    FEATURES,
     EventCache,
     base_rate,
     is_target,
     load_thread_limits,
     logistic,
     positives,
+    window_features,
 )
 from summarkov.errors import SettingError, optional_library
 from summarkov.events import EventSequences

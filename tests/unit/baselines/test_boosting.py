@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from summarkov.baselines import BoostingContender, Trees
-from summarkov.baselines.features import recency_features
+from summarkov.baselines.learners import recency_features
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 

@@ -47,7 +47,7 @@ def naive_recency(events: EventSequences, longest_lag: int, last_position: int) 
 @pytest.mark.parametrize("lookback", [1, 2, 5, 50])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_window_features_equal_a_naive_loop(features, lookback, seed):
-    from summarkov.baselines.features import window_features
+    from summarkov.baselines.learners import window_features
 
     events = random_events(seed)
     matrix = window_features(events, lookback, features)
@@ -57,14 +57,14 @@ def test_window_features_equal_a_naive_loop(features, lookback, seed):
 
 @pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
 def test_window_features_of_no_events(features):
-    from summarkov.baselines.features import window_features
+    from summarkov.baselines.learners import window_features
 
     nothing = EventSequences.from_lists([[], []], labels=LABELS)
     assert window_features(nothing, 3, features).shape == (0, 12 if features == "onehot" else 4)
 
 
 def test_an_unknown_event_keeps_its_place_and_says_nothing():
-    from summarkov.baselines.features import recency_features, window_features
+    from summarkov.baselines.learners import recency_features, window_features
 
     events = EventSequences.from_lists([["A", "X", "B"]]).recode(("A", "B"), unknown="ignore")
     assert window_features(events, 1, "presence").toarray().tolist() == [[0, 0], [1, 0], [0, 0]]
@@ -75,7 +75,7 @@ def test_an_unknown_event_keeps_its_place_and_says_nothing():
 @pytest.mark.parametrize(("longest_lag", "last_position"), [(200, 50), (3, 4)])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_recency_features_equal_a_naive_loop(longest_lag, last_position, seed):
-    from summarkov.baselines.features import recency_features
+    from summarkov.baselines.learners import recency_features
 
     events = random_events(seed)
     matrix = recency_features(events, longest_lag, last_position)
@@ -83,7 +83,7 @@ def test_recency_features_equal_a_naive_loop(longest_lag, last_position, seed):
 
 
 def test_recency_features_of_no_events():
-    from summarkov.baselines.features import recency_features
+    from summarkov.baselines.learners import recency_features
 
     assert recency_features(EventSequences.from_lists([[], []], labels=LABELS)).shape == (0, 5)
 

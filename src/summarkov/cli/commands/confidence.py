@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
-from summarkov.cli.options.learning import Within
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, takes_options
+from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, Within, takes_options
 from summarkov.cli.printing.console import (
     errors,
     label,

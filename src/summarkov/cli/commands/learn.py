@@ -5,26 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.commands.confidence import add_order_test, has_edges
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.learning import (
-    DEFAULTS,
-    Blocks,
-    Confidence,
-    Joint,
-    ModelSettings,
-    OrderTest,
-    Output,
-    Target,
-    Within,
-)
+from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
+from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, Within, takes_options
 from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
 from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
@@ -40,6 +31,56 @@ if TYPE_CHECKING:
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
+
+
+Target = Annotated[
+    Labels,
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="LABEL",
+        help="Learn what influences this label; repeat for several. Without it: every label.",
+        rich_help_panel=WHAT,
+    ),
+]
+Joint = Annotated[
+    bool,
+    typer.Option(
+        "--joint",
+        help="Make the targets (or all labels) one variable, with one set of influencers.",
+        rich_help_panel=WHAT,
+    ),
+]
+OrderTest = Annotated[
+    bool | None,
+    typer.Option(
+        "--order-test/--no-order-test",
+        help="Say of every edge whether it is about the order of events, or whether shuffled sequences show "
+        "it too. Default: for a graph, unless that takes ten times as long as learning.",
+        rich_help_panel=SURE,
+        show_default=False,
+    ),
+]
+Confidence = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Learn N more graphs from resampled sequences, and say how many of them have each edge.",
+        rich_help_panel=SURE,
+    ),
+]
+Blocks = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Resample blocks of N events in a row, not sequences. Default for one single sequence.",
+        rich_help_panel=SURE,
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
+]
 
 
 @takes_options

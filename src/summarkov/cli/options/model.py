@@ -1,9 +1,8 @@
-"""The options of ``summarkov learn``: what to learn, and the settings of models."""
+"""The kind of a model and its settings, as options; and the model that they make."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,66 +15,9 @@ if TYPE_CHECKING:
 WHAT = "What to learn"
 PAST = "What of the past counts"
 SEARCH = "How influencers are chosen"
-SURE = "How sure they are"
+
 
 Labels = list[str] | None
-
-Target = Annotated[
-    Labels,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="LABEL",
-        help="Learn what influences this label; repeat for several. Without it: every label.",
-        rich_help_panel=WHAT,
-    ),
-]
-Joint = Annotated[
-    bool,
-    typer.Option(
-        "--joint",
-        help="Make the targets (or all labels) one variable, with one set of influencers.",
-        rich_help_panel=WHAT,
-    ),
-]
-OrderTest = Annotated[
-    bool | None,
-    typer.Option(
-        "--order-test/--no-order-test",
-        help="Say of every edge whether it is about the order of events, or whether shuffled sequences show "
-        "it too. Default: for a graph, unless that takes ten times as long as learning.",
-        rich_help_panel=SURE,
-        show_default=False,
-    ),
-]
-Within = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Shuffle events within blocks of N positions. Default: 4 times the longest look-back.",
-        rich_help_panel=SURE,
-    ),
-]
-Confidence = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Learn N more graphs from resampled sequences, and say how many of them have each edge.",
-        rich_help_panel=SURE,
-    ),
-]
-Blocks = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Resample blocks of N events in a row, not sequences. Default for one single sequence.",
-        rich_help_panel=SURE,
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
-]
 
 
 @dataclass(frozen=True)
