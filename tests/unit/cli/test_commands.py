@@ -169,9 +169,8 @@ def test_learn_for_programs(run: Run, shop: Path) -> None:
     assert document["saved"] is None
     assert document["data"]["events"] == 4000
     assert document["settings"]["lookback"] == 5
-    assert [(e["influencer"], e["target"], e["effect"]) for e in document["edges"]] == [
-        (e.influencer, e.target, e.effect) for e in graph.edges_
-    ]
+    found = {(e["influencer"], e["target"], e["effect"]) for e in document["edges"]}
+    assert found == {(e.influencer, e.target, e.effect) for e in graph.edges_}  # the order test ranks anew
     document = the_only_document(
         run("learn", shop / "events.jsonl", "-t", "purchase", "--json", "-o", "m.json")
     )

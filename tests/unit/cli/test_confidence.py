@@ -114,9 +114,7 @@ def test_groups(two_files):
     assert "more; --rows 0 prints all" in text
     assert max(map(len, text.splitlines())) <= 80
     document = json.loads(run(*command, "--json"))
-    direct = sm.compare_groups(
-        sm.BSuMM(lookback=4, gamma=0.5, false_edges=None), *map(sm.read_events, two_files), n=20
-    )
+    direct = sm.compare_groups(sm.BSuMM(lookback=4, gamma=0.5), *map(sm.read_events, two_files), n=20)
     assert document["sizes"] == [60, 80]
     assert [e["change"]["adjusted"] for e in document["edges"]] == [e.change.adjusted for e in direct.edges]
     assert [one["label"] for one in document["labels"]] == [one.label for one in direct.labels]

@@ -24,7 +24,6 @@ from summarkov.cli.printing.console import (
     widest,
 )
 from summarkov.errors import SettingError
-from summarkov.store import finite
 from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
@@ -80,10 +79,11 @@ def groups(
     other. A difference is sure if its interval, which allows for all comparisons
     of its kind, leaves out 1.
     """
+    from summarkov.models import compare_groups
+    from summarkov.store import finite
+
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, given)
-    from summarkov.models import compare_groups
-
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
         found = compare_groups(

@@ -18,7 +18,6 @@ from summarkov.cli.printing.console import (
     signs,
     widest,
 )
-from summarkov.cli.printing.documents import edge_documents
 from summarkov.cli.printing.influences import (
     print_certificates,
     print_influences,
@@ -145,6 +144,7 @@ def _print_uninfluenced(console: Console, labels: Sequence[str]) -> None:
 
 def print_bag(console: Console, bag: Bag, json: bool) -> None:
     """Print the usage of influencers, as text or JSON."""
+    from summarkov.cli.printing.documents import edge_documents
     from summarkov.settings import seed_of
 
     kind = type(bag.models_[0]).__name__
