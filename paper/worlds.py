@@ -124,9 +124,6 @@ WORLDS: Mapping[str, Callable[[Random], World]] = MappingProxyType(
         "learned with look-back 5, true one 15, 8 edges x2": lambda rng: drawn(
             rng, alike(rng, 400, 40, 10, 100.0), random_edges(rng, 10, 8, 2.0), lookback=15
         ),
-        "ties: order of every two by chance, 8 true edges x2": lambda rng: swapped(
-            rng, drawn(rng, alike(rng, 400, 40, 10, 100.0), random_edges(rng, 10, 8, 2.0))
-        ),
         "competition: one true edge x6": lambda rng: drawn(
             rng, alike(rng, 2500, 40, 10, 1000.0), random_edges(rng, 10, 1, 6.0)
         ),
@@ -137,5 +134,8 @@ WORLDS: Mapping[str, Callable[[Random], World]] = MappingProxyType(
         "a fixed first event": lambda rng: drawn(rng, alike(rng, 5000, 10, 10, 5.0), first=0),
         "drift": lambda rng: drawn(rng, drifting(rng, 1000, 40)),
         "one sequence, hidden regimes": lambda rng: drawn(rng, regimes(rng, 20_000)),
+        "ties: order of every two by chance, 8 true edges x2": lambda rng: swapped(
+            rng, drawn(rng, alike(rng, 400, 40, 10, 100.0), random_edges(rng, 10, 8, 2.0))
+        ),
     }
 )

@@ -8,7 +8,7 @@ from paper.worlds import alike, drawn, swapped
 
 def test_noise_is_counted_with_and_without_the_bound():
     told = []
-    section = noise_table([(10, 400, 2), (101, 400, 1)], lambda *done: told.append(done))
+    section = noise_table([(10, 400, 2), (31, 400, 1)], lambda *done: told.append(done))
     assert told == [(1, 3), (2, 3), (3, 3)]
     assert section.headings[3:] == list(SETTINGS)
     small, large = section.rows
