@@ -201,7 +201,7 @@ def named_sequences():
 def test_shuffles_go_by_names_so_that_the_order_of_sequences_and_files_does_not_matter(tmp_path):
     sequences = named_sequences()
     events = sm.read_events(sequences)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
     expected = graph.order_test(events, n=19)
     assert len(expected.edges) > 3
     turned = dict(reversed(sequences.items()))
@@ -222,7 +222,7 @@ def test_shuffles_go_by_names_so_that_the_order_of_sequences_and_files_does_not_
 def test_names_that_come_twice_give_way_to_numbers(tmp_path):
     sequences = list(named_sequences().values())
     plain = sm.read_events(sequences)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(plain)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(plain)
     expected = graph.order_test(plain, n=19)
     twice = ["same", "same", *(f"visit {k}" for k in range(38))]
     in_memory = sm.EventSequences(plain.codes, plain.offsets, plain.labels, twice)

@@ -233,7 +233,7 @@ def test_sequences_are_shuffled_as_in_memory(spark):
     names = pa.array([f"visit {case}" for case in table.column("case").to_pylist()])
     table = table.set_column(0, "case", names)
     events = sm.read_events(table)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1)).fit(events)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
     expected = graph.order_test(events, n=19)
     assert len(expected.edges) > 1
     with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:

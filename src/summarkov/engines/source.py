@@ -50,7 +50,7 @@ class CountSource(Protocol):
 
 
 class EventSource(ABC):
-    """Events that stay where they are and are counted there: a :class:`CountSource`.
+    """Events that stay where they are and are counted there: a ``CountSource``.
 
     Models, graphs and bags (``fit``, ``partial_fit``, ``confidence``, ``log_likelihood``, ``score``) and
     ``compare`` take one wherever they take events, and find to the last bit what they would find in memory.
