@@ -7,7 +7,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLabelError
-from summarkov.scores.scorer import Scorer
+from summarkov.scores.scorer import SCORES, Scorer
 from summarkov.settings import check_positive
 
 EVENTS = [["riot", "protest", "arrest"], ["protest", "arrest", "riot", "riot"]] * 5
@@ -74,8 +74,8 @@ class Constant:
         ({"delay": 0.5}, "delay must be a whole number from 0 on, not 0.5"),
         ({"delay": True}, "delay must be a whole number from 0 on, not True"),
         ({"prior": "flat"}, "prior must be 'uniform' or 'base-rate', not 'flat'"),
-        ({"criterion": "BIC"}, "criterion must be one of bic, aic, extended-bic, marginal, not 'BIC'"),
-        ({"criterion": []}, "criterion must be one of bic, aic, extended-bic, marginal, not []"),
+        ({"criterion": "BIC"}, f"criterion must be one of {', '.join(SCORES)}, not 'BIC'"),
+        ({"criterion": []}, f"criterion must be one of {', '.join(SCORES)}, not []"),
         (
             {"search": "gredy"},
             "search must be one of greedy, sweep, exact, not 'gredy'; did you mean 'greedy'?",

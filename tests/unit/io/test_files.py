@@ -10,6 +10,7 @@ from pyarrow import parquet
 from refusals import refused
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.io import read_events
+from summarkov.io.files import FORMATS
 
 # ------------------------------------------------------------------ Parquet
 
@@ -144,7 +145,7 @@ def test_plain_text_messages(write):
 
 # ------------------------------------------------------------------ files as such
 
-CHOICES = "'csv', 'tsv', 'parquet', 'jsonl', 'text', 'spmf', 'xes'"
+CHOICES = ", ".join(map(repr, FORMATS))
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.tsv", "log.parquet", "log.jsonl", "log.txt"])

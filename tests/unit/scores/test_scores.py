@@ -137,7 +137,7 @@ def test_no_outcome_but_one():
 
 @pytest.mark.parametrize("kind", ["", "BIC", None, 3, "extended_bic"])
 def test_unknown_scores(kind):
-    with pytest.raises(SettingError, match="criterion must be one of bic, aic, extended-bic, marginal, not"):
+    with pytest.raises(SettingError, match=f"criterion must be one of {', '.join(SCORES)}, not"):
         Scorer(kind)
 
 
