@@ -2,8 +2,8 @@
 
     python -m benchmarks.prediction DIR linkedin beigebooks [--split 0 1 2]
 
-DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all sequences are pooled and split
-anew (70/15/15) by that seed. LightGBM is not installed with the project: pip install lightgbm.
+DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all sequences are pooled and
+split anew (70/15/15) by that seed. LightGBM is not installed with the project: pip install lightgbm.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from summarkov.baselines.features import positions, recency_features, window_features
 
 import summarkov as sm
 from summarkov.baselines import JointContender
-from summarkov.baselines.features import positions, recency_features, window_features
 from summarkov.kernels import Index
 
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 3000.0)
