@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from summarkov.baselines.features import positions, recency_features, window_features
+from summarkov.baselines.learners import positions, recency_features, window_features
 
 import summarkov as sm
 from summarkov.baselines import JointContender
