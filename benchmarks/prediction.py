@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from summarkov.baselines.learners import positions, recency_features, window_features
 
 import summarkov as sm
 from summarkov.baselines import JointContender
+from summarkov.baselines.learners import positions, recency_features, window_features
 from summarkov.kernels import Index
 
 PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 3000.0)
