@@ -12,7 +12,7 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark import session as sessions
+from summarkov.engines.spark.frames import explained
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 
@@ -195,10 +195,10 @@ def test_other_versions_of_python_are_told(spark):
     said = "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver: 3.11"
     with (
         pytest.raises(SettingError, match=r"another Python \(3.9\) than the driver .* set PYSPARK_PYTHON"),
-        sessions.explained(spark),
+        explained(spark),
     ):
         raise PySparkException(said)
-    with pytest.raises(DataError, match="Spark could not do its part: disk full"), sessions.explained(spark):
+    with pytest.raises(DataError, match="Spark could not do its part: disk full"), explained(spark):
         raise PySparkException("disk full")
 
 
