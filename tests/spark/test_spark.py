@@ -154,7 +154,7 @@ def test_predictions(spark, tmp_path):
 
 def test_a_dataframe_that_changes_is_noticed(spark):
     with sm.scan_spark(spark.createDataFrame(rows())) as source:
-        source._label_counts = source.label_counts + 1
+        source.label_counts = source.label_counts + 1
         with pytest.raises(DataError, match=r"had 63 rows at first and now has 60: .* checkpoint"):
             sm.BSuMM("A").fit(source)
 

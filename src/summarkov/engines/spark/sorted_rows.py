@@ -12,6 +12,7 @@ from summarkov.engines.work import Part
 from summarkov.events.block import Block
 from summarkov.io.encoding import Vocabulary, encode, numpy_of
 from summarkov.io.grouping import run_starts
+from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -129,8 +130,6 @@ class TextKinds:
         """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
         import pyarrow as pa
 
-        from summarkov.io.ordering import fitting, order_text, text_kinds, unreadable_row
-
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -152,8 +151,6 @@ class FromText:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same rows with numbers."""
         import pyarrow as pa
-
-        from summarkov.io.ordering import order_text, sort_keys, text_kinds
 
         for batch in batches:
             text = order_text(pa.chunked_array([batch.column("order")]))
