@@ -33,7 +33,7 @@ def gain_by_chance(
     >>> gain_by_chance(1, 1.0, n_choices=100, false_edges=0.2).round(2)
     np.float64(4.77)
     >>> gain_by_chance(1, 1.0, n_choices=7 * 100, false_edges=0.2).round(2)
-    np.float64(6.61)
+    np.float64(6.58)
 
     References: Wilks, "The large-sample distribution of the likelihood ratio for testing composite
     hypotheses", Annals of Mathematical Statistics 9 (1938).
