@@ -10,7 +10,7 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same, data, examples
 from summarkov import kernels
-from summarkov.engines import LocalSource, StatesRequest, Target
+from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.kernels import levels
 from summarkov.simulate.example import web_shop
@@ -38,7 +38,7 @@ def test_streamed_and_in_memory(events, tmp_path):
     parquet.write_table(table_of(events), tmp_path / "events.parquet")
     settings = {"lookback": 20, "gamma": 0.01, "rounds": 2}
     here = sm.JointSuMM(**settings).fit(events)
-    with sm.EventSource.parquet(tmp_path / "events.parquet", memory=100 * EVENT_BYTES) as source:
+    with sm.scan_events(tmp_path / "events.parquet", memory=100 * EVENT_BYTES) as source:
         streamed = sm.JointSuMM(**settings).fit(source)
         assert streamed.to_document() == here.to_document()
         assert streamed.log_likelihood(source) == here.log_likelihood(events)
@@ -50,8 +50,8 @@ def test_streamed_and_in_memory(events, tmp_path):
 def test_states_do_not_depend_on_where_sequences_are_cut(drawn, n_jobs):
     events = drawn.events
     request = StatesRequest(ProfileSummary(20), (), Target((0,), len(events.labels)))
-    (whole,) = LocalSource(events).count([request])
-    (cut,) = LocalSource(events, n_jobs=n_jobs).count([request])
+    (whole,) = MemorySource(events).count([request])
+    (cut,) = MemorySource(events, n_jobs=n_jobs).count([request])
     assert_same(cut, whole)
 
 

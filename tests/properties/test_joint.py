@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import oracle_joint
 import summarkov as sm
 from strategies import examples
-from summarkov.engines import LocalSource, Target
+from summarkov.engines import MemorySource, Target
 from summarkov.models.joint_learning import JointData
 from summarkov.scores.softmax import Weights, penalised, zero_weights
 from summarkov.summaries.profile import ProfileSummary
@@ -42,7 +42,7 @@ def places(sequences, data, target):
 def test_the_likelihood_and_its_gradient_are_the_oracles(sequences, codes, seed):
     events = sm.EventSequences.from_lists(sequences, labels=LABELS)
     target = Target(codes, len(LABELS))
-    data = JointData.of(LocalSource(events), target, ProfileSummary(LOOKBACK))
+    data = JointData.of(MemorySource(events), target, ProfileSummary(LOOKBACK))
     n, rng = target.n_outcomes, np.random.default_rng(seed)
     weights = Weights(*(rng.normal(size=part.shape) for part in vars(zero_weights(n, 40, 4)).values()))
     value, found = penalised(data.rows, data.counts, weights, zero_weights(n, 40, 4))
@@ -59,7 +59,7 @@ def test_probabilities_are_the_oracles_and_sum_to_one(train, test):
     events = sm.EventSequences.from_lists(train, labels=LABELS)
     model = sm.JointSuMM(penalty=2.0, gamma=0.0, lookback=LOOKBACK).fit(events)
     weights = tuple(part.tolist() for part in vars(model.fitted.weights).values())
-    data = JointData.of(LocalSource(events), model.fitted.features.target, model.fitted.summary)
+    data = JointData.of(MemorySource(events), model.fitted.features.target, model.fitted.summary)
     naive = [
         oracle_joint.softmax(oracle_joint.logits(features, own, *weights))
         for features, own, _ in places(test, data, model.fitted.features.target)

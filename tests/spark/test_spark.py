@@ -238,3 +238,13 @@ def test_sequences_are_shuffled_as_in_memory(spark):
     assert len(expected.edges) > 1
     with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:
         assert graph.order_test(source, n=19) == expected
+
+
+def test_the_joint_model_is_that_of_memory(spark):
+    table = rows(n=400, n_cases=20, seed=4)
+    settings = {"lookback": 20, "gamma": 0.01, "rounds": 2}
+    events = sm.read_events(table)
+    with sm.scan_spark(spark.createDataFrame(table.to_pandas())) as source:
+        found = sm.JointSuMM(**settings).fit(source)
+    # rows at the same time stand in the order of the dataframe in both
+    assert found.to_document() == sm.JointSuMM(**settings).fit(events).to_document()
