@@ -30,7 +30,7 @@ def fits(draw, **which):
     influencers = ()
     if spec.kind != "chain":
         influencers = draw(subsets(train.labels, max_size=3))
-        settings |= {"required": influencers, "candidates": ()}
+        settings |= {"required": influencers, "candidates": (), "false_edges": None}
     model = spec.model(target, **settings).fit(train.events, sample_weight=weights)
     return train, weights, spec, target, influencers, model
 
@@ -180,7 +180,8 @@ def test_sample_weights_of_a_fit(draw):
     if repeated.n_events < 4:  # halves of fewer weigh too little for a penalty, and are refused
         return
     halves = [w / 2 for w in weights]
-    c = spec.model(target, required=a.influencers_, candidates=()).fit(train.events, sample_weight=halves)
+    given = {"required": a.influencers_, "candidates": (), "false_edges": None}
+    c = spec.model(target, **given).fit(train.events, sample_weight=halves)
     naive = expected(train, target, spec.state(a.influencers_), halves)
     size = spec.n_states(len(a.influencers_), len(train.labels))
     score = oracle.bic(naive, size, repeated.n_events / 2, c.alpha)

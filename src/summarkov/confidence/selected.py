@@ -39,9 +39,9 @@ def given_selected(
 
     >>> strata = Strata.of([40], [400], [250], [5000])
     >>> [round(limit, 2) for limit in given_selected(strata, margin=50.0)]
-    [2.0, 1.45, 2.75]
+    [2.0, 1.46, 2.75]
     >>> [round(limit, 2) for limit in given_selected(strata, margin=1.0)]
-    [1.27, 0.95, 2.69]
+    [1.27, 0.95, 2.75]
 
     References: Ghosh, Zou and Wright, American Journal of Human Genetics 82 (2008), whose third estimate and
     whose acceptance regions these are.

@@ -66,7 +66,8 @@ def cut_events(events: EventSequences, most: int, weights: IntArray | None = Non
 
     ``weights`` has one weight per sequence.
 
-    >>> [block.offsets.tolist() for block in cut_events(EventSequences.from_lists(["AAA", "", "AB"]), 4)]
+    >>> events = EventSequences.from_lists([["A", "A", "A"], [], ["A", "B"]])
+    >>> [block.offsets.tolist() for block in cut_events(events, 4)]
     [[0, 2], [0, 1, 1, 3]]
     """
     n, ends = events.n_events, events.offsets[1:]

@@ -40,12 +40,12 @@ class LabelSets(Parameters):
 
     Examples
     --------
-    >>> from summarkov import JointSuMM
-    >>> events = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 20
-    >>> model = JointSuMM(penalty=1.0).fit(events[:20])
-    >>> sets = LabelSets(model, coverage=0.8).fit(events[20:])
-    >>> sets.predict_next([["A"], ["C", "A", "B"]])
-    (('B',), ('C',))
+    >>> from summarkov import BSuMM, InfluenceGraph
+    >>> events = [["A", "B", "C", "D"], ["A", "B", "D", "C"], ["A", "B", "C", "C"]] * 20
+    >>> graph = InfluenceGraph(BSuMM(lookback=2)).fit(events[:30])
+    >>> sets = LabelSets(graph, coverage=0.8).fit(events[30:])
+    >>> sets.predict_next([["A"], ["A", "B"]])
+    (('B',), ('C', 'D'))
 
     References: Lee, Barber, Willett, "Distribution-free inference with hierarchical data" (2023), for
     sequences instead of single events; Romano, Sesia, Candès, "Classification with valid and adaptive

@@ -137,8 +137,8 @@ class Ranked(Halved):
         >>> from summarkov import BSuMM, InfluenceGraph, read_events
         >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> pairs = InfluenceGraph(BSuMM(lookback=1)).fit(events).ranking(events).pairs
-        >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:2]]
-        (9, [('A', 'B', True), ('B', 'C', True)])
+        >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
+        (9, [('A', 'B', True)])
         """
         source = self._resampled_source(events, sample_weight)
         return rank_pairs(list(self.models_.values()), source, self.confidence_)
