@@ -26,12 +26,12 @@ class Claimed:
 
 
 def examine_world(world: World, n: int) -> Claimed:
-    """Learn a graph with the paper's search, and claim edges in each of the ways.
+    """Learn a graph with default settings, and claim edges in each of the ways.
 
     A claim is true if the edge is, with its direction. ``n`` is the number of graphs from resampled data.
     About order are those edges that are not competition only, in the direction of order.
     """
-    graph = InfluenceGraph(BSuMM(lookback=LOOKBACK, false_edges=None)).fit(world.events)
+    graph = InfluenceGraph(BSuMM(lookback=LOOKBACK)).fit(world.events)
     order = graph.order_test(world.events)
     claims = {
         "an edge": {(e.influencer, e.target): e.ratio for e in graph.edges_},
@@ -74,7 +74,7 @@ def worlds_table(
         rows.append([name, *_cells(found)])
     return Section(
         "Worlds as they may be",
-        f"Means over {graphs} graphs of each world, the paper's search with look-back {LOOKBACK}. "
+        f"Means over {graphs} graphs of each world, default settings, look-back {LOOKBACK}. "
         "Of each way to be sure of an edge: how many false edges there are in a graph, and (of worlds with "
         "true edges) which share of what is claimed is true, with its 95% interval, and which share of the "
         "true edges is found. Competition counts as false unless it is called that.",

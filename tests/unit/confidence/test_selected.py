@@ -127,7 +127,7 @@ def test_graphs_tell_it_everywhere_and_keep_it(tmp_path) -> None:
     again = sm.load(tmp_path / "graph.json")
     assert again.edges_ == graph.edges_
     assert again.confidence_ == graph.confidence_
-    assert "is_narrow" in graph.edges_.to_frame().columns
+    assert "is_narrow" in graph.edges_.to_frame("pyarrow").column_names
 
 
 def test_a_file_must_give_corrected_ratios_to_edges_of_the_graph(tmp_path) -> None:
