@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +24,6 @@ class MemorySource(EventSource):
     The result does not depend on ``n_jobs``, the number of threads (None: one; -1: one per core), nor on
     where the data is cut.
     """
-
-    shuffles_together: ClassVar[int] = 10  # a pass is quick, and then progress is told
 
     def __init__(
         self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None

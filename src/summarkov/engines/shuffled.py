@@ -23,6 +23,8 @@ from summarkov.typing import CodeArray, HashArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5
+#: Shuffles that are counted in one pass over the data.
+_TOGETHER = 25
 #: Keys of sequences that are sorted at once.
 _KEYS_AT_ONCE = 1 << 24
 #: Where strata of positions may end; beyond the last all are one.
@@ -129,8 +131,8 @@ def count_shuffled(
     seeds_of = source.numbers() if _any_twice(keys) else keys
     parts: list[list[StateCounts]] = []
     everything = range(shuffles.n + 1)
-    for start in range(0, len(everything), source.shuffles_together):
-        some = tuple(everything[start : start + source.shuffles_together])
+    for start in range(0, len(everything), _TOGETHER):
+        some = tuple(everything[start : start + _TOGETHER])
         work = ShuffledWork(tuple(asked), shuffles, some, strata, seeds_of, source.numbers(), source.weights)
         parts.append(source.run(work))
         if progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,6 @@ class EventSource(ABC):
     memory: int  # bytes that counting may take at a time, wherever it is done
     scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
-    shuffles_together: ClassVar[int] = 25  # to a pass: many where a pass takes long
 
     @cached_property
     def label_counts(self) -> IntArray:
