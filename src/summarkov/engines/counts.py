@@ -21,7 +21,7 @@ class _Tables:
     @property
     def tables(self) -> tuple[IntArray, ...]:
         """All of them."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     @cached_property
     def _sums(self) -> tuple[IntArray, ...]:

@@ -115,7 +115,7 @@ class Tabular:
 
     def _columns(self) -> Mapping[str, Column]:
         """The columns of its frame."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def summary(self) -> Sheet:
         """What is most worth knowing, as a table that prints well and that notebooks show in HTML."""

@@ -236,7 +236,7 @@ class Resampled:
     @property
     def models_(self) -> dict[str, SummaryModel]:
         """The fitted model of every target."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def confidence(
         self,

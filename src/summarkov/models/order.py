@@ -232,7 +232,7 @@ class OrderTested:
     @property
     def models_(self) -> dict[str, SummaryModel]:
         """The fitted model of every target."""
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def order_test(
         self,

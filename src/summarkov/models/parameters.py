@@ -97,7 +97,7 @@ class Parameters:
         return self._sheet()
 
     def _sheet(self) -> Sheet:
-        raise NotImplementedError
+        raise NotImplementedError  # each class that takes this in has its own
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the summary; of an estimator that is not fitted, its parameters."""
