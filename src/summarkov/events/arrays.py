@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
+from summarkov.events.attributes import Attributes
 from summarkov.typing import CodeArray, IntArray
 
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
@@ -31,8 +32,35 @@ def frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> np
     return frozen.view()  # a view of a read-only array cannot be made writeable again
 
 
+def count_codes(codes: CodeArray, n: int) -> IntArray:
+    """How often each of the codes 0, 1, ..., n - 1 occurs; those of no label are left out."""
+    counts = np.zeros(n, np.int64)
+    for start in range(0, len(codes), 1 << 20):  # bincount copies what it counts
+        part = codes[start : start + (1 << 20)]
+        counts += np.bincount(part[part >= 0], minlength=n)
+    return counts
+
+
+def chosen_stretches(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
+    """Where the values of some of the stretches between offsets stand, and the offsets that these then have.
+
+    >>> places, offsets = chosen_stretches(np.array([0, 2, 5]), np.array([1, 0]))
+    >>> places.tolist(), offsets.tolist()
+    ([2, 3, 4, 0, 1], [0, 3, 5])
+    """
+    lengths = np.diff(offsets)[chosen]
+    found = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(lengths, out=found[1:])
+    within = np.arange(found[-1]) - np.repeat(found[:-1], lengths)
+    return np.repeat(offsets[:-1][chosen], lengths) + within, found
+
+
 def check_arrays(
-    codes: CodeArray, offsets: IntArray, labels: tuple[str, ...], ids: Sequence[str] | None
+    codes: CodeArray,
+    offsets: IntArray,
+    labels: tuple[str, ...],
+    ids: Sequence[str] | None,
+    attributes: Attributes | None,
 ) -> None:
     """Refuse arrays that are no sequences of events."""
     if any(not isinstance(label, str) for label in labels):
@@ -47,3 +75,8 @@ def check_arrays(
         raise DataError("codes must be one flat array of indices into labels")
     if ids is not None and len(ids) != len(offsets) - 1:
         raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")
+    if attributes is not None and len(attributes) != len(offsets) - 1:
+        raise DataError(f"there are {len(offsets) - 1} sequences but attributes of {len(attributes)}")
+    clash = set() if attributes is None else set(attributes.names) & set(labels)
+    if clash:
+        raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")

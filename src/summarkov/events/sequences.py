@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.arrays import check_arrays, frozen
+from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen
+from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, describe
 from summarkov.events.prepare import (
     END,
@@ -24,7 +25,7 @@ from summarkov.events.prepare import (
 )
 from summarkov.events.vocabulary import (
     check_unknown,
-    iterate,
+    coded_lists,
     label_text,
     refuse_unknown_labels,
     translation,
@@ -52,6 +53,8 @@ class EventSequences:
         The vocabulary, sorted and without repeats. It may hold labels that never occur.
     ids : sequence of str, optional
         A name for every sequence; ``0``, ``1``, ... if not given.
+    attributes : Attributes, optional
+        What holds of every sequence as a whole, such as a region.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
 
@@ -64,11 +67,12 @@ class EventSequences:
     [['A', 'A', 'C', 'B']]
     """
 
-    __slots__ = ("_ids", "_index", "codes", "labels", "offsets", "tied_order")
+    __slots__ = ("_ids", "_index", "attributes", "codes", "labels", "offsets", "tied_order")
 
     codes: CodeArray
     offsets: IntArray
     labels: tuple[str, ...]
+    attributes: Attributes | None
     tied_order: int
 
     def __init__(
@@ -78,25 +82,27 @@ class EventSequences:
         labels: Sequence[str],
         ids: Sequence[str] | None = None,
         *,
+        attributes: Attributes | None = None,
         tied_order: int = 0,
     ) -> None:
         codes = frozen(codes, np.int32, "codes")
         offsets = frozen(offsets, np.int64, "offsets")
         labels = tuple(labels)
-        check_arrays(codes, offsets, labels, ids)
+        check_arrays(codes, offsets, labels, ids, attributes)
         set_ = object.__setattr__
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
         set_(self, "labels", labels)
         set_(self, "_ids", None if ids is None else tuple(ids))
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
+        set_(self, "attributes", attributes)
         set_(self, "tied_order", tied_order)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(EventSequences, tied_order=self.tied_order)
+        made = partial(EventSequences, attributes=self.attributes, tied_order=self.tied_order)
         return made, (self.codes, self.offsets, self.labels, self._ids)
 
     _ids: tuple[str, ...] | None
@@ -115,18 +121,7 @@ class EventSequences:
         >>> EventSequences.from_lists([[3, 1], ["2"]], labels=[1, 2, 3, 4]).labels
         ('1', '2', '3', '4')
         """
-        texts = [[label_text(event) for event in iterate(sequence)] for sequence in iterate(sequences)]
-        if labels is None:
-            vocabulary = sorted({label for text in texts for label in text})
-        else:
-            vocabulary = vocabulary_of(labels)
-        index = {label: code for code, label in enumerate(vocabulary)}
-        try:
-            codes = np.fromiter((index[label] for text in texts for label in text), dtype=np.int32)
-        except KeyError as missing:
-            raise UnknownLabelError(missing.args[0], vocabulary) from None
-        offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-        np.cumsum([len(text) for text in texts], out=offsets[1:])
+        codes, offsets, vocabulary = coded_lists(sequences, labels)
         return cls(codes, offsets, vocabulary, ids)
 
     # ------------------------------------------------------------------ size and parts
@@ -162,11 +157,7 @@ class EventSequences:
     @property
     def label_counts(self) -> IntArray:
         """How often every label of the vocabulary occurs."""
-        counts = np.zeros(len(self.labels), np.int64)
-        for start in range(0, len(self.codes), 1 << 20):  # bincount copies what it counts
-            part = self.codes[start : start + (1 << 20)]
-            counts += np.bincount(part[part >= 0], minlength=len(counts))
-        return counts
+        return count_codes(self.codes, len(self.labels))
 
     def __repr__(self) -> str:
         return f"EventSequences({len(self)} sequences, {self.n_events} events, {len(self.labels)} labels)"
@@ -179,6 +170,7 @@ class EventSequences:
             and np.array_equal(self.offsets, other.offsets)
             and np.array_equal(self.codes, other.codes)
             and self.ids == other.ids
+            and self.attributes == other.attributes
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -190,13 +182,20 @@ class EventSequences:
         chosen = np.atleast_1d(np.arange(len(self))[which])
         if chosen.ndim != 1:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
-        lengths = self.lengths[chosen]
-        offsets = np.zeros(len(chosen) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-        codes = self.codes[np.repeat(self.offsets[:-1][chosen], lengths) + within]
+        places, offsets = chosen_stretches(self.offsets, chosen)
         ids = self.ids
-        return EventSequences(codes, offsets, self.labels, [ids[s] for s in chosen])
+        attributes = None if self.attributes is None else self.attributes[chosen]
+        return EventSequences(
+            self.codes[places], offsets, self.labels, [ids[s] for s in chosen], attributes=attributes
+        )
+
+    def _with(
+        self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], *, tied_order: int = 0
+    ) -> EventSequences:
+        """The same sequences, with other events."""
+        return EventSequences(
+            codes, offsets, labels, self._ids, attributes=self.attributes, tied_order=tied_order
+        )
 
     def __iter__(self) -> Iterator[list[str]]:
         """Every sequence as a list of labels."""
@@ -245,7 +244,7 @@ class EventSequences:
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         codes = translation(self.labels, labels)[self.codes]
-        return EventSequences(codes, self.offsets, labels, self._ids, tied_order=self.tied_order)
+        return self._with(codes, self.offsets, labels, tied_order=self.tied_order)
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
@@ -267,7 +266,7 @@ class EventSequences:
             self.code(label)  # refuses one that is not known
         codes = translation(self.labels, kept)[self.codes]
         before = np.concatenate([[0], np.cumsum(codes >= 0)])
-        return EventSequences(codes[codes >= 0], before[self.offsets], kept, self._ids)
+        return self._with(codes[codes >= 0], before[self.offsets], kept)
 
     # ------------------------------------------------------------------ prepare
 
@@ -298,7 +297,7 @@ class EventSequences:
         [['a', 'b', 'a'], ['a']]
         """
         self.refuse_unknown()
-        return EventSequences(*without_repeats(self.codes, self.offsets), self.labels, self._ids)
+        return self._with(*without_repeats(self.codes, self.offsets), self.labels)
 
     def add_end(self, label: str = END) -> EventSequences:
         """End every sequence with one more event, so that a model learns what comes before the end.
@@ -310,13 +309,13 @@ class EventSequences:
         refuse_known(label, self.labels, "label")
         more = self.recode(sorted([*self.labels, label]))
         codes, offsets = with_end(more.codes, self.offsets, more.code(label))
-        return EventSequences(codes, offsets, more.labels, self._ids, tied_order=self.tied_order)
+        return self._with(codes, offsets, more.labels, tied_order=self.tied_order)
 
     def _renamed(self, becomes: Sequence[str]) -> EventSequences:
         self.refuse_unknown()
         labels = sorted(set(becomes))
         codes = translation(becomes, labels)[self.codes]
-        return EventSequences(codes, self.offsets, labels, self._ids, tied_order=self.tied_order)
+        return self._with(codes, self.offsets, labels, tied_order=self.tied_order)
 
     # ------------------------------------------------------------------ split and look
 

@@ -72,6 +72,30 @@ def iterate(sequence: object) -> Iterable[object]:
     return sequence
 
 
+def coded_lists(
+    sequences: Iterable[Iterable[object]], labels: Iterable[object] | None
+) -> tuple[CodeArray, IntArray, list[str]]:
+    """The codes of lists of labels, where each list begins and the last ends, and the vocabulary.
+
+    >>> codes, offsets, labels = coded_lists([["b", 1], ["b"]], None)
+    >>> codes.tolist(), offsets.tolist(), labels
+    ([1, 0, 1], [0, 2, 3], ['1', 'b'])
+    """
+    texts = [[label_text(event) for event in iterate(sequence)] for sequence in iterate(sequences)]
+    if labels is None:
+        vocabulary = sorted({label for text in texts for label in text})
+    else:
+        vocabulary = vocabulary_of(labels)
+    index = {label: code for code, label in enumerate(vocabulary)}
+    try:
+        codes = np.fromiter((index[label] for text in texts for label in text), dtype=np.int32)
+    except KeyError as missing:
+        raise UnknownLabelError(missing.args[0], vocabulary) from None
+    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    return codes, offsets, vocabulary
+
+
 def translation(labels: Iterable[str], into: Sequence[str]) -> CodeArray:
     """The code of each label in another vocabulary, -1 if that does not hold it.
 

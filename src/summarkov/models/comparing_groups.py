@@ -18,6 +18,7 @@ from summarkov.confidence.comparing import (
 from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.attributes import join_attributes
 from summarkov.explain import (
     Contrast,
     EdgeDifference,
@@ -180,7 +181,8 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     labels = tuple(sorted({*first.labels, *second.labels}))
     first, second = first.recode(labels), second.recode(labels)
     offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_events])
-    return EventSequences(np.concatenate([first.codes, second.codes]), offsets, labels)
+    attributes = join_attributes([first.attributes, second.attributes])
+    return EventSequences(np.concatenate([first.codes, second.codes]), offsets, labels, attributes=attributes)
 
 
 def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
