@@ -1,6 +1,7 @@
 """What an analyst does next: evidence, filter, matrix, links, pictures and tables to take along."""
 
 import csv
+import itertools
 import math
 import xml.etree.ElementTree
 from pathlib import Path
@@ -46,7 +47,6 @@ GEOMETRY = """() => {
     const under = [...names.values()].some((box) => outside(box, ...tip) === 0);
     let through = 0;
     for (const [code, box] of names) {
-      if (code === from || code === to) continue;
       for (let at = 0; at < line.getTotalLength(); at += 3) {
         const point = line.getPointAtLength(at);
         if (outside(box, point.x, point.y) === 0) { through++; break; }
@@ -58,15 +58,23 @@ GEOMETRY = """() => {
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_lines_end_at_their_labels_and_keep_off_other_names(
+def test_lines_end_at_their_labels_and_keep_off_names(
     visit: Any, graph: sm.InfluenceGraph, width: int
 ) -> None:
-    lines = visit(graph, width=width).evaluate(GEOMETRY)
+    page = visit(graph, width=width)
+    lines = page.evaluate(GEOMETRY)
     assert len(lines) == len(graph.edges_)
     for line in lines:
         assert line["loop"] or -1 <= line["gap"] <= 6, line
         assert not line["under"]
     assert sum(line["through"] for line in lines) <= (0 if width == 1280 else 2)
+    for kind in (".name", ".times:not(.hidden)"):  # nothing that is written lies upon another
+        boxes = page.locator(f"#picture {kind}").evaluate_all(
+            "all => all.map((e) => e.getBoundingClientRect()).map((b) => [b.left, b.top, b.right, b.bottom])"
+        )
+        assert len(boxes) >= 5
+        for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+            assert min(c, g) - max(a, e) <= 2 or min(d, h) - max(b, f) <= 4, (kind, width)
 
 
 def test_one_filter_for_graph_list_matrix_and_table(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -135,7 +143,7 @@ def test_the_page_says_of_edges_what_the_library_says(visit: Any, graph: sm.Infl
 
 def test_the_address_tells_what_is_seen(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    node(page, graph, "purchase").click()
+    node(page, graph, "purchase").locator("circle").click()
     page.click("#view-matrix")
     page.click("#tab-whatif")
     page.fill("#next", "add to cart")
@@ -209,7 +217,7 @@ def test_each_tab_keeps_its_place(visit: Any, graph: sm.InfluenceGraph) -> None:
 
 def test_a_sequence_with_the_probability_along_it(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph, events=EVENTS, sequences=5)
-    node(page, graph, "purchase").click()
+    node(page, graph, "purchase").locator("circle").click()
     page.click("#tab-sequences")
     assert "5 sequences of the data are part of this page" in page.locator("#panel-sequences").inner_text()
     page.select_option("#which-sequence", "4")
@@ -238,3 +246,34 @@ def test_from_an_edge_to_the_sequences_behind_it(visit: Any, graph: sm.Influence
     at = int(page.locator(".events .asked [data-at]").get_attribute("data-at"))
     assert sequence[at] == edge.target
     assert edge.influencer in sequence[max(0, at - 5) : at]
+
+
+def test_arrow_keys_go_from_mark_to_mark_in_the_matrix(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.click("#view-matrix")
+    assert page.locator('#matrix [tabindex="0"]').count() == 1
+    page.locator('#matrix [tabindex="0"]').focus()
+    cell = "document.activeElement.dataset.cell.split(' ').map(Number)"
+    column = page.evaluate("document.activeElement.getBoundingClientRect().x")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getBoundingClientRect().x") > column
+    influencer, target = (graph.labels_[code] for code in page.evaluate(cell))
+    assert page.locator("#tip").inner_text().startswith(f"{influencer} → {target}")
+    page.keyboard.press("Enter")
+    assert heading(page) == target
+    said = "itself" if influencer == target else target
+    assert page.locator(".card h3").inner_text() == f"{influencer} → {said}"
+    assert [graph.labels_[code] for code in page.evaluate(cell)] == [influencer, target]  # the focus stays
+
+
+def test_grey_influences_stand_apart(visit: Any) -> None:
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+    graph.order_test(EVENTS)
+    room = [edge for edge in graph.edges_ if edge.faint == "competition only"]
+    assert room
+    page = visit(graph)
+    said = page.locator("#panel-label .apart").all_inner_texts()
+    assert any(text.startswith("Competition only, no more than the room") for text in said)
+    assert page.locator("#picture .edge.room").count() == len(room)
+    assert "competition only" in page.locator("#legend").inner_text()
+    assert page.locator("#panel-label .influences li.room").count() == len(room)

@@ -35,7 +35,7 @@ def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGr
 
 def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    node(page, graph, "purchase").click()
+    node(page, graph, "purchase").locator("circle").click()
     assert heading(page) == "purchase"
     table = graph.models_["purchase"].table_
     rows = page.locator("#panel-label tbody.states tr")
@@ -175,7 +175,7 @@ def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
 def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     page.click("#tab-whatif")
-    node(page, graph, "add to cart").click()
+    node(page, graph, "add to cart").locator("circle").click()
     page.locator(".forecast .link", has_text="page error").click()
     assert history(page) == ["add to cart", "page error"]
     after = sm.read_events([["add to cart", "page error", "browse"]], labels=graph.labels_)
@@ -197,7 +197,7 @@ def test_a_history_by_clicks(visit: Any, graph: sm.InfluenceGraph) -> None:
 
 def test_leaving_a_label_leaves_the_panel_where_it_is(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
-    node(page, graph, "purchase").click()
+    node(page, graph, "purchase").locator("circle").click()
     page.click("#tab-whatif")
     page.keyboard.press("Escape")
     assert page.locator("#picture .chosen").count() == 0
@@ -258,7 +258,7 @@ def test_patterns_and_what_a_mixed_influence_depends_on(visit: Any) -> None:
 def test_a_tree_with_its_rules(visit: Any) -> None:
     graph = sm.InfluenceGraph(sm.TreeSuMM(gamma=0.3), targets=["purchase"]).fit(EVENTS)
     page = visit(graph)
-    node(page, graph, "purchase").click()
+    node(page, graph, "purchase").locator("circle").click()
     model = graph.models_["purchase"]
     assert len(model.table_) > 2
     leaves = page.locator("#panel-label .tree .leaf").all_inner_texts()

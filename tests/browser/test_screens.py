@@ -50,9 +50,9 @@ def test_a_narrow_screen(visit: Any, graph: sm.InfluenceGraph) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     stage = page.locator("#stage").bounding_box()
     assert stage["height"] > 300
-    node(page, graph, "purchase").tap()
+    node(page, graph, "purchase").locator("circle").tap()
     page.tap("#tab-label")
-    node(page, graph, "purchase").tap()
+    node(page, graph, "purchase").locator("circle").tap()
     assert heading(page) == "purchase"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -30,7 +30,7 @@ from summarkov.report.target import target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
 from summarkov.text.passages import in_codes_of
 
-#: A graph of more edges than this starts with its surest ones, this many of them.
+#: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60
 #: More states than this make a page that no browser opens with pleasure.
 MOST_STATES = 300_000
@@ -60,8 +60,7 @@ def content(
         events = found.events
     read = None if events is None else read_events(events)
     targets = [target_content(each) for each in models]
-    evidence = sorted((edge[3] for edge in edges), reverse=True)
-    start = evidence[SUREST - 1] if len(edges) > MANY_EDGES else 0
+    start = _start([edge[3] for edge in edges])
     return {
         "title": title,
         "version": __version__,
@@ -81,6 +80,19 @@ def content(
         "states": _shared(targets),
         "targets": targets,
     }
+
+
+def _start(evidence: Sequence[float]) -> float:
+    """The least evidence of edges that a page starts with: of many the surest, grey ones not among them.
+
+    >>> _start([0.0] * 50 + [0.5] * 20 + [0.2] * 40), _start([0.0] * 90 + [0.5] * 20), _start([0.0, 0.5])
+    (0.2, 0.5, 0)
+    """
+    if len(evidence) <= MANY_EDGES:
+        return 0
+    return sorted(evidence, reverse=True)[SUREST - 1] or min(
+        (each for each in evidence if each > 0), default=0
+    )
 
 
 def layout_edges(

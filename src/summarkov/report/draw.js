@@ -33,8 +33,8 @@ function makeEdge(edge) {
 function build() {
   picture.append(...Object.values(layers));
   for (const code of everyone) {
-    const group = shape("g", { class: "node", tabindex: "-1", role: "button", "data-code": code, "aria-label": nodeWords(code) });
-    const text = shape("text", { class: "name", "font-size": nameSize });
+    const group = shape("g", { class: "node", tabindex: "-1", role: "button", "data-code": code, "aria-label": nodeWords(code, names[code]) });
+    const text = shape("g", { class: "name" });
     const sign = shape("text", { class: "sign", y: "4" });  // of what a history changes
     group.append(shape("circle", { r: radius(code).toFixed(1) }), text, sign);
     const note = (x, y) => showTip([make("div", {}, name(code)), nodeNumbers(code)], x, y);
@@ -66,15 +66,16 @@ function explain() {
   if (chainTargets) items.push("Squares: the larger, the more often the label of the column comes next after that of the row.");
   else if (!edges.length) items.push(model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw.");
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
-  const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))];
-  if (greys.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${greys.join(" or ")}`]);
+  const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "competition only");
+  if (other.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${other.join(" or ")}`]);
+  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint room"), "competition only: the room that others take"]);
   if (largest > 0) items.push([isMatrix ? "size" : "width", ": the factor that is sure, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
   if (edges.length && !isMatrix) items.push(["×2: twice as likely after it, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));
 }
 
 const nodeNumbers = (code) => `${percent(rate(code))} of events (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
-const nodeWords = (code) => `${names[code]}, ${nodeNumbers(code)}`;
+const nodeWords = (code, seen) => `${seen === names[code] ? "" : `${seen}, in full `}${names[code]}, ${nodeNumbers(code)}`;
 
 const touches = (edge) => state.chosen === edge.from || state.chosen === edge.to;
 const adding = () => picture.classList.contains("adding");
@@ -82,10 +83,13 @@ const gathered = () => many && state.chosen !== null;
 let shown = [];  // the labels in the picture
 
 // What is shown: the edges that pass the filter, at most a given number; with a chosen label its own, the others faded
-// or, in a large graph, gone.
+// or, in a large graph, gone. A large graph leaves out labels that influence only themselves: the lists have these.
 function choose() {
   const own = (edge) => state.chosen !== null && touches(edge);
-  const drawn = new Set(edges.filter((edge) => passes(edge) && (!gathered() || (own(edge) && [edge.from, edge.to].every((code) => code === state.chosen || sides.has(code))))).slice(0, mostDrawn).map((edge) => edge.number));
+  const passing = edges.filter((edge) => passes(edge) && (!gathered() || (own(edge) && [edge.from, edge.to].every((code) => code === state.chosen || sides.has(code)))));
+  const joined = new Set(passing.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
+  const alone = many && state.chosen === null && joined.size ? passing.filter((edge) => !joined.has(edge.from)) : [];
+  const drawn = new Set(passing.filter((edge) => !alone.includes(edge)).slice(0, mostDrawn).map((edge) => edge.number));
   if (state.edge !== null) drawn.add(state.edge);
   const near = new Set(state.chosen === null ? [] : [state.chosen]), linked = new Set(near);
   for (const edge of edges) {
@@ -112,64 +116,28 @@ function choose() {
     group.setAttribute("aria-pressed", code === state.chosen);
   });
   if (!there.has(stop)) stopAt(state.chosen ?? shown[0] ?? 0);
-  tellShown(drawn.size);
+  tellShown(drawn.size, alone.length);
 }
 
-function tellShown(n) {
+function tellShown(n, alone) {
   const passing = edges.filter(passes).length, all = edges.length;
   const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "influence")} pass the filter` : plural(all, "influence");
-  const cut = state.chosen === null && n < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
-  const away = state.chosen === null && shown.length < labels.length ? `; ${plural(labels.length - shown.length, "label")} without any not drawn` : "";
+  const cut = state.chosen === null && n + alone < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
+  const itself = alone ? `; ${plural(alone, "label")} with an influence only on ${alone === 1 ? "itself" : "themselves"} not drawn` : "";
+  const away = state.chosen === null && shown.length + alone < labels.length ? `; ${plural(labels.length - shown.length - alone, "label")} without any not drawn` : "";
   const its = state.chosen === null ? "" : `: ${number(incoming[state.chosen].filter(passes).length)} in, ${number(outgoing[state.chosen].filter(passes).length)} out${gathered() && n < incoming[state.chosen].filter(passes).length + outgoing[state.chosen].filter((edge) => passes(edge) && edge.from !== edge.to).length ? " (the surest are drawn)" : ""}`;
-  document.getElementById("shown").replaceChildren(words, cut, away, ...(its ? ["; ", name(state.chosen), its] : []));
+  document.getElementById("shown").replaceChildren(words, cut, itself, away, ...(its ? ["; ", name(state.chosen), its] : []));
   document.getElementById("leave").hidden = state.chosen === null;
 }
 
 function draw() {
   if (!shown.length) return;
   keepInView(shown);
-  const size = Math.min(1.25, Math.max(0.6, Math.sqrt(view.scale)));
-  const outlines = drawNodes(size);
-  drawEdges(outlines);
-}
-
-// Circles, and names below them; or above or beside where there is more room; or not, if there are very many.
-function drawNodes(size) {
-  const outlines = [], taken = new Grid();
-  for (const code of shown) {
-    const [x, y] = onScreen(code), r = radius(code) * size;
-    outlines[code] = { x, y, r, box: null };
-    taken.add([x - r, y - r, x + r, y + r], code);
-    const loops = drawnEdges[edgeBetween.get(code * labels.length + code)?.number];
-    outlines[code].loops = loops !== undefined && !loops.line.classList.contains("gone");
-    if (outlines[code].loops) taken.add([x - r, y - r - loopHeight, x + r, y - r], code);
-  }
-  const order = [...shown].sort((a, b) => (b === state.chosen) - (a === state.chosen) || model.n[b] - model.n[a] || a - b);
-  for (const code of order) {
-    const group = drawnNodes[code], outline = outlines[code], { x, y, r } = outline;
-    const side = sides.get(code) ?? 0, text = side ? gatheredName(code) : written[code];
-    const half = (side ? widthOf(text) : widths[code]) / 2, next = r + 5 + half;
-    const spots = side ? [[side * next, 4.5]] : [[0, r + 14], [0, -r - (outline.loops ? loopHeight + 2 : 6)], [next, 4.5], [-next, 4.5], [half, r + 11], [-half, r + 11]];
-    const boxes = spots.map(([dx, dy]) => [x + dx - half, y + dy - 11, x + dx + half, y + dy + 4]);
-    const isIn = (box) => (box[0] >= 0 && box[2] <= screen.width) || x < 0 || x > screen.width;
-    const meets = boxes.map((box) => (isIn(box) ? 0 : 0.5) + taken.meets(box, code)), fewest = Math.min(...meets);
-    const spot = meets.indexOf(fewest), isNamed = fewest < 1 || side || shown.length <= mostNames || code === state.chosen;
-    group.setAttribute("transform", `translate(${put([x, y])})`);
-    group.children[0].setAttribute("r", r.toFixed(1));
-    group.children[1].setAttribute("x", spots[spot][0].toFixed(1));
-    group.children[1].setAttribute("y", spots[spot][1].toFixed(1));
-    if (group.children[1].textContent !== text) group.children[1].textContent = text;
-    group.classList.toggle("crowded", !isNamed);
-    if (!isNamed) continue;
-    outline.box = boxes[spot];
-    taken.add(boxes[spot], code);
-  }
-  outlines.taken = taken;
-  return outlines;
-}
-
-function drawEdges(outlines) {
   const lines = drawnEdges.filter((each) => each && !each.line.classList.contains("gone"));
+  drawEdges(lines, drawNodes(sizeAt(view.scale), lines));
+}
+
+function drawEdges(lines, outlines) {
   const tell = lines.filter(({ line }) => !line.classList.contains("faded")).length <= 45 || view.scale > 1.5;
   const spots = [], tries = lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
   for (const { edge, line, head, hit, factor } of lines) {
@@ -187,12 +155,12 @@ function drawEdges(outlines) {
   for (const [factor, along] of spots) {
     const half = 3.5 * factor.textContent.length + 4;
     const boxAt = ([x, y]) => [x - half, y - 7, x + half, y + 7];
-    const free = along.find((spot) => outlines.taken.meets(boxAt(spot)) === 0);
+    const free = along.find((spot) => outlines.taken.meets(boxAt(spot)) === 0 && boxAt(spot)[1] > 0);
     factor.classList.toggle("hidden", free === undefined);
     if (free === undefined) continue;
     factor.setAttribute("x", free[0].toFixed(1));
     factor.setAttribute("y", free[1].toFixed(1));
-    outlines.taken.add(boxAt(free));
+    outlines.taken.add(boxAt(free), factor);
   }
 }
 

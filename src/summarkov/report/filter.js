@@ -6,6 +6,7 @@ const kinds = {
   inhibits: { says: "inhibiting", of: (edge) => edge.effect === "inhibits" },
   order: { says: "about order", of: (edge) => edge.order === "about order" },
   clear: { says: "without grey ones", of: (edge) => !edge.faint },
+  others: { says: "between two labels", of: (edge) => edge.from !== edge.to },
 };
 const passes = (edge) => edge.evidence >= filter.least - 1e-9 && (edge.confidence === undefined || edge.confidence >= filter.sure - 1e-9) && kinds[filter.show].of(edge);
 

@@ -55,7 +55,7 @@ function gestures(click) {
     if (event.key in steps && event.shiftKey) {
       view.x += (60 * steps[event.key][0]) / view.scale;
       view.y += (60 * steps[event.key][1]) / view.scale;
-    } else if (event.key in steps && code !== null) drawnNodes[nextTo(code, steps[event.key])].focus();
+    } else if (event.key in steps && code !== null) drawnNodes[nearest(shown.map((each) => [each, ...onScreen(each)]), code, steps[event.key])].focus();
     else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
     else if (event.key === "0") settle();
@@ -76,15 +76,14 @@ function stopAt(code) {
   drawnNodes[stop]?.setAttribute("tabindex", "0");
 }
 
-// The nearest label in a direction; what lies off to the side counts as farther. Itself if there is none.
-function nextTo(code, [right, down]) {
-  const [x, y] = onScreen(code);
-  let best = code, least = Infinity;
-  for (const other of shown) {
-    const [dx, dy] = [0, 1].map((i) => onScreen(other)[i] - [x, y][i]);
-    const ahead = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
-    const far = ahead + 2 * aside;
-    if (other !== code && ahead > 0 && aside <= 2 * ahead && far < least) { best = other; least = far; }
+// The nearest of some spots (what it is, x, y) in a direction from one of them, what lies off to the side counting as
+// farther; itself if there is none.
+function nearest(spots, from, [right, down]) {
+  const [, x, y] = spots.find(([each]) => each === from);
+  let best = from, least = Infinity;
+  for (const [each, left, top] of spots) {
+    const dx = left - x, dy = top - y, ahead = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
+    if (each !== from && ahead > 0 && aside <= 2 * ahead && ahead + 2 * aside < least) { best = each; least = ahead + 2 * aside; }
   }
   return best;
 }

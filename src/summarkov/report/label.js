@@ -4,14 +4,17 @@ const labelPanel = document.getElementById("panel-label");
 // Whether a model tells single labels apart, or looks at the last events as they are.
 const byLabel = (target) => target.summary.reach !== undefined;
 
-// Influences in the order of their evidence, labels on themselves apart; what the filter hides is counted.
+// Why influences stand apart in lists.
+const apart = { itself: "On itself:", "competition only": "Competition only, no more than the room that other labels take:", "company only": "Company only, shuffled sequences show these too:", "thin evidence": "Thin evidence, fewer than 10 hits or fewer than 5 sequences:" };
+const apartAs = (edge) => edge.faint || (edge.from === edge.to ? "itself" : "");
+
+// Influences in the order of their evidence, labels on themselves and grey ones apart; what the filter hides is counted.
 function edgeList(found, item) {
-  const passing = found.filter(passes), others = passing.filter((edge) => edge.from !== edge.to), own = passing.filter((edge) => edge.from === edge.to);
+  const passing = found.filter(passes), hides = found.length - passing.length;
   const list = (some) => { const box = make("ul", { class: "influences" }), more = firstOf(some, 30, box, (edge) => make("li", { class: classOf(edge) }, item(edge))); return [box, more ?? ""]; };
-  const hides = found.length - passing.length;
+  const part = (why) => { const some = passing.filter((edge) => apartAs(edge) === why); return some.length ? [why ? make("p", { class: "apart" }, apart[why]) : "", ...list(some)] : []; };
   return [
-    ...(others.length ? list(others) : []),
-    ...(own.length ? [make("p", { class: "apart" }, "On itself:"), ...list(own)] : []),
+    ...["", ...Object.keys(apart)].flatMap(part),
     hides ? make("p", { class: "key hides" }, `The filter hides ${plural(hides, "influence")}. `, make("button", { type: "button", class: "link no-print", onclick: () => { everythingPasses(); filterChanged(); } }, "Show all")) : "",
   ];
 }
@@ -33,7 +36,7 @@ function patternsOf(target, code) {
 
 function influencedBy(code) {
   if (!outgoing[code].length) return [make("p", { class: "quiet" }, "It was found to influence no label.")];
-  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, edge.faint ? make("span", { class: "quiet" }, ` ${edge.faint}`) : "", " ", evidenceButton(edge)]);
+  return edgeList(outgoing[code], (edge) => [nameButton(edge.to, open), ` ${change(edge)} ${times(edge) || "(unclear)"}`, " ", evidenceButton(edge)]);
 }
 
 const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
@@ -65,7 +68,7 @@ function showAll() {
     make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
     ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
       ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${change(edge)}, ${times(edge) || "direction not clear"} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1; grey ones come last.")] : []),
+      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.")] : []),
     make("h3", {}, "All labels"),
     labelList());
 }

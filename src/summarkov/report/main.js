@@ -101,6 +101,7 @@ function start() {
   measure();
   build();
   gestures(clicked);
+  matrixKeys();
   choose();
   arrange(shown);  // before there is much on the page, so that measuring it is quick
   settle();

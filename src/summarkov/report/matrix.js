@@ -31,10 +31,11 @@ function drawMatrix() {
   const passing = edges.filter((edge) => passes(edge) && (state.chosen === null || touches(edge)));
   const [rows, columns, cells] = chainTargets ? transitions() : [...matrixSides(passing), passing];
   const row = new Map(rows.map((code, i) => [code, i])), column = new Map(columns.map((code, i) => [code, i]));
-  const isDense = rows.length > 40 || columns.length > 40, size = isDense ? 14 : 22, cut = 20, slant = isDense ? 65 : 45;
-  const written = (code) => shortened(names[code], cut);
-  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14)), top = Math.max(50, ...columns.map((code) => Math.sin((slant * Math.PI) / 180) * widthOf(written(code)) + 24));
-  const width = left + columns.length * size + 90, height = top + rows.length * size + 24;
+  const written = (code) => shortened(names[code], screen.width < 560 ? 13 : 20), longest = Math.max(40, ...columns.map((code) => widthOf(written(code))));
+  const left = Math.max(60, ...rows.map((code) => widthOf(written(code)) + 14));
+  const size = Math.max(14, Math.min(22, Math.floor((screen.width - left - 0.7 * longest - 20) / Math.max(columns.length, 1))));  // so that it fits, if it can be read then
+  const slant = size < 17 ? 65 : 45, [aside, above] = [Math.cos, Math.sin].map((of) => of((slant * Math.PI) / 180) * longest), top = above + 24;
+  const width = left + columns.length * size + aside, height = top + rows.length * size + 24;
   for (const [key, value] of [["width", width], ["height", height], ["viewBox", `0 0 ${width} ${height}`]]) matrix.setAttribute(key, value);
   const lines = shape("g"), marks = shape("g"), texts = shape("g");
   const x = (code) => left + (column.get(code) + 0.5) * size, y = (code) => top + (row.get(code) + 0.5) * size;
@@ -51,7 +52,43 @@ function drawMatrix() {
     marks.append(...(chainTargets ? transitionMark(cell, x(cell.to), y(cell.from), size) : edgeMark(cell, x(cell.to), y(cell.from), size)));
   }
   texts.append(worded("influencer ↓  target →", left - 6, top - 8, "end"));
+  const had = matrix.contains(document.activeElement) ? document.activeElement.dataset.cell : null;
   matrix.replaceChildren(lines, marks, texts);
+  const stops = [...marks.querySelectorAll(".hit")], again = stops.find((each) => each.dataset.cell === had);
+  (again ?? stops[0])?.setAttribute("tabindex", "0");
+  again?.focus({ preventScroll: true });
+}
+
+// A cell to point at, to click and to reach by keyboard: one stop of Tab, from which arrow keys go on.
+function matrixHit({ from, to }, x, y, size, words, action) {
+  const hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size, tabindex: -1, "data-cell": `${from} ${to}`, role: action ? "button" : "img" });
+  const note = (left, top) => showTip([make("div", {}, name(from), " → ", name(to)), words], left, top);
+  hit.addEventListener("pointermove", (event) => note(event.clientX, event.clientY));
+  hit.addEventListener("pointerleave", hideTip);
+  hit.addEventListener("focus", () => {
+    if (!hit.matches(":focus-visible")) return;
+    const box = hit.getBoundingClientRect();
+    note(box.right, box.bottom - 10);
+  });
+  hit.addEventListener("blur", hideTip);
+  hit.addEventListener("click", () => action?.());
+  return hit;
+}
+
+function matrixKeys() {
+  matrix.addEventListener("keydown", (event) => {
+    const hit = event.target.closest(".hit");
+    if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in steps) {
+      const spots = [...matrix.querySelectorAll(".hit")].map((each) => [each, ...["x", "y"].map((side) => Number(each.getAttribute(side)))]);
+      const next = nearest(spots, hit, steps[event.key]);
+      hit.setAttribute("tabindex", "-1");
+      next.setAttribute("tabindex", "0");
+      next.focus();
+    } else if (event.key === "Enter" || event.key === " ") hit.dispatchEvent(new MouseEvent("click"));
+    else return;
+    event.preventDefault();
+  });
 }
 
 function matrixName(code, attributes, text) {
@@ -65,26 +102,25 @@ function matrixName(code, attributes, text) {
 
 // A disc for what amplifies, a ring for what inhibits, a diamond for what is mixed, a dot for what is not clear:
 // the larger, the larger the factor that is sure.
-function markOf(effect, x, y, r, more = "") {
-  const attributes = { class: `mark ${effect} ${more}` };
+function markOf(look, x, y, r, more = "") {
+  const attributes = { class: `mark ${look} ${more}` }, [effect] = look.split(" ");
   if (effect === "mixed") return shape("path", { ...attributes, d: `M${x - r},${y} L${x},${y - r} L${x + r},${y} L${x},${y + r} Z` });
   return shape("circle", { ...attributes, cx: x, cy: y, r: effect === "unclear" ? 1.5 : effect === "inhibits" ? Math.max(r - 1, 2) : r });
 }
 
 function edgeMark(edge, x, y, size) {
   const r = Math.max(edge.effect === "mixed" ? 4.5 : 2.5, size * 0.46 * Math.sqrt(largest ? edge.evidence / largest : 0));
-  const mark = markOf(edge.effect, x, y, r, `${edge.faint ? "faint" : ""} ${edge.number === state.edge ? "asked" : ""}`);
-  const hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size, "data-edge": edge.number, role: "img", "aria-label": shortWords(edge) });
-  hit.addEventListener("click", () => openEdge(edge));
-  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(edge.from), " → ", name(edge.to)), edgeWords(edge)], event.clientX, event.clientY));
-  hit.addEventListener("pointerleave", hideTip);
+  const mark = markOf(classOf(edge), x, y, r, edge.number === state.edge ? "asked" : "");
+  const hit = matrixHit(edge, x, y, size, edgeWords(edge), () => openEdge(edge));
+  hit.setAttribute("data-edge", edge.number);
+  hit.setAttribute("aria-label", shortWords(edge));
   return [mark, hit];
 }
 
 function transitionMark(cell, x, y, size) {
-  const inset = (size / 2 - 1) * Math.sqrt(cell.p), hit = shape("rect", { class: "hit", x: x - size / 2, y: y - size / 2, width: size, height: size });
-  hit.addEventListener("pointermove", (event) => showTip([make("div", {}, name(cell.from), " → ", name(cell.to)), `${percent(cell.p)} of the events after it (seen ${number(cell.n)} times)`], event.clientX, event.clientY));
-  hit.addEventListener("pointerleave", hideTip);
+  const inset = (size / 2 - 1) * Math.sqrt(cell.p), words = `${percent(cell.p)} of the events after it (seen ${number(cell.n)} times)`;
+  const hit = matrixHit(cell, x, y, size, words);
+  hit.setAttribute("aria-label", `${names[cell.from]}, then ${names[cell.to]}: ${words}`);
   return [shape("rect", { class: "mark amplifies", x: x - inset, y: y - inset, width: 2 * inset, height: 2 * inset }), hit];
 }
 

@@ -17,10 +17,10 @@ class Grid {
       this.cells.get(key).push(added);
     }
   }
-  // How many of others a box meets.
+  // How many other owners' boxes a box meets.
   meets(box, owner) {
     const found = new Set();
-    for (const key of this.keys(box)) for (const other of this.cells.get(key) ?? []) if (other.owner !== owner && meet(box, other.box)) found.add(other);
+    for (const key of this.keys(box)) for (const other of this.cells.get(key) ?? []) if (other.owner !== owner && meet(box, other.box)) found.add(other.owner);
     return found.size;
   }
   at(x, y) { return this.cells.get(Math.floor(x / this.size) * 65537 + Math.floor(y / this.size)) ?? []; }
@@ -34,33 +34,30 @@ function pointOf([a, c, b], t) {
   return [u * a[0] + v * c[0] + w * b[0], u * a[1] + v * c[1] + w * b[1]];
 }
 
-// How far along a bend a test first fails, seen from one of its ends.
-function passed(bend, test, from, to, steps) {
-  let last = from;
-  for (let i = 1; i <= steps; i++) {
-    const t = from + ((to - from) * i) / steps;
-    if (test(pointOf(bend, t))) { last = t; continue; }
-    let [within, beyond] = [last, t];
-    for (let halving = 0; halving < 7; halving++) {
-      const middle = (within + beyond) / 2;
-      if (test(pointOf(bend, middle))) within = middle; else beyond = middle;
-    }
-    return beyond;
+// Where on a bend a test changes its answer, between a place where it holds and one where it does not.
+function border(bend, test, within, beyond) {
+  for (let halving = 0; halving < 7; halving++) {
+    const middle = (within + beyond) / 2;
+    if (test(pointOf(bend, middle))) within = middle; else beyond = middle;
   }
-  return null;
+  return beyond;
 }
 
-// The part of a bend between two outlines: from the rim of one to the rim of the other, where the tip is, and
-// the place before it where the line gives way to its head.
+// The part of a bend between two outlines: from where it leaves one for good to where it first meets the other, which is
+// the tip, and the place before it where the line gives way to its head. Null if they leave no room for it.
 function between(bend, from, to, head) {
   const far = Math.hypot(bend[0][0] - bend[2][0], bend[0][1] - bend[2][1]);
-  const steps = Math.max(12, Math.min(80, Math.ceil(far / 8)));
-  const start = passed(bend, (point) => isInside(from, point, 1), 0, 1, steps);
-  const end = passed(bend, (point) => isInside(to, point, 2), 1, 0, steps);
-  if (start === null || end === null || start >= end) return null;
-  const tip = pointOf(bend, end);
-  const base = passed(bend, ([x, y]) => Math.hypot(x - tip[0], y - tip[1]) < head, end, start, Math.max(4, steps));
-  return { start, end, tip, base: base ?? start, steps };
+  const steps = Math.max(12, Math.min(120, Math.ceil(far / 5)));
+  const isFrom = (point) => isInside(from, point, 1), isTo = (point) => isInside(to, point, 2);
+  const along = Array.from({ length: steps + 1 }, (_, i) => pointOf(bend, i / steps));
+  const last = along.findLastIndex(isFrom), first = along.findIndex((point, i) => i > last && isTo(point));
+  if (first <= last + 1) return null;
+  const start = border(bend, isFrom, last / steps, (last + 1) / steps), end = border(bend, isTo, first / steps, (first - 1) / steps);
+  const tip = pointOf(bend, end), isHead = ([x, y]) => Math.hypot(x - tip[0], y - tip[1]) < head;
+  let back = first - 1;
+  while (back > last && isHead(along[back])) back--;
+  const base = back > last ? border(bend, isHead, Math.min(end, (back + 1) / steps), back / steps) : start;
+  return { start, end, tip, base, steps };
 }
 
 // A part of a bend as a path: the control point of the part lies on the tangents at its ends.
@@ -99,7 +96,7 @@ function route(edge, outlines, blocked, head, tries) {
   for (const bow of bows.slice(0, tries)) {
     if (bow < 0 && edge.returns) continue;
     const bend = bent([from.x, from.y], [to.x, to.y], bow);
-    const part = between(bend, from, to, head);
+    const part = between(bend, from, to, head) ?? between(bend, { ...from, box: null }, { ...to, box: null }, head);
     if (part === null) continue;
     const n = collisions(bend, part, blocked, edge.from, edge.to) + Math.abs(bow) / 100;
     if (n < fewest) { best = { bend, ...part }; fewest = n; }

@@ -27,6 +27,7 @@ SCRIPTS = (
     "filter.js",
     "view.js",
     "outlines.js",
+    "names.js",
     "draw.js",
     "gestures.js",
     "tables.js",

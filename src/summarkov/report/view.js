@@ -4,13 +4,6 @@ const many = labels.length > 40;
 const biggest = Math.max(...model.n, 1);
 const radius = (code) => (many ? 4 : 6) + (many ? 11 : screen.width < 560 ? 9 : 15) * Math.sqrt(model.n[code] / biggest);
 const state = { chosen: null, edge: null, view: "graph" };  // a label, the number of an edge to it, graph or matrix
-let written = [], widths = [];  // names as they stand in the picture, and how wide they are there
-const ruler = document.createElement("canvas").getContext("2d");
-const nameSize = many ? 12 : 13;
-ruler.font = `${nameSize}px ${getComputedStyle(document.documentElement).fontFamily}`;
-function widthOf(text) {
-  return ruler.measureText(text).width + 4;
-}
 
 const view = { x: 0, y: 0, scale: 1 };
 const screen = { width: 0, height: 0 };
@@ -20,48 +13,39 @@ let places = [];  // places now, which may be those around a chosen label
 const onScreen = (code) => [(places[code][0] - view.x) * view.scale, (places[code][1] - view.y) * view.scale];
 
 function measure() {
-  const box = picture.getBoundingClientRect();
+  const box = document.getElementById("stage").getBoundingClientRect();
   screen.width = Math.max(box.width, 120);
   screen.height = Math.max(box.height, 120);
 }
 
-// Stretch the layout of the labels that are shown to the screen, then push apart what overlaps. Sizes are in pixels
-// at scale 1.
+// Stretch the layout of the labels that are shown to the screen, then push apart what overlaps, within bounds that are
+// larger than the screen where there are many labels. Sizes are in pixels at scale 1.
 function arrange(shown) {
   measure();
-  written = names.map((text) => shortened(text, screen.width < 560 ? 15 : many ? 18 : 26));
-  widths = written.map(widthOf);
-  const boxes = new Map(shown.map((code) => [code, roomOf(code)]));
-  const area = [...boxes.values()].reduce((sum, [left, top, right, bottom]) => sum + (right - left) * (bottom - top), 0);
-  const wide = screen.width - 150, high = screen.height - 90;
-  const room = Math.max(1, Math.sqrt((1.5 * area) / (wide * high)));  // many labels get a picture larger than the screen
-  const low = [0, 1].map((i) => Math.min(...shown.map((code) => model.places[code][i])));
-  const size = [0, 1].map((i) => Math.max(...shown.map((code) => model.places[code][i])) - low[i] || 1);
-  home = model.places.map(([x, y]) => [((x - low[0]) / size[0]) * wide * room, ((y - low[1]) / size[1]) * high * room]);
-  spread(home, shown, boxes);
-  stretch(shown);
+  writeNames();
+  const sizes = [screen.width - 2 * margin, screen.height - 2 * margin];
+  let boxes = new Map(), room = 1;
+  for (density of [1, 0.8]) {  // smaller letters before a larger picture
+    boxes = new Map(shown.map((code) => [code, roomOf(code, density)]));
+    const area = [...boxes.values()].reduce((sum, [left, top, right, bottom]) => sum + (right - left) * (bottom - top), 0);
+    room = Math.max(1, Math.sqrt((1.7 * area) / (sizes[0] * sizes[1])));
+    if (room === 1) break;
+  }
+  home = model.places.map((place) => [...place]);
+  for (const i of [0, 1]) {
+    const before = Math.max(...shown.map((code) => -boxes.get(code)[i])), after = Math.max(...shown.map((code) => boxes.get(code)[i + 2]));
+    const [least, most] = extent(home, shown, i), inner = sizes[i] * room - Math.min(before + after, sizes[i] / 2);
+    for (const place of home) place[i] = Math.min(before, sizes[i] / 4) + ((place[i] - least) / (most - least || 1)) * inner;
+  }
+  spread(home, shown, boxes, sizes.map((size) => size * room));
   places = home.map((place) => [...place]);
 }
-
-// What a label takes, seen from its middle: its circle, the name below it, and the loop above it if it has one.
-const loopHeight = many ? 17 : 26;
-function roomOf(code) {
-  const half = Math.max(widths[code] / 2, radius(code)) + 4, loops = edgeBetween.has(code * labels.length + code);
-  return [-half, -radius(code) - (loops ? loopHeight : 4), half, radius(code) + 19];
-}
-
-// What was pushed apart may have got another shape than the screen; give it that again. Nothing comes closer.
-function stretch(shown) {
-  const [wide, high] = [0, 1].map((i) => { const [least, most] = extent(home, shown, i); return most - least || 1; });
-  const wanted = (screen.width - 150) / (screen.height - 90);
-  const along = wide / high < wanted ? 0 : 1, by = along ? wide / high / wanted : (wanted * high) / wide;
-  for (const place of home) place[along] *= Math.min(by, 3);
-}
+const margin = 8;
 
 const extent = (places, shown, i) => shown.reduce(([least, most], code) => [Math.min(least, places[code][i]), Math.max(most, places[code][i])], [Infinity, -Infinity]);
 
-function spread(places, shown, boxes) {
-  for (let round = 0; round < 80; round++) {
+function spread(places, shown, boxes, bounds) {
+  for (let round = 0; round < 120; round++) {
     let moved = false;
     for (let i = 0; i < shown.length; i++) {
       for (let j = i + 1; j < shown.length; j++) {
@@ -76,17 +60,26 @@ function spread(places, shown, boxes) {
         places[b][along] += sign * push;
       }
     }
+    for (const code of shown) {
+      for (const i of [0, 1]) places[code][i] = Math.max(-boxes.get(code)[i], Math.min(bounds[i] - boxes.get(code)[i + 2], places[code][i]));
+    }
     if (!moved) break;
   }
 }
 
-// Show all labels that are shown at all.
+// Show all labels that are shown at all. Names do not shrink with the picture, so the scale is approached in steps.
 function fit(shown) {
-  const [left, right] = extent(places, shown, 0), [top, bottom] = extent(places, shown, 1);
-  const side = Math.min(Math.max(...shown.map((code) => widths[code])) / 2 + 6, screen.width / 5);
-  view.scale = Math.min(1.6, (screen.width - 2 * side) / Math.max(right - left, 1), (screen.height - 90) / Math.max(bottom - top, 1));
-  view.x = (left + right) / 2 - screen.width / 2 / view.scale;
-  view.y = (top + bottom) / 2 - (screen.height / 2 + 2) / view.scale;
+  const sizes = [screen.width - 2 * margin, screen.height - 2 * margin];
+  let scale = 1, ends = [];
+  for (let step = 0; step < 6; step++) {
+    const boxes = new Map(shown.map((code) => [code, roomOf(code, sizeAt(scale))]));
+    ends = [0, 1].map((i) => shown.reduce(([least, most], code) => [Math.min(least, places[code][i] * scale + boxes.get(code)[i]), Math.max(most, places[code][i] * scale + boxes.get(code)[i + 2])], [Infinity, -Infinity]));
+    const by = Math.min(...ends.map(([least, most], i) => sizes[i] / (most - least)));
+    if (Math.abs(by - 1) < 0.01 || (by > 1 && scale >= 1.6)) break;
+    scale = Math.min(1.6, scale * by);
+  }
+  view.scale = scale;
+  [view.x, view.y] = ends.map(([least, most], i) => ((least + most) / 2 - sizes[i] / 2 - margin) / scale);
 }
 
 // The middle of the screen stays among the labels, so that nobody gets lost.
@@ -130,5 +123,3 @@ function column(codes, side) {
     sides.set(code, side);
   });
 }
-
-const gatheredName = (code) => shortened(names[code], screen.width < 560 ? 11 : 24);

@@ -54,7 +54,7 @@ const rates = (edge) => `${countedRate(edge, 0)}, otherwise ${countedRate(edge, 
 const change = (edge) => `${rateOf(edge, 1)} → ${rateOf(edge, 0)}`;
 const times = (edge) => ({ mixed: "mixed", unclear: "" })[edge.effect] ?? factor(edge.ratio);
 const edgeWords = (edge) => visible(`${rates(edge)}: ${edge.verdict}${edge.support ? ` (${edge.support})` : ""}`);
-const classOf = (edge) => (edge.faint ? `${edge.effect} faint` : edge.effect);
+const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.faint === "competition only" ? " room" : ""}`;
 // The same for those who hear the page, and as a sentence of its own to copy.
 const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
 const sentenceOf = (edge) => visible(`After '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' follows at ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);
