@@ -74,7 +74,7 @@ def compare_explanations(page: Any, model: Any, cases: list[list[str]]) -> None:
     for case, (found, otherwise) in zip(cases, told, strict=True):
         why = model.explain(case)
         assert (found["support"], found["words"].replace(" →", "")) == (why.support, why.words)
-        assert (found["low"], found["high"]) == pytest.approx(why.interval, rel=6e-3, abs=1e-5)
+        assert (found["low"], found["high"]) == pytest.approx(why.interval, rel=1e-5, abs=1e-9)
         assert [(each["label"], each["occurred"]) for each in otherwise] == [
             (had.label, had.occurred) for had in why.counterfactuals
         ]

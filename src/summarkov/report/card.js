@@ -43,7 +43,8 @@ function worded(text, x, y, anchor = "middle") {
 function lagsOf(edge, target) {
   const lags = model.lags?.edges[edge.number];
   if (!lags) return model.lags ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];
-  const { share, low, high, shuffled } = lags, n = share.length, width = 340, height = 132, left = 40, bottom = 104;
+  const { hits, shuffled } = lags, seen = model.lags.n[edge.from], n = hits.length, width = 340, height = 132, left = 40, bottom = 104;
+  const share = hits.map((k, i) => k / Math.max(seen[i], 1)), [low, high] = [0, 1].map((end) => hits.map((k, i) => exactInterval(k, seen[i])[end]));
   const most = Math.max(...high.map((value, i) => Math.min(value, 3 * share[i] + shuffled[i])), ...shuffled, 1e-9) * 1.05;
   const x = (i) => left + ((i + 0.5) * (width - left)) / n, y = (p) => bottom - (Math.min(p, most) / most) * (bottom - 8);
   const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} events after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });

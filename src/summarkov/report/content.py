@@ -77,8 +77,9 @@ def content(
         "places": places(len(fitted.labels), layout_edges(influences, codes, start)),
         "edges": edges,
         "passages": None if found is None else passages_content(model, found, influences, fitted.labels),
-        "states": _shared(targets),
-        "targets": targets,
+        "states": _shared(targets, "states"),
+        "summaries": _shared(targets, "summary"),
+        "targets": {key: [target[key] for target in targets] for key in targets[0]},
     }
 
 
@@ -117,16 +118,15 @@ def _lags(events: EventSequences, labels: Sequence[str], edges: list[list[Any]])
 _UNTOLD = ("target", "n_jobs")  # told elsewhere, and of one machine only
 
 
-def _shared(targets: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The states of all targets, each kind once: those of a chain are the same for every label."""
+def _shared(targets: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    """What targets have under a key, each once; they keep its place. A chain's states are all alike."""
     distinct: dict[str, int] = {}
     kept: list[dict[str, Any]] = []
     for target in targets:
-        states = target["states"]
-        number = distinct.setdefault(repr(states), len(distinct))
+        number = distinct.setdefault(repr(target[key]), len(distinct))
         if number == len(kept):
-            kept.append(states)
-        target["states"] = number
+            kept.append(target[key])
+        target[key] = number
     return kept
 
 

@@ -64,7 +64,7 @@ function explain() {
   };
   const [usual, small, large] = isMatrix ? [5, 3.5, 7] : [2, wide(0.25 * largest), wide(largest)];
   if (chainTargets) items.push("Squares: the larger, the more often the label of the column comes next after that of the row.");
-  else if (!edges.length) items.push(model.targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw.");
+  else if (!edges.length) items.push(targets.some(byLabel) ? "No influences were found." : "This kind of model looks at the last events themselves; it has no influences of single labels to draw.");
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
   const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "competition only");
   if (other.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${other.join(" or ")}`]);

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.report.numbers import all_rounded
@@ -26,23 +25,19 @@ def lag_content(events: EventSequences, edges: Sequence[tuple[int, int]]) -> dic
     stands for c_x. A sequence has L - k such pairs. The shuffled share is the ratio of two expectations:
 
     .. math:: \frac{\sum (L - k) c_Z c_x / (L (L - 1))}{\sum (L - k) c_Z / L}
+
+    The page works out shares and intervals from ``hits`` and, for each influencer, ``n``.
     """
     chosen = list(edges[:MOST_EDGES])
     z, x = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
     hits, n = _counts(events, z, x)
     shuffled = _shuffled(events, z, x)
-    bounds = exact_intervals(hits.astype(float), n.astype(float))
-    share = hits / np.maximum(n, 1)
     return {
+        "n": dict(zip(z.tolist(), n.tolist(), strict=True)),
         "edges": [
-            {
-                "share": all_rounded(share[i].tolist(), 3),
-                "low": all_rounded(bounds[i, :, 0].tolist(), 3),
-                "high": all_rounded(bounds[i, :, 1].tolist(), 3),
-                "shuffled": all_rounded(shuffled[i].tolist(), 3),
-            }
+            {"hits": hits[i].tolist(), "shuffled": all_rounded(shuffled[i].tolist(), 3)}
             for i in range(len(chosen))
-        ]
+        ],
     }
 
 

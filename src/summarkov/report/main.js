@@ -1,7 +1,7 @@
 // Everything together: tabs, theme, search, filter, address.
 
 // A page for one label opens on it.
-const startLabel = !model.graph && model.targets[0].x.length === 1 ? model.targets[0].x[0] : null;
+const startLabel = !model.graph && targets[0].x.length === 1 ? targets[0].x[0] : null;
 const panel = document.getElementById("panel");
 const scrolled = { label: 0, whatif: 0, sequences: 0, data: 0 };  // how far down each tab was left
 
@@ -152,8 +152,10 @@ function codesOf(events) {
   if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
   return codes;
 }
-const plainly = ({ code, own, p, low, high, support, occurred, target, key, row }) =>
-  ({ label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...stateWords(target, key, row)).textContent });
+function plainly({ code, own, p, hits, support, occurred, target, key, row }) {
+  const [low, high] = exactInterval(hits, support);
+  return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...stateWords(target, key, row)).textContent };
+}
 window.summarkov = {
   predict: (events) => predict(codesOf(events)).map(plainly),
   otherwise: (events, label) => otherwise(codesOf(events), modelOf[labels.indexOf(label)]).map(plainly),

@@ -2,7 +2,7 @@
 // next event after the last one.
 const matrix = document.getElementById("matrix");
 const mostCells = 80;  // more rows or columns than this cannot be read
-const chainTargets = model.targets.length && model.targets.every(({ summary, x }) => summary.kind === "chain" && summary.order === 1 && x.length === 1);
+const chainTargets = targets.length && targets.every(({ summary, x }) => summary.kind === "chain" && summary.order === 1 && x.length === 1);
 const hasMatrix = edges.length > 0 || chainTargets;
 const byPlace = (a, b) => model.places[a][0] - model.places[b][0] || model.places[a][1] - model.places[b][1] || a - b;
 

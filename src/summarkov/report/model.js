@@ -23,9 +23,11 @@ for (const edge of edges) {
 }
 
 // For every label, the model that it is a target of, and its place among that model's outcomes.
+// Targets come as columns, and those with the same states and the same summary share them.
 const modelOf = everyone.map(() => null);
-for (const target of model.targets) {
-  Object.assign(target, model.states[target.states]);  // targets with the same states share them
+const targets = model.targets.x.map((_, i) => Object.fromEntries(Object.entries(model.targets).map(([key, column]) => [key, column[i]])));
+for (const target of targets) {
+  Object.assign(target, model.states[target.states], { summary: model.summaries[target.summary] });
   target.x.forEach((code, outcome) => { modelOf[code] = { target, outcome }; });
 }
 // A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum.

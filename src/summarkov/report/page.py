@@ -21,6 +21,7 @@ from summarkov.wording import visible
 SCRIPTS = (
     "model.js",
     "text.js",
+    "intervals.js",
     "states.js",
     "words.js",
     "picker.js",
@@ -89,7 +90,7 @@ def page(
         raise SettingError(f"title must be a text, not {title!r}")
     what = content(model, events, passages, title, sequences)
     style = "\n".join(_part(name) for name in STYLES)
-    script = '"use strict";\n(() => {\n' + "\n".join(_part(name) for name in SCRIPTS) + "\n})();\n"
+    script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in SCRIPTS)) + "\n})();\n"
     parts = {
         "policy": policy(style, script),
         "title": html.escape(visible(title or f"Influences among {len(what['labels'])} labels"))
@@ -121,6 +122,16 @@ def as_script(value: Any) -> str:
     """
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def packed(script: str) -> str:
+    r"""A program without its indentation and the lines that only say something to its readers.
+
+    >>> packed("// a comment\nif (a) {\n  b();  // why\n}")
+    'if (a) {\nb();  // why\n}'
+    """
+    lines = (line.strip() for line in script.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def _hash(text: str) -> str:

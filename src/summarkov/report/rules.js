@@ -8,8 +8,8 @@ function treeOf(target, outcome, usual) {
     const test = tests[node];
     const head = answer === null ? "" : make("span", { class: "answer" }, answer ? "yes" : "no");
     if (!test) {
-      const row = leaf++, i = row * n + outcome;
-      return make("li", { class: "leaf" }, head, bar(target.p[i], most, { low: target.low[i], high: target.high[i], usual }),
+      const row = leaf++, i = row * n + outcome, [low, high] = exactInterval(target.hits[i], target.n[row]);
+      return make("li", { class: "leaf" }, head, bar(target.p[i], most, { low, high, usual }),
         make("span", {}, percent(target.p[i]), make("span", { class: "quiet" }, ` seen ${number(target.n[row])} times`), seldom(target.n[row], target)));
     }
     const gain = target.trace[split++]?.[3];

@@ -90,18 +90,18 @@ function stateOf(history, target) {
   return { row: rowsByKey(target).get(key.join()) ?? target.n.length, key };
 }
 
-const computable = model.targets.every((target) => target.summary.kind !== "own");
+const computable = targets.every((target) => target.summary.kind !== "own");
 
 // What a model says of one of its outcomes in a state.
 function inState(target, outcome, { row, key }) {
   const at = row * target.x.length + outcome;
-  return { target, outcome, row, key, own: target.p[at], low: target.low[at], high: target.high[at], support: target.n[row] ?? 0 };
+  return { target, outcome, row, key, own: target.p[at], hits: target.hits[at] ?? 0, support: target.n[row] ?? 0 };
 }
 
 // After a history: for every label of a target its model's own probability, its share among all labels where
 // they make a distribution, and the state that it comes from.
 function predict(history) {
-  const found = model.targets.flatMap((target) => {
+  const found = targets.flatMap((target) => {
     const state = stateOf(history, target);
     return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
   });

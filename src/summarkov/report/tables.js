@@ -51,7 +51,8 @@ function dotsOf(target, key) {
 // The states of one label on one axis, sortable by what the columns hold; those hardly seen come last.
 function stateTable(target, outcome, usual) {
   const n = target.x.length, isDotted = hasDots(target);
-  const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome], low: target.low[row * n + outcome], high: target.high[row * n + outcome] }));
+  const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome] }));
+  for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen);
   const most = niceTop(Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9));
   const body = make("tbody", { class: "states" }), box = make("div", { class: "scrolls" });
   const sorts = { row: (a, b) => a.row - b.row, p: (a, b) => (a.seen < target.few) - (b.seen < target.few) || b.p - a.p, seen: (a, b) => b.seen - a.seen };

@@ -6,30 +6,27 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from summarkov.confidence.intervals import FEW
 from summarkov.explain import FittedModel
 from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.search import Certificate, Step
 from summarkov.search.lookbacks import LookbackStep
 
-#: Probabilities are equal to those of ``predict_proba`` to 1e-10; the ends of intervals are for the eye.
-_EXACT, _FOR_THE_EYE = 10, 3
+#: Probabilities are equal to those of ``predict_proba`` to this many digits.
+_EXACT = 10
 
 
 def target_content(model: FittedModel) -> dict[str, Any]:
     """The table and the search of one model.
 
-    ``p``, ``low`` and ``high`` have one entry per label of the target, row by row, and one more row for
-    states that were never seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those
-    that were, hardly seen if fewer than ``few``.
+    ``p`` has one entry per label of the target, row by row, and one more row for states that were never
+    seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were, hardly seen if
+    fewer than ``few``. The page works out intervals from these counts.
     """
     fitted, trace = model.fitted, model.trace_
     codes = {label: code for code, label in enumerate(fitted.labels)}
     n_labels = len(fitted.target.codes)  # the residual outcome takes the rest
     seen = fitted.observed / fitted.scale
-    bounds = fitted.intervals()[:, :n_labels]
     return {
         "x": list(fitted.target.codes),
         "u": list(fitted.influencers),
@@ -52,10 +49,6 @@ def target_content(model: FittedModel) -> dict[str, Any]:
         "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},
         "hits": [whole(n) for n in seen[:, :n_labels].ravel().tolist()],
         "p": all_rounded(fitted.theta[:, :n_labels].ravel().tolist(), _EXACT),
-        "low": all_rounded(
-            np.where(bounds[..., 0] < 1e-6, 0.0, bounds[..., 0]).ravel().tolist(), _FOR_THE_EYE
-        ),
-        "high": all_rounded(bounds[..., 1].ravel().tolist(), _FOR_THE_EYE),
     }
 
 

@@ -73,14 +73,14 @@ const upBy = (each) => (rate(each.code) > 0 ? each.p / rate(each.code) : Infinit
 const wayOf = (each) => (upBy(each) > 1.05 ? "up" : upBy(each) < 0.95 ? "down" : "quiet");
 
 function forecast(each, most) {
-  const usual = rate(each.code), way = wayOf(each);
+  const usual = rate(each.code), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support).map((end) => (end * each.p) / each.own);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
-    bar(each.p, most, { usual, ...(each.support ? { low: (each.low * each.p) / each.own, high: (each.high * each.p) / each.own } : {}) }),
+    bar(each.p, most, { usual, ...(each.support ? { low, high } : {}) }),
     make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }
 
-const because = (each) => [each.support ? `(${percent(each.low)} to ${percent(each.high)}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const because = (each) => [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

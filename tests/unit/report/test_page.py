@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import summarkov as sm
-from summarkov.confidence.intervals import exact_intervals
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.explain import weight
 from summarkov.report import content as contents
@@ -122,13 +121,12 @@ def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
     assert [edge[:3] for edge in told["edges"]] == [
         [codes[e.influencer], codes[e.target], e.effect] for e in graph.edges_
     ]
-    for target, model in zip(told["targets"], graph.models_.values(), strict=True):
-        rows = model.table_
+    columns = told["targets"]
+    for i, model in enumerate(graph.models_.values()):
+        target, rows = {key: column[i] for key, column in columns.items()}, model.table_
         assert told["states"][target["states"]]["n"] == [row.n for row in rows]
         assert target["hits"] == [row.counts[0] for row in rows]
         np.testing.assert_allclose(target["p"], model.fitted.theta[:, 0], rtol=1e-9)
-        assert target["low"][:-1] == pytest.approx([row.intervals[0][0] for row in rows], rel=6e-3, abs=1e-6)
-        assert target["high"][:-1] == pytest.approx([row.intervals[0][1] for row in rows], rel=6e-3, abs=1e-6)
         assert [step[1] for step in target["trace"]] == [codes[step.label] for step in model.trace_]
 
 
@@ -182,16 +180,34 @@ def test_the_parts_are_all_used() -> None:
     assert there == {*SCRIPTS, *STYLES}
 
 
+def test_a_page_of_many_labels_stays_small() -> None:
+    rng = np.random.default_rng(0)
+    labels = [f"a label of some length {i}" for i in range(173)]
+    common = rng.permutation(173)[:140]
+    sequences = []
+    for _ in range(370):
+        codes = rng.integers(0, 173, 33)
+        again = rng.random(33) < 0.4
+        codes[again] = rng.choice(common)
+        sequences.append([labels[code] for code in codes])
+    events = sm.read_events(sequences)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
+    graph.order_test(events, n=19)
+    assert len(graph.edges_) > 110
+    assert len((graph.to_html(events=events) or "").encode()) < 250_000
+
+
 def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
     sequences = [["A", "B", "A", "C", "B"], ["A", "A"], ["C"], ["B", "A", "B", "B", "C", "A"]] * 2
     events = sm.read_events(sequences)
     pairs = [(0, 1), (1, 1), (1, 0)]
-    found = lag_content(events, pairs)["edges"]
-    for (z, x), profile in zip(pairs, found, strict=True):
+    found = lag_content(events, pairs)
+    for (z, x), profile in zip(pairs, found["edges"], strict=True):
         z_label, x_label = events.labels[z], events.labels[x]
         for k in (1, 2):
             after = [s[i + k] for s in sequences for i in range(len(s) - k) if s[i] == z_label]
-            assert profile["share"][k - 1] == pytest.approx(after.count(x_label) / len(after), rel=1e-2)
+            assert profile["hits"][k - 1] == after.count(x_label)
+            assert found["n"][z][k - 1] == len(after)
             both = expected = 0.0
             for s in sequences:
                 orders = list(itertools.permutations(s))
@@ -199,8 +215,6 @@ def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
                 both += at.count((z_label, x_label)) / len(orders)
                 expected += sum(before == z_label for before, _ in at) / len(orders)
             assert profile["shuffled"][k - 1] == pytest.approx(both / expected, rel=1e-2)
-            low, high = exact_intervals(after.count(x_label), len(after))
-            assert (profile["low"][k - 1], profile["high"][k - 1]) == pytest.approx((low, high), rel=1e-2)
 
 
 def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:

@@ -123,8 +123,8 @@ def test_it_is_saved_and_loaded(family, tmp_path):
 def test_it_has_a_page(family):
     graph = sm.InfluenceGraph(family(lookback=2)).fit(SEQUENCES)
     page = content(graph)
-    target = page["targets"][1]
-    assert target["summary"] == {"kind": "own"}
+    target = {key: column[1] for key, column in page["targets"].items()}
+    assert page["summaries"][target["summary"]] == {"kind": "own"}
     assert page["states"][target["states"]]["words"] == ["none of them", "A last", "B last", "C last"]
     assert "<html" in graph.to_html()
 
