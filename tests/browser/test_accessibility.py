@@ -82,3 +82,8 @@ def test_forced_colours(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert line not in ("none", paper)
     fill = page.locator("#panel-label .bar .fill").first.evaluate("e => getComputedStyle(e).backgroundColor")
     assert fill not in ("rgba(0, 0, 0, 0)", paper)
+    pressed = page.locator("#view-graph").evaluate(
+        "e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor]"
+    )
+    assert pressed[0] != pressed[1]
+    assert page.locator("#view-graph").evaluate("e => getComputedStyle(e).forcedColorAdjust") == "none"

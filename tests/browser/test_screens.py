@@ -68,3 +68,15 @@ def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("#picture").get_attribute("viewBox") is None
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_matrix_is_printed_whole(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph, height=420)
+    page.click("#view-matrix")
+    inside = """() => {
+      const [stage, matrix] = ["stage", "matrix"].map((id) => document.getElementById(id).getBoundingClientRect());
+      return matrix.bottom <= stage.bottom + 1;
+    }"""
+    assert not page.evaluate(inside)  # it scrolls on a low screen
+    page.emulate_media(media="print")
+    assert page.evaluate(inside)
