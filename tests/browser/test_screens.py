@@ -74,8 +74,8 @@ def test_a_matrix_is_printed_whole(visit: Any, graph: sm.InfluenceGraph) -> None
     page = visit(graph, height=420)
     page.click("#view-matrix")
     inside = """() => {
-      const [stage, matrix] = ["stage", "matrix"].map((id) => document.getElementById(id).getBoundingClientRect());
-      return matrix.bottom <= stage.bottom + 1;
+      const bottom = (id) => document.getElementById(id).getBoundingClientRect().bottom;
+      return bottom("matrix") <= bottom("stage") + 1;
     }"""
     assert not page.evaluate(inside)  # it scrolls on a low screen
     page.emulate_media(media="print")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from summarkov.explain import Influence, weight
-from summarkov.explain.sentences import times
 from summarkov.models import InfluenceGraph
-from summarkov.models.edges import STROKES, colour, width
+from summarkov.models.edges import STROKES
+from summarkov.plot.arrows import Taken, draw_edge, look, write_factor
 from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, apart, places
@@ -18,9 +19,12 @@ from summarkov.typing import FloatArray
 
 #: A new figure is at least this wide and high, in inches, so that there is room for the legend.
 _LEAST = np.array([4.0, 1.6])
-#: How high the legend is, in inches.
-_LEGEND = 0.5
-_LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
+#: How high the title of the legend and each of its lines are, as a multiple of the size of its letters.
+_TITLE, _LINE = 2.2, 1.7
+#: Between boxes, in inches.
+_GAP = np.array([0.25, 0.3])
+#: Letters are at least this large, in points; a figure of a given width is at most this many times as high.
+_SMALLEST, _HIGHEST = 4.5, 1.3
 
 
 def graph(
@@ -48,16 +52,18 @@ def graph(
         Whether to write on each edge by which factor the probability changes; by default where there are at
         most 40 edges.
     size : float, optional
-        How wide a new figure is, in inches; by default as wide as the labels need.
+        How wide a new figure is, in inches; by default as wide as the labels need. It becomes as high as they
+        need then.
     font_size : float
-        Of the labels, in points; smaller where there is less room than the labels need.
+        Of the labels, in points; smaller where the figure would become too high, or given axes are small.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure, larger for more labels.
 
     Returns the axes. Labels stand about where the page has them, and apart from each other; labels without
-    any edge that is drawn are left out where there are more than 40. The wider a line, the larger the factor
-    that is sure. Grey ones are thin, company only or competition only; where confidence is known, paler lines
-    are less sure.
+    any edge that is drawn are left out where there are more than 40. Lines bend round other labels, and a
+    factor is left out where there is no room for it. The wider a line, the larger the factor that is sure.
+    Grey ones are thin or company only, grey dotted ones with a bar competition only; where confidence is
+    known, paler lines are less sure.
     """
     drawn = [edge for edge in fitted.edges_ if weight(edge) >= least][:most]
     linked = {label for edge in drawn for label in (edge.influencer, edge.target)}
@@ -67,169 +73,151 @@ def graph(
     place = np.array(places(len(labels), layout_edges(drawn, codes))) * [ASPECT, -1.0]
     is_new = ax is None
     ax = axes_for(ax, 4.0, 4.0)
-    boxes = _boxes(ax, labels, place, font_size, is_new, size)
-    font_size = boxes[0].get_fontsize()
+    ax.set_axis_off()
     if factors is None:
         factors = len(drawn) <= 40
-    for edge in drawn:
-        _draw(ax, edge, boxes[codes[edge.influencer]], boxes[codes[edge.target]], factors, font_size)
-    _explain(ax, drawn, font_size)
+    boxes = _boxes(ax, labels, font_size)
+    room = size, None
+    if not is_new:
+        there = ax.get_window_extent(renderer_of(ax))
+        room = there.width / ax.figure.dpi, there.height / ax.figure.dpi
+    found, taken, font_size = _arranged(ax, boxes, place, font_size, room)
+    legend = _explain(ax, drawn, factors, min(font_size, 8.0), size)
+    _frame(ax, found, taken, room, legend if is_new else None)
+    for box, (x, y), (w, h) in zip(boxes, found.tolist(), taken.tolist(), strict=True):
+        box.set_position((x, y))
+        box.half = (w / 2, h / 2)
+    rectangles = Taken(np.hstack([found - taken / 2, found + taken / 2]))
+    spots = [
+        draw_edge(ax, edge, (codes[edge.influencer], codes[edge.target]), boxes, rectangles) for edge in drawn
+    ]
+    if factors:
+        for edge, some in zip(drawn, spots, strict=True):
+            write_factor(ax, edge, some, 0.8 * font_size, rectangles)
     return ax
 
 
-def _boxes(
-    ax: Any, labels: Sequence[str], place: FloatArray, font_size: float, is_new: bool, size: float | None
-) -> list[Any]:
-    """The labels in boxes that lie apart, on axes whose units are inches where the figure is new."""
-    boxes = [
+def _boxes(ax: Any, labels: Sequence[str], font_size: float) -> list[Any]:
+    """The labels in boxes, those of long ones in two lines."""
+    return [
         ax.text(
             0,
             0,
-            plain(label, 28),
+            "\n".join(wrap(plain(label, 34), 20, max_lines=2, placeholder="…")) or plain(label, 34),
             ha="center",
             va="center",
             fontsize=font_size,
-            bbox={"boxstyle": "round,pad=0.35", "facecolor": "#f4f4f4", "edgecolor": "#888888"},
+            bbox={
+                "boxstyle": "round,pad=0.35",
+                "facecolor": "#f4f4f4",
+                "edgecolor": "#888888",
+                "linewidth": 0.7,
+            },
             zorder=3,
         )
         for label in labels
     ]
-    ax.set_axis_off()
+
+
+def _arranged(
+    ax: Any,
+    boxes: Sequence[Any],
+    place: FloatArray,
+    font_size: float,
+    room: tuple[float | None, float | None],
+) -> tuple[FloatArray, FloatArray, float]:
+    """Places where boxes lie apart and their sizes, in inches, with letters as large as there is room for."""
+    wide, high = room
+    while True:
+        taken = _sizes(ax, boxes, font_size)
+        area = float((taken + _GAP).prod(axis=1).sum())
+        if wide is None:
+            return apart(place * np.sqrt(3.0 * area), taken + _GAP), taken, font_size
+        inner = max(wide - float(taken[:, 0].max()) - _GAP[0], 0.1)
+        stretched = place * [inner / ASPECT, 1.8 * area / wide] + [taken[:, 0].max() / 2 + _GAP[0] / 2, 0.0]
+        found = apart(stretched, taken + _GAP, width=wide)
+        fits = np.ptp(found[:, 1]) + taken[:, 1].max() + _GAP[1] <= (high or _HIGHEST * wide)
+        if (fits and (taken[:, 0] <= wide).all()) or font_size <= _SMALLEST:
+            return found, taken, font_size
+        font_size = max(_SMALLEST, 0.92 * font_size)
+
+
+def _sizes(ax: Any, boxes: Sequence[Any], font_size: float) -> FloatArray:
+    """How wide and high boxes are with letters of a size, in inches."""
     renderer = renderer_of(ax)
+    extents = []
     for box in boxes:
+        box.set_fontsize(font_size)
         box.update_bbox_position_size(renderer)
-    extents = [box.get_bbox_patch().get_window_extent(renderer) for box in boxes]
-    taken = np.array([(each.width, each.height) for each in extents]) / ax.figure.dpi
-    found = apart(place * np.sqrt(3.0 * (taken + 0.3).prod(axis=1).sum()), taken + np.array([0.25, 0.3]))
-    low = (found - taken / 2).min(axis=0) - 0.25
-    high = (found + taken / 2).max(axis=0) + np.array([0.25, 0.45])  # a loop stands above its label
-    if is_new:
-        spare = np.maximum(_LEAST - (high - low), 0) / 2
-        low, high = low - spare, high + spare
+        extents.append(box.get_bbox_patch().get_window_extent(renderer))
+    return np.array([(each.width, each.height) for each in extents]).reshape(-1, 2) / float(ax.figure.dpi)
+
+
+def _frame(
+    ax: Any,
+    found: FloatArray,
+    taken: FloatArray,
+    room: tuple[float | None, float | None],
+    legend: float | None,
+) -> None:
+    """Let the units of the axes be inches: of a new figure, with a legend so high, or of given axes."""
+    low = (found - taken / 2).min(axis=0) - _GAP / 2
+    high = (found + taken / 2).max(axis=0) + _GAP / 2 + [0.0, 0.3]  # a loop stands above its label
+    least = _LEAST if legend is not None else np.zeros(2)
+    least = np.array([side if given is None else given for side, given in zip(least, room, strict=True)])
+    spare = np.maximum(least - (high - low), 0) / 2
+    if room[0] is not None:
+        low[0], high[0], spare[0] = 0.0, room[0], 0.0
+    low, high = low - spare, high + spare
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
+    if legend is None:
+        ax.set_aspect("equal", adjustable="datalim")
+        return
     wide, tall = high - low
-    if is_new:
-        share = 1.0 if size is None else size / wide
-        ax.figure.set_size_inches(share * wide, share * tall + _LEGEND)
-        ax.figure.set_layout_engine("none")  # sizes are known
-        below = _LEGEND / (share * tall + _LEGEND)
-        ax.set_position((0.0, below, 1.0, 1.0 - below))
-    else:
-        there = ax.get_window_extent(renderer)
-        share = min(there.width / wide, there.height / tall) / ax.figure.dpi
-    for box in boxes:
-        box.set_fontsize(font_size * min(share, 1.0))
-    for box, (x, y), (w, h) in zip(boxes, found.tolist(), taken.tolist(), strict=True):
-        box.set_position((x, y))
-        box.half = (w / 2, h / 2)
-    return boxes
+    ax.figure.set_size_inches(wide, tall + legend)
+    ax.figure.set_layout_engine("none")  # sizes are known
+    below = legend / (tall + legend)
+    ax.set_position((0.0, below, 1.0, 1.0 - below))
 
 
-def _draw(ax: Any, edge: Influence, start: Any, end: Any, factors: bool, font_size: float) -> None:
-    shown: dict[str, Any] = {
-        "color": colour(edge),
-        "linewidth": 0.5 * width(edge),
-        "linestyle": _LINES[STROKES[edge.effect].line],
-        "alpha": 1.0 if edge.frequency is None else 0.7 + 0.3 * edge.frequency,
-    }
-    if edge.influencer == edge.target:
-        patch, middle = loop(start, edge.effect, shown)
-    else:
-        patch, middle = arrow(start, end, edge.effect, shown)
-    ax.add_patch(patch)
-    if factors and times(edge):
-        ax.text(
-            *middle,
-            times(edge),
-            fontsize=0.8 * font_size,
-            color=colour(edge),
-            ha="center",
-            va="center",
-            bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-            zorder=4,
-        )
-
-
-def _explain(ax: Any, drawn: Sequence[Influence], font_size: float) -> None:
-    """A legend of what is drawn."""
-    from matplotlib.lines import Line2D
-
-    kinds = {effect: STROKES[effect] for effect in STROKES if any(e.effect == effect for e in drawn)}
-    lines = [
-        Line2D([], [], color=stroke.colour, linestyle=_LINES[stroke.line], label=effect)
-        for effect, stroke in kinds.items()
-    ]
-    for why in dict.fromkeys(edge.faint for edge in drawn if edge.faint):
-        lines.append(Line2D([], [], color=STROKES["unclear"].colour, linewidth=0.7, label=why))
-    if lines:
-        ax.legend(
-            handles=lines,
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0.0),
-            borderaxespad=0,
-            ncols=len(lines),
-            frameon=False,
-            fontsize=0.9 * font_size,
-            title="×2: twice as likely after it; wider: more of it is sure",
-            title_fontsize=0.9 * font_size,
-        )
-
-
-_HEADS = {
-    "amplifies": "-|>,head_length=5,head_width=3",
-    "inhibits": "|-|,widthA=0,widthB=4",
-    "mixed": "-|>,head_length=5,head_width=3",
-    "unclear": "-",
-}
-
-
-def arrow(start: Any, end: Any, effect: str, shown: dict[str, Any]) -> tuple[Any, Any]:
-    """An arrow from the box of one text to that of another, and the middle of it."""
+def _explain(
+    ax: Any, drawn: Sequence[Influence], factors: bool, font_size: float, size: float | None
+) -> float:
+    """Explain what is drawn, with samples of lines and heads; return how high that is, in inches."""
+    from matplotlib.legend_handler import HandlerPatch
     from matplotlib.patches import FancyArrowPatch
 
-    class Arrow(FancyArrowPatch):
-        """Boxes know their size only when they are drawn; arrows must know it before."""
+    samples: dict[str, Any] = {}
+    for edge in drawn:
+        sample = {**look(edge), "alpha": 1.0}
+        if not edge.faint:
+            sample["linewidth"] = 1.2
+        samples.setdefault(edge.faint or edge.effect, sample)
+    if not samples:
+        return 0.0
 
-        def draw(self, renderer: Any) -> None:
-            for text in (start, end):
-                text.update_bbox_position_size(renderer)
-            super().draw(renderer)
+    def line(orig_handle: Any, xdescent: float, width: float, height: float, **_: Any) -> Any:
+        ends = (-xdescent, height / 2), (width - xdescent, height / 2)
+        style = orig_handle.get_arrowstyle()
+        return FancyArrowPatch(*ends, arrowstyle=style, mutation_scale=1, shrinkA=0, shrinkB=0)
 
-    patch = Arrow(
-        start.get_position(),
-        end.get_position(),
-        patchA=start.get_bbox_patch(),
-        patchB=end.get_bbox_patch(),
-        shrinkA=1,
-        shrinkB=3,
-        connectionstyle="arc3,rad=0.12",  # so that the two ways between two labels lie apart
-        arrowstyle=_HEADS[effect],
-        mutation_scale=1,
-        zorder=2,
-        **shown,
+    names = list(dict.fromkeys(name for name in (*STROKES, *samples) if name in samples))
+    columns = len(names) if size is None else max(1, min(len(names), int(size / (0.16 * font_size))))
+    told = ["×2: twice as likely after it"] if factors else []
+    ax.legend(
+        handles=[FancyArrowPatch((0, 0), (1, 0), mutation_scale=1, **samples[name]) for name in names],
+        labels=names,
+        handler_map={FancyArrowPatch: HandlerPatch(patch_func=line)},
+        handlelength=2.6,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=0,
+        ncols=columns,
+        frameon=False,
+        fontsize=font_size,
+        title="; ".join([*told, "wider: more of it is sure"]),
+        title_fontsize=font_size,
     )
-    a, b = np.array(start.get_position()), np.array(end.get_position())
-    along = b - a
-    return patch, (a + b) / 2 + 0.06 * np.array([along[1], -along[0]])
-
-
-def loop(box: Any, effect: str, shown: dict[str, Any]) -> tuple[Any, Any]:
-    """An arrow from the upper rim of a box back to it, and the top of it."""
-    from matplotlib.patches import FancyArrowPatch
-
-    x, y = box.get_position()
-    half_width, half_height = box.half
-    side = min(0.6 * half_width, 0.16)
-    patch = FancyArrowPatch(
-        (x - side, y + half_height),
-        (x + side, y + half_height + 0.03),
-        shrinkA=0,
-        shrinkB=0,
-        connectionstyle=f"arc3,rad={-min(0.35 / side, 2.0):.3f}",
-        arrowstyle=_HEADS[effect],
-        mutation_scale=1,
-        zorder=2,
-        **shown,
-    )
-    return patch, (x, y + half_height + 0.24)
+    lines = -(-len(names) // columns)
+    return (_TITLE + _LINE * lines) * font_size / 72

@@ -27,16 +27,17 @@ def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax:
     label : str, optional
         Which label of the target; needed where there are several.
     most : int
-        Draw at most this many states, those seen most often, in the order of the table.
+        Draw at most this many states, those seen most often.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 
-    Returns the axes. The area of a mark goes with how often its state was seen, which stands beside it. A
-    filled dot says that the influencer above it is there.
+    Returns the axes. The most probable state comes first. The area of a mark goes with how often its state
+    was seen, which stands beside it. A filled dot says that the influencer above it is there.
     """
     x = chosen_label(model, label)
     table = list(model.table_)
-    chosen = sorted(sorted(range(len(table)), key=lambda i: (-table[i].n, i))[:most])
+    often = sorted(range(len(table)), key=lambda i: (-table[i].n, i))[:most]
+    chosen = sorted(often, key=lambda i: (-table[i].probabilities[x], i))
     table = [table[i] for i in chosen]
     ax = axes_for(ax, 5.5, 1.4 + 0.24 * len(table))
     p = np.array([row.probabilities[x] for row in table])

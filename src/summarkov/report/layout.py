@@ -60,8 +60,10 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
     return [[round(a, 4), round(b, 4)] for a, b in _unit(place).tolist()]
 
 
-def apart(place: FloatArray, size: FloatArray) -> FloatArray:
+def apart(place: FloatArray, size: FloatArray, width: float | None = None) -> FloatArray:
     """Places pushed apart until boxes of these sizes around them do not overlap: each pair the shorter way.
+
+    With a ``width`` the boxes stay between 0 and it, and go up and down instead.
 
     >>> apart(np.array([[0.0, 0.0], [1.0, 0.2]]), np.array([[2.0, 1.0], [2.0, 1.0]])).round(3).tolist()
     [[0.0, -0.4], [1.0, 0.6]]
@@ -82,6 +84,9 @@ def apart(place: FloatArray, size: FloatArray) -> FloatArray:
             push = over_now[along] / 2 * (-1 if gap_now[along] < 0 else 1)
             place[a, along] -= push
             place[b, along] += push
+        if width is not None:
+            half = np.minimum(size[:, 0], width) / 2
+            place[:, 0] = np.clip(place[:, 0], half, width - half)
     return place
 
 

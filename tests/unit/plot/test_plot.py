@@ -123,7 +123,8 @@ def test_graph_fades_what_is_not_sure(events):
 def test_states_are_those_of_the_table(graph):
     model = graph.models_["purchase"]
     axes = plot.states(model)
-    table = model.table_
+    order = np.argsort([-row.probabilities[0] for row in model.table_], kind="stable")
+    table = [model.table_[i] for i in order]
     (marks,) = [
         c
         for c in axes.collections
@@ -135,7 +136,7 @@ def test_states_are_those_of_the_table(graph):
     assert len(dots) == len(model.influencers_)
     for i, column in enumerate(dots):
         is_filled = column.get_facecolors()[:, 0] < 0.5
-        assert is_filled.tolist() == (model.fitted.table.keys[:, i] > 0).tolist()
+        assert is_filled.tolist() == (model.fitted.table.keys[order, i] > 0).tolist()
     segments = [s[:, 0].tolist() for c in axes.collections for s in getattr(c, "get_segments", list)()]
     assert segments == [pytest.approx(list(row.intervals[0])) for row in table]
 
@@ -217,3 +218,40 @@ def test_what_cannot_be_drawn_is_said(graph, events, tmp_path):
     with pytest.raises(SettingError, match="'browse' is not in the target"):
         plot.states(several, label="browse")
     assert "purchase" in plot.states(several, label="purchase").get_xlabel()
+
+
+def process_graph():
+    """Twenty labels, each of which amplifies some of those after it, with long names."""
+    rng = np.random.default_rng(5)
+    names = [f"step {chr(97 + i)} of a long process" for i in range(20)]
+    sequences = []
+    for _ in range(1500):
+        at, codes = 0, []
+        while at < 20:
+            codes.append(names[at])
+            at += int(rng.integers(1, 4))
+        sequences.append(codes)
+    return sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(sequences)
+
+
+def test_a_figure_for_print_keeps_its_width_and_its_letters(tmp_path):
+    graph = process_graph()
+    assert len(graph.edges_) > 40
+    axes = plot.graph(graph, most=40, size=6.3, font_size=8)
+    plot.save(axes, tmp_path / "figure.pdf")
+    wide, high = axes.figure.get_size_inches()
+    assert (wide, high < 9) == (6.3, True)
+    labels = [text for text in axes.texts if text.get_bbox_patch().get_facecolor()[0] < 1]
+    assert len(labels) == 20
+    assert {text.get_fontsize() for text in labels} == {8}
+    axes.figure.canvas.draw()
+    found = [text.get_bbox_patch().get_window_extent() for text in labels]
+    assert not any(a.overlaps(b) for i, a in enumerate(found) for b in found[i + 1 :])
+    edges = axes.figure.bbox
+    assert all(edges.contains(*corner) for box in found for corner in box.corners())
+    legend = axes.get_legend().get_window_extent()
+    assert edges.x0 <= legend.x0
+    assert edges.y0 <= legend.y0
+    factors = [text.get_window_extent() for text in axes.texts if text not in labels]
+    assert len(factors) > 20
+    assert not any(a.overlaps(b) for a in factors for b in found)
