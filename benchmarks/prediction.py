@@ -1,14 +1,18 @@
 """The joint model beside LightGBM, both tuned on dev: log loss of the next event, single labels, and seconds.
 
-    python -m benchmarks.prediction DIR linkedin beigebooks [--split 0 1 2]
+    python -m benchmarks.prediction DIR OUT.jsonl linkedin beigebooks [--split 0 1 2]
+    python -m benchmarks.prediction --table OUT.jsonl
 
 DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all sequences are pooled and
-split anew (70/15/15) by that seed. LightGBM is not installed with the project: pip install lightgbm.
+split anew (70/15/15) by each seed. Each data set and split adds one line to OUT.jsonl; --table sums them up,
+with the difference of both models over the splits and its 95% interval (Student's t over splits).
+LightGBM is not installed with the project: pip install lightgbm.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,10 +23,12 @@ import numpy as np
 import summarkov as sm
 from summarkov.baselines import JointContender
 from summarkov.baselines.learners import positions, recency_features, window_features
+from summarkov.engines import Target
+from summarkov.evaluation.lineup import BOOSTED_GRID, ROUNDS
 from summarkov.kernels import Index
+from summarkov.models.joint_features import JointFeatures, base_rates
+from summarkov.summaries.profile import ProfileSummary
 
-PENALTIES = (3.0, 10.0, 30.0, 100.0, 300.0, 3000.0)
-ROUNDS = tuple(range(0, 301, 10))
 LIGHTGBM = (
     {"num_leaves": 4, "min_data_in_leaf": 20, "lambda_l2": 10},
     {"num_leaves": 8, "min_data_in_leaf": 20, "lambda_l2": 10},
@@ -48,7 +54,7 @@ TIMELINES = [
     "war",
 ]
 
-Tuned = Iterator[tuple[str, Any]]
+Tuned = Iterator[Any]  # functions from events to probabilities of all outcomes
 
 
 def outcomes(events: sm.EventSequences, targets: Sequence[str]) -> Any:
@@ -57,45 +63,55 @@ def outcomes(events: sm.EventSequences, targets: Sequence[str]) -> Any:
     return np.array([number.get(label, len(targets)) for label in events.labels])[events.codes]
 
 
+def index_of(events: sm.EventSequences) -> Index:
+    """What kernels read."""
+    return Index(events.codes, events.offsets, len(events.labels))
+
+
 def joint(train: sm.EventSequences, targets: Sequence[str]) -> Tuned:
-    """Settings, and what gives probabilities of all outcomes."""
-    model = sm.JointSuMM(gamma=0.0, leaves=8, learning_rate=0.05)
-    for settings, predictor in JointContender("joint", model, PENALTIES, ROUNDS).fit_each(train, targets):
-        yield (
-            str(settings),
-            lambda events, fitted=predictor.fitted: fitted.at(
-                Index(events.codes, events.offsets, len(events.labels))
-            ),
-        )
+    """The boosted joint model as ``compare`` has it."""
+    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS)
+    for _, predictor in contender.fit_each(train, targets):
+        yield lambda events, fitted=predictor.fitted: fitted.at(index_of(events))
 
 
-def features(events: sm.EventSequences) -> Any:
-    """Lags, counts in several windows, the last labels and the position."""
+def features(events: sm.EventSequences, train: sm.EventSequences, targets: Sequence[str]) -> Any:
+    """All that the joint model sees: lags, counts in windows, the last labels, the position and habits."""
     counts = [window_features(events, k, "counts").toarray() for k in (5, 10, 20, 500)]
     before, last = positions(events), np.full((events.n_events, 3), -1)
     for lag in (1, 2, 3):
         there = np.flatnonzero(before >= lag)
         last[there, lag - 1] = events.codes[there - lag]
-    return np.hstack([recency_features(events, last_position=200), *counts, last])
+    summary, n = ProfileSummary(), len(train.labels)
+    target = Target(tuple(train.labels.index(x) for x in targets), n)
+    profile = summary.read(summary.rows(index_of(events)), n)
+    habits = JointFeatures(base_rates(train.label_counts.astype(float)), target, 20).of(profile).own
+    return np.hstack(
+        [recency_features(events, last_position=200), *counts, last, *profile.followed, *habits]
+    ).astype(np.float32)
 
 
 def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
-    """The same of LightGBM, stopped on dev and somewhat earlier and later."""
+    """LightGBM with each of its settings, stopped on dev and somewhat earlier."""
     import lightgbm as lgb
 
     n = len(targets) + (len(targets) < len(train.labels))
     fixed = {"objective": "multiclass", "num_class": n, "verbosity": -1, "num_threads": 1, "seed": 0}
     sampled = {"learning_rate": 0.05, "feature_fraction": 0.7, "bagging_fraction": 0.8, "bagging_freq": 1}
+    kept: dict[int, Any] = {}
+
+    def matrix(events: sm.EventSequences) -> Any:
+        if id(events) not in kept:
+            kept[id(events)] = features(events, train, targets)
+        return kept[id(events)]
+
     for grid in LIGHTGBM:
-        data = lgb.Dataset(features(train), outcomes(train, targets), params={"verbosity": -1})
-        valid = lgb.Dataset(features(dev), outcomes(dev, targets), reference=data)
+        data = lgb.Dataset(matrix(train), outcomes(train, targets), params={"verbosity": -1})
+        valid = lgb.Dataset(matrix(dev), outcomes(dev, targets), reference=data)
         stop = [lgb.early_stopping(25, verbose=False)]
         model = lgb.train({**fixed, **sampled, **grid}, data, 600, [valid], callbacks=stop)
         for trees in sorted({max(1, round(model.best_iteration * share)) for share in (0.5, 0.7, 0.85, 1)}):
-            yield (
-                f"{grid}, {trees} trees",
-                lambda events, m=model, t=trees: m.predict(features(events), num_iteration=t),
-            )
+            yield lambda events, m=model, t=trees: m.predict(matrix(events), num_iteration=t)
 
 
 def single(p: Any, happened: Any) -> Any:
@@ -105,13 +121,13 @@ def single(p: Any, happened: Any) -> Any:
     return np.where(hit, np.log(p), np.log1p(-p)).sum(axis=0)
 
 
-def measure(tuned: Tuned, dev: Any, test: Any, targets: Sequence[str]) -> tuple[float, float, int]:
+def measure(tuned: Tuned, dev: Any, test: Any, targets: Sequence[str]) -> dict[str, Any]:
     """Log loss on test of what is best on dev; the mean over labels of their own best; settings tried."""
-    best, each, tried = (np.inf, np.nan), {}, 0
+    start, best, each, tried = time.process_time(), (np.inf, np.nan), {}, 0
     y, z = outcomes(dev, targets), outcomes(test, targets)
-    for _, predict in tuned:
+    for predict in tuned:
         tried += 1
-        on_dev, on_test = predict(dev), None
+        on_dev = predict(dev)
         loss, singles = -np.log(on_dev[np.arange(len(y)), y]).mean(), single(on_dev, y)
         better = [x for x in range(len(targets)) if x not in each or singles[x] > each[x][0]]
         if loss < best[0] or better:
@@ -120,32 +136,74 @@ def measure(tuned: Tuned, dev: Any, test: Any, targets: Sequence[str]) -> tuple[
                 best = loss, -np.log(on_test[np.arange(len(z)), z]).mean()
             found = single(on_test, z)
             each |= {x: (singles[x], found[x]) for x in better}
-    return best[1], float(np.mean([found for _, found in each.values()])), tried
+    mean = float(np.mean([found for _, found in each.values()]))
+    seconds = time.process_time() - start
+    return {"loss": float(best[1]), "singles": mean, "tried": tried, "seconds": seconds}
+
+
+def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | None]) -> None:
+    """Add one line per split and data set, data sets side by side."""
+    for seed in seeds:
+        for name in names:
+            parts = [sm.read_events(folder / f"{name}.{part}.jsonl") for part in ("train", "dev", "test")]
+            pooled = sm.read_events([sequence for part in parts for sequence in part.to_lists()])
+            targets = TIMELINES if name == "timelines" else list(pooled.labels)
+            recoded = [part.recode(pooled.labels) for part in parts]
+            train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), seed=seed)
+            found = {
+                "data": name,
+                "split": seed,
+                "joint": measure(joint(train, targets), dev, test, targets),
+                "lightgbm": measure(lightgbm(train, dev, targets), dev, test, targets),
+            }
+            with open(out, "a", encoding="utf-8") as file:
+                file.write(json.dumps(found) + "\n")
+
+
+def table(path: Path) -> str:
+    """The paper's split of every data set, then what the other splits say."""
+    from scipy import stats
+
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        "| data | splits | log loss per event | LightGBM | better by | single labels | LightGBM | better by "
+        "| seconds | LightGBM |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(line["data"] for line in lines):
+        for is_paper in (True, False):
+            some = [x for x in lines if x["data"] == name and (x["split"] is None) == is_paper]
+            if not some:
+                continue
+            cells = [name, "the paper's" if is_paper else f"{len(some)} others"]
+            for what, sign, digits in (("loss", -1, 4), ("singles", 1, 2)):
+                ours, theirs = (np.array([x[m][what] for x in some]) for m in ("joint", "lightgbm"))
+                gain = sign * (ours - theirs)
+                told = f"{gain.mean():+.{digits}f}"
+                if len(some) > 1:
+                    width = stats.t.ppf(0.975, len(some) - 1) * gain.std(ddof=1) / np.sqrt(len(some))
+                    told += f" ({gain.mean() - width:+.{digits}f} to {gain.mean() + width:+.{digits}f})"
+                cells += [f"{ours.mean():.{digits}f}", f"{theirs.mean():.{digits}f}", told]
+            cells += [f"{np.mean([x[m]['seconds'] for x in some]):.0f}" for m in ("joint", "lightgbm")]
+            rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def main() -> None:
-    """Print one row per data set, split and model."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="+")
+    """Measure, or sum up."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--table", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--split", type=int, nargs="*", default=[])
     given = parser.parse_args()
-    print("| data | split | model | log loss per event | single labels | settings tried | seconds |")
-    print("|---|---|---|---|---|---|---|")
-    for name in given.names:
-        parts = [sm.read_events(given.folder / f"{name}.{part}.jsonl") for part in ("train", "dev", "test")]
-        pooled = sm.read_events([sequence for part in parts for sequence in part.to_lists()])
-        targets = TIMELINES if name == "timelines" else pooled.labels
-        for seed in given.split or [None]:
-            recoded = [part.recode(pooled.labels) for part in parts]
-            train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), seed=seed)
-            for model in ("joint", "LightGBM"):
-                start = time.perf_counter()
-                tuned = joint(train, targets) if model == "joint" else lightgbm(train, dev, targets)
-                loss, singles, tried = measure(tuned, dev, test, targets)
-                took = time.perf_counter() - start
-                where = "the paper's" if seed is None else seed
-                print(f"| {name} | {where} | {model} | {loss:.4f} | {singles:.2f} | {tried} | {took:.0f} |")
+    if given.table is not None:
+        print(table(given.table))
+    elif given.folder is None or given.out is None or not given.names:
+        parser.error("give DIR, OUT.jsonl and the names of data sets, or --table OUT.jsonl")
+    else:
+        run(given.folder, given.out, given.names, given.split or [None])
 
 
 if __name__ == "__main__":

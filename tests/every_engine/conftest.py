@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from summarkov import kernels
-from summarkov.kernels import history_tests, levels, shuffles
+from summarkov.kernels import boosted, history_tests, shuffles
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -27,7 +27,8 @@ FUNCTIONS = (
 ELSEWHERE = {
     "count_presence": shuffles,
     "count_tests": history_tests,
-    "level_sums": levels,
+    "grow_trees": boosted,
+    "leaves_of": boosted,
     "shuffled": shuffles,
     "tree_leaves": history_tests,
 }

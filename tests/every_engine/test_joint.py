@@ -12,7 +12,7 @@ from strategies import assert_same, data, examples
 from summarkov import kernels
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.kernels import levels
+from summarkov.kernels import boosted
 from summarkov.simulate.example import web_shop
 from summarkov.summaries.profile import ProfileSummary
 
@@ -55,17 +55,52 @@ def test_states_do_not_depend_on_where_sequences_are_cut(drawn, n_jobs):
     assert_same(cut, whole)
 
 
+def naive_tree(levels, features, rows, values, how):
+    """Splits and sums of one tree, by trying every split of every leaf."""
+
+    def worth(some):
+        gradient, variance = (int(values[some, side].sum()) * how.unit for side in range(2))
+        return gradient, variance, gradient * gradient / (variance + how.penalty)
+
+    leaves, splits = [rows], []
+    while len(leaves) < how.leaves:
+        best = (how.least_gain, None)
+        for leaf, some in enumerate(leaves):
+            for feature in features:
+                for level in range(how.n_levels - 1):
+                    above = levels[feature, some] > level
+                    low, high = worth(some[~above]), worth(some[above])
+                    gain = low[2] + high[2] - worth(some)[2]
+                    if low[1] > how.least and high[1] > how.least and gain > best[0] + 1e-9:
+                        best = gain, (leaf, feature, level)
+        if best[1] is None:
+            break
+        leaf, feature, level = best[1]
+        above = levels[feature, leaves[leaf]] > level
+        splits.append(best[1])
+        leaves[leaf], rest = leaves[leaf][~above], leaves[leaf][above]
+        leaves.append(rest)
+    return splits, [values[some].sum(axis=0).tolist() for some in leaves]
+
+
 @examples(30)
-@given(st.integers(0, 60), st.integers(1, 9), st.integers(0, 2**16))
-def test_both_kernels_add_up_the_same(n_rows, n_levels, seed):
+@given(st.integers(1, 60), st.integers(2, 6), st.integers(0, 2**16))
+def test_trees_are_the_same_by_both_kernels_and_by_trying_every_split(n_rows, n_levels, seed):
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(n_levels, size=(5, n_rows)).astype(np.uint8)
-    features = np.array([4, 0, 2], np.int32)
-    rows = np.flatnonzero(rng.random(n_rows) < 0.6).astype(np.int32)
-    values = rng.integers(-(2**45), 2**45, size=(n_rows, 2))
-    found = kernels.level_sums(drawn, features, rows, values, n_levels)
-    assert (found == levels.level_sums(drawn, features, rows, values, n_levels)).all()
-    naive = np.zeros((3, n_levels, 2), np.int64)
-    for f, feature in enumerate(features):
-        np.add.at(naive[f], drawn[feature, rows], values[rows])
-    assert (found == naive).all()
+    levels = rng.integers(n_levels, size=(5, n_rows)).astype(np.uint8)
+    allowed = rng.random((2, 5)) < 0.7
+    rows = np.flatnonzero(rng.random(n_rows) < 0.8).astype(np.int32)
+    values = rng.integers([-(2**32), 0], [2**32, 2**28], size=(2, n_rows, 2))
+    how = kernels.Growth(n_levels, 4, 10.0, 2.0**-30, 1e-6, 1e-3)
+    found = kernels.grow_trees(levels, allowed, rows, values, how)
+    for here, numpy in zip(found, boosted.grow_trees(levels, allowed, rows, values, how), strict=True):
+        assert (here == numpy).all()
+    ends = kernels.leaves_of(levels, *found[:3])
+    assert (ends == boosted.leaves_of(levels, *found[:3])).all()
+    for t in range(2):
+        splits, sums = naive_tree(levels, np.flatnonzero(allowed[t]).tolist(), rows, values[t], how)
+        said = np.array(found[:3])[:, t].T.tolist()
+        assert [tuple(split) for split in said if split[0] >= 0] == splits
+        assert found.sums[t, : len(sums)].tolist() == sums
+        read = [values[t][rows[ends[t, rows] == leaf]].sum(axis=0).tolist() for leaf in range(len(sums))]
+        assert read == sums

@@ -1,14 +1,15 @@
-"""The joint model as a contender: fitted once for each penalty, its trees stopped after some rounds."""
+"""The joint model as a contender: fitted once for each setting, its trees stopped after some rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from summarkov.baselines.contenders import Data, Predictor
+from summarkov.engines import as_source
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import JointSuMM
@@ -53,7 +54,7 @@ class JointPredictor:
 
 @dataclass(frozen=True)
 class JointContender:
-    """Joint models (:class:`summarkov.JointSuMM`) with several penalties and numbers of rounds.
+    """Joint models (:class:`summarkov.JointSuMM`) with several settings and numbers of rounds.
 
     Where only some labels are targets, all others are one outcome.
 
@@ -63,7 +64,7 @@ class JointContender:
         What tables call it.
     template : JointSuMM
         The other settings.
-    penalties : sequence of float
+    grid : sequence of settings
         One fit each.
     rounds : sequence of int
         After how many rounds the trees of a fit may be stopped.
@@ -71,21 +72,18 @@ class JointContender:
 
     name: str
     template: JointSuMM
-    penalties: Sequence[float]
+    grid: Sequence[Mapping[str, Any]]
     rounds: Sequence[int] = (0,)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     takes_sources: ClassVar[bool] = True
 
     def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
-        """Every penalty with every number of rounds."""
+        """Every setting with every number of rounds."""
         some = None if len(targets) == len(train.labels) else tuple(targets)
-        for penalty in self.penalties:
-            settings = {
-                "penalty": penalty,
-                "rounds": max(self.rounds),
-                "targets": some,
-                "n_jobs": self.n_jobs,
-            }
-            fitted = self.template.copy(**settings).fit(train).fitted
+        source = as_source(train, n_jobs=self.n_jobs)
+        model = self.template.copy(rounds=max(self.rounds), targets=some, n_jobs=self.n_jobs)
+        data = model._count(source)
+        for settings in self.grid:
+            fitted = model.copy(**settings)._learn(data, source).fitted
             for rounds in self.rounds:
-                yield {"penalty": penalty, "rounds": rounds}, JointPredictor(fitted.stopped(rounds))
+                yield {**settings, "rounds": rounds}, JointPredictor(fitted.stopped(rounds))

@@ -42,8 +42,13 @@ BAG_GRID = {"gamma": (0.2, 0.4, 0.7), "alpha": (0.5, 1.5, 5, 15)}
 SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 
 #: Of joint models: few short sequences want a small penalty, many long ones a large one.
-PENALTIES = (3.0, 30.0, 300.0, 3000.0)
-ROUNDS = (0, 10, 20, 40, 60, 80, 120, 160)
+JOINT_GRID = tuple({"penalty": penalty} for penalty in (3.0, 30.0, 300.0, 3000.0))
+#: With trees there are two settings to choose from, for few events and for many: with more, chance chooses.
+BOOSTED_GRID = (
+    {"penalty": 10.0, "leaves": 4, "learning_rate": 0.1},
+    {"penalty": 1000.0, "leaves": 8, "learning_rate": 0.05},
+)
+ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
 Make = Callable[[int | None], Contender]
 
@@ -84,9 +89,9 @@ _MAKE["tree-bag"] = lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, 
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
         _MAKE[f"lr-{_features}-{_k}"] = partial(_logistic, _k, _features)
-_MAKE["joint"] = lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), PENALTIES, n_jobs=jobs)
+_MAKE["joint"] = lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), JOINT_GRID, n_jobs=jobs)
 _MAKE["joint-boosted"] = lambda jobs: JointContender(
-    "joint-boosted", JointSuMM(gamma=0.0, leaves=8, learning_rate=0.05), PENALTIES, ROUNDS, jobs
+    "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, jobs
 )
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
 

@@ -8,10 +8,10 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import history_tests, levels, numpy_kernels, shuffles
+from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
+from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
 from summarkov.kernels.index import UNLIMITED, Index
-from summarkov.kernels.levels import LevelArray
 from summarkov.kernels.numpy_kernels import (
     BINARY,
     COUNT,
@@ -30,11 +30,14 @@ __all__ = [
     "COUNT",
     "LEAF",
     "MORE_RECENT",
+    "NONE",
     "OCCURS",
     "ORDINAL_FIRST",
     "ORDINAL_LAST",
     "START",
     "UNLIMITED",
+    "Grown",
+    "Growth",
     "Index",
     "LevelArray",
     "PresenceAsked",
@@ -50,7 +53,8 @@ __all__ = [
     "count_states",
     "count_tests",
     "distinct",
-    "level_sums",
+    "grow_trees",
+    "leaves_of",
     "merge_keys",
     "sequence_seeds",
     "shuffled",
@@ -83,7 +87,9 @@ _tests = history_tests if _chosen is numpy_kernels else _chosen
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 add_rows = _chosen.add_rows
-level_sums = (levels if _chosen is numpy_kernels else _chosen).level_sums
+_boosted = boosted if _chosen is numpy_kernels else _chosen
+grow_trees = _boosted.grow_trees
+leaves_of = _boosted.leaves_of
 count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
 shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled
 

@@ -1,6 +1,6 @@
-from summarkov.kernels.levels import LevelArray
+from summarkov.kernels.boosted import LevelArray
 from summarkov.kernels.shuffles import Seeds
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 class Index:
     def __init__(
@@ -68,6 +68,16 @@ def presence(
     ends: IntArray,
     delay: int,
 ) -> list[tuple[CodeArray, IntArray]]: ...
-def level_sums(
-    levels: LevelArray, features: CodeArray, rows: CodeArray, values: IntArray, n_levels: int
-) -> IntArray: ...
+def grow_trees(
+    levels: LevelArray,
+    allowed: BoolArray,
+    rows: CodeArray,
+    values: IntArray,
+    n_levels: int,
+    leaves: int,
+    penalty: float,
+    unit: float,
+    least_gain: float,
+    least: float,
+) -> tuple[CodeArray, CodeArray, CodeArray, IntArray]: ...
+def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray: ...

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
+from summarkov.kernels.boosted import Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.levels import LevelArray
 from summarkov.kernels.numpy_kernels import Window
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
@@ -133,12 +133,17 @@ def shuffled(
     return made
 
 
-def level_sums(
-    levels: LevelArray, features: CodeArray, rows: CodeArray, values: IntArray, n_levels: int
-) -> IntArray:
-    """See :func:`summarkov.kernels.levels.level_sums`."""
-    sums: IntArray = _native.level_sums(levels, features, rows, values, n_levels)
-    return sums
+def grow_trees(
+    levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
+) -> Grown:
+    """See :func:`summarkov.kernels.boosted.grow_trees`."""
+    return Grown(*_native.grow_trees(levels, allowed, rows, values, *how))
+
+
+def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray:
+    """See :func:`summarkov.kernels.boosted.leaves_of`."""
+    found: LevelArray = _native.leaves_of(levels, leaf, feature, level)
+    return found
 
 
 def _shard(index: Index) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import Target, as_source
+from summarkov.engines import CountSource, Target, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
@@ -17,14 +17,14 @@ from summarkov.explain.shares import SharedExplanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, to_dot, to_mermaid
-from summarkov.models.joint_effects import joint_edges, shares
 from summarkov.models.joint_fitted import FittedJoint
-from summarkov.models.joint_learning import JointData
+from summarkov.models.joint_learning import JointData, joint_edges
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor
-from summarkov.search.boosting import Boosting, Trees
+from summarkov.models.stored_joint import joint_document
+from summarkov.search.boosting import Boosting
 from summarkov.settings import check_level, check_positive, check_whole, seed_of
 from summarkov.simulate.draw import after_histories, draw_sequences
 from summarkov.summaries.profile import ProfileSummary
@@ -49,7 +49,9 @@ class JointSuMM(Predictor):
       at all, whether it stands 2 or 3 events back, and its share of the last 20 events and of the window.
     - :math:`g_x` are the habits of this sequence: the share of x in it so far, and its share after the last
       label, the last two and the last three. Beside them stands the place in the sequence.
-    - :math:`t_x` is a sum of ``rounds`` small trees, for what no such sum can say; none unless asked for.
+    - :math:`t_x` is a sum of small trees, for what no such sum can say; none unless asked for by ``rounds``.
+      Then the logarithm is the mean of two: of the sum above, and of as many trees that stand alone, on top
+      of base rates. Weights and trees err in different ways, so their mean predicts better than either.
 
     The weights are those of the largest likelihood less ``penalty`` / 2 times their squares (a tenth of it
     for a label's own past and habits). Then influencers that are not worth their cost are left out.
@@ -106,12 +108,17 @@ class JointSuMM(Predictor):
         """Learn the weights, the influencers and the trees, all from counts of one pass."""
         self._check()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        data = JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
+        return self._learn(self._count(source), source)
+
+    def _count(self, source: CountSource) -> JointData:
+        """What all else follows from, whatever the other settings are."""
+        return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
+
+    def _learn(self, data: JointData, source: CountSource) -> Self:
         weights, chosen = data.select(self.penalty, self.gamma)
-        trees = Trees.none(data.features.target.n_outcomes, self.leaves)
         how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
-        for more in data.trees(weights, chosen, how, self.rounds, seed_of(self.seed, self.random_state)):
-            trees += more
+        grow = chosen, how, self.rounds, seed_of(self.seed, self.random_state)
+        trees, alone = data.trees(data.rows.logits(weights), *grow), data.trees_alone(*grow)
         self._fitted = FittedJoint(
             summary=data.summary,
             vocabulary=tuple(source.labels),
@@ -119,9 +126,10 @@ class JointSuMM(Predictor):
             weights=weights,
             chosen=chosen,
             trees=trees,
+            alone=alone,
             edges=tuple(joint_edges(data, weights, chosen, self.penalty, source.labels)),
             gains=data.gains(weights),
-            log_likelihood=data.log_likelihood(weights, trees),
+            log_likelihood=data.log_likelihood(weights, trees, alone),
             n_sequences=source.n_sequences,
             label_counts=np.asarray(source.label_counts / source.scale),
             settings=self.get_params(deep=False),
@@ -134,6 +142,7 @@ class JointSuMM(Predictor):
         check_whole("rounds", self.rounds, 0, 100_000)
         check_whole("leaves", self.leaves, 2, _MOST_LEAVES)
         check_level("learning_rate", self.learning_rate)
+        ProfileSummary(self.lookback)
         check_whole("seed", seed_of(self.seed, self.random_state), 0)
 
     def _target(self, labels: Sequence[str]) -> Target:
@@ -196,8 +205,8 @@ class JointSuMM(Predictor):
         """Every influence by evidence, the surest first.
 
         ``ratio`` is the factor by which an influencer in the window multiplies the odds of its target against
-        any other label, the mean over positions at which it is there; trees are not in it. Its interval is
-        that of the penalised likelihood and takes positions for independent given their past.
+        any other label, the mean over positions at which it is there, by the weights alone, without trees.
+        Its interval is that of the penalised likelihood and takes positions for independent given their past.
         """
         return Edges(self.fitted.edges)
 
@@ -240,7 +249,7 @@ class JointSuMM(Predictor):
         (place,) = codes_of([label_text(label)], [str(x) for x in self.influencers_])
         data = self._read([list(iterate(history))], unknown)
         codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
-        return shares(self.fitted, Index(codes, offsets, len(self.labels_)), ends, place)
+        return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""
@@ -255,6 +264,4 @@ class JointSuMM(Predictor):
         )
 
     def to_document(self) -> dict[str, Any]:
-        from summarkov.models.stored_joint import joint_document
-
         return joint_document(self.fitted)

@@ -31,6 +31,25 @@ _SPARSE = 0.1
 BASE_WEIGHT, CONTEXT_WEIGHT = 5.0, 2.0
 
 
+#: In how many windows trees ask how often a label occurred.
+N_TREE_COUNTS = 4
+#: How many levels a feature of trees has at most.
+N_LEVELS = 24
+#: Where the levels of trees begin: lags, counts, places and habits from each of these on are one level.
+_LAGS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201, 301])
+_COUNTS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201])
+_HABITS = np.arange(-10, 11) * 0.3
+
+
+def base_rates(counts: FloatArray) -> FloatArray:
+    """The share of every label, none of them 0.
+
+    >>> base_rates(np.array([3.0, 0.0])).tolist()
+    [0.875, 0.125]
+    """
+    return np.asarray((counts + 0.5) / (counts.sum() + 0.5 * len(counts)))
+
+
 @dataclass(frozen=True)
 class JointFeatures:
     """Turns profiles into features.
@@ -86,7 +105,7 @@ class JointFeatures:
         seen = profile.seen[row].astype(float)
         columns: list[FloatArray | BoolArray] = [*(lag <= k for k in WITHIN), np.ones(len(row), bool)]
         columns += [profile.recent[row, place - 1] == label + 1 for place in PLACES]
-        for counts, size in zip(profile.often, (np.minimum(seen, self.near), seen), strict=True):
+        for counts, size in zip(profile.often[-2:], (np.minimum(seen, self.near), seen), strict=True):
             columns.append(self._share(counts[row, label], size, self.base_rates[label]))
         values = np.column_stack(columns).astype(float)
         start = (profile.seen[:, None] < np.array(STARTS)).astype(float)
@@ -105,6 +124,32 @@ class JointFeatures:
     def _share(self, counts: CodeArray, size: FloatArray, rate: FloatArray) -> FloatArray:
         return np.asarray(np.log((counts + BASE_WEIGHT * rate) / ((size + BASE_WEIGHT) * rate)))
 
+    def levels(self, profile: Profile, habits: FloatArray) -> LevelArray:
+        """What trees look at, as levels ``[feature, row]``.
+
+        For each label how long ago it occurred (the highest level: not in the window) and how often it is
+        among the last 5, 10 and 20 events and in the window; how many events there are to look back at; and
+        the habits of each outcome.
+        """
+        lags = np.where(profile.lag == 0, len(_LAGS) + 1, np.searchsorted(_LAGS, profile.lag, side="right"))
+        counts = [np.searchsorted(_COUNTS, each, side="right") for each in profile.often]
+        seen = np.searchsorted(_COUNTS, profile.seen, side="right")
+        own = [np.searchsorted(_HABITS, each) for each in habits]
+        return np.ascontiguousarray(np.column_stack([lags, *counts, seen, *own]).T.astype(np.uint8))
+
+    def tree_features(self, chosen: BoolArray) -> BoolArray:
+        """Which features the trees of each outcome look at, if ``chosen[z, x]`` are its influencers."""
+        target, n = self.target, self.target.n_outcomes
+        of_labels = np.tile(chosen, (N_TREE_COUNTS + 1, 1))
+        habits = np.eye(n, dtype=bool)
+        habits[: len(target.codes)] |= chosen[list(target.codes)]
+        return np.concatenate([of_labels, np.ones((1, n), bool), np.tile(habits, (N_HABITS, 1))])
+
+    @property
+    def n_tree_features(self) -> int:
+        """How many features trees may look at."""
+        return (N_TREE_COUNTS + 1) * self.n_labels + 1 + N_HABITS * self.target.n_outcomes
+
     def _habits(self, profile: Profile) -> FloatArray:
         """The own features of every outcome, ``[order, row, x]``."""
         seen, rate = profile.seen[:, None].astype(float), self.outcome_rates
@@ -117,36 +162,3 @@ class JointFeatures:
             habits.append(np.log(longer / share))
             share = longer
         return np.array(habits)
-
-
-#: How many levels a feature of trees has at most.
-N_LEVELS = 24
-#: Where the levels of trees begin: lags, counts and places from each of these on are one level.
-_LAGS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201, 301])
-_COUNTS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201])
-
-
-def n_tree_features(n_labels: int) -> int:
-    """How many features trees may look at: three for each label, and one more."""
-    return 3 * n_labels + 1
-
-
-def base_rates(counts: FloatArray) -> FloatArray:
-    """The share of every label, none of them 0.
-
-    >>> base_rates(np.array([3.0, 0.0])).tolist()
-    [0.875, 0.125]
-    """
-    return np.asarray((counts + 0.5) / (counts.sum() + 0.5 * len(counts)))
-
-
-def tree_levels(profile: Profile) -> LevelArray:
-    """What trees look at, as levels ``[feature, row]``.
-
-    For each label how long ago it occurred (the highest level: not in the window) and how often it is among
-    the last events and in the window; then how many events there are to look back at.
-    """
-    lags = np.where(profile.lag == 0, len(_LAGS) + 1, np.searchsorted(_LAGS, profile.lag, side="right"))
-    counts = [np.searchsorted(_COUNTS, each, side="right") for each in profile.often]
-    seen = np.searchsorted(_COUNTS, profile.seen, side="right")
-    return np.ascontiguousarray(np.column_stack([lags, *counts, seen]).T.astype(np.uint8))

@@ -1,23 +1,29 @@
-"""How a joint model is learned from counts: weights, then influencers, then trees."""
+"""How a joint model is learned from counts: weights, then influencers, then trees; and an edge for each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
 from summarkov.errors import DataError
+from summarkov.explain import Influence, effect_of
 from summarkov.kernels import LevelArray
-from summarkov.models.joint_features import N_HABITS, PER_LABEL, JointFeatures, base_rates, tree_levels
-from summarkov.scores.softmax import Features, Weights, log_likelihood, maximise, softmax, zero_weights
+from summarkov.models.joint_features import N_HABITS, PER_LABEL, JointFeatures, base_rates
+from summarkov.models.joint_fitted import logits
+from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, FloatArray
 
 #: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
 OWN_SHARE, LEVEL_PENALTY = 0.1, 1e-3
+#: Of a 95% interval.
+_Z = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,7 @@ class JointData:
     levels: LevelArray
     counts: FloatArray  # [row, outcome]
     present: BoolArray  # [row, label]: whether it is in the window
+    grown: dict[Any, Trees] = field(default_factory=dict, repr=False)  # trees that stand alone
 
     @classmethod
     def of(cls, source: CountSource, target: Target, summary: ProfileSummary) -> JointData:
@@ -40,11 +47,11 @@ class JointData:
         if not counts.sum():
             raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
         rates = base_rates(source.label_counts / source.scale)
-        features = JointFeatures(rates, target, summary.near)
+        features = JointFeatures(rates, target, summary.near[-1])
         profile = summary.read(table.keys, len(source.labels))
-        return cls(
-            summary, features, features.of(profile), tree_levels(profile), counts, np.asarray(profile.lag > 0)
-        )
+        rows = features.of(profile)
+        levels = features.levels(profile, rows.own)
+        return cls(summary, features, rows, levels, counts, np.asarray(profile.lag > 0))
 
     def penalties(self, penalty: float, chosen: BoolArray) -> Weights:
         """The penalty of every weight; infinite for labels that are no influencer (``chosen[z, x]``)."""
@@ -127,16 +134,61 @@ class JointData:
         shared[: self.features.n_labels * PER_LABEL] *= np.repeat(chosen, PER_LABEL, axis=0)
         return replace(weights, shared=shared)
 
-    def trees(
-        self, weights: Weights, chosen: BoolArray, how: Boosting, rounds: int, seed: int
-    ) -> Iterator[Trees]:
-        """The trees of every round, on top of the weights; each looks at its outcome's influencers only."""
-        allowed = np.concatenate([np.tile(chosen, (3, 1)), np.ones((1, chosen.shape[1]), bool)])
-        return boost(self.levels, self.counts, self.rows.logits(weights), how, rounds, seed, allowed)
+    def trees(self, start: FloatArray, chosen: BoolArray, how: Boosting, rounds: int, seed: int) -> Trees:
+        """Trees on top of ``start[row, x]``, which look at influencers, habits and the place."""
+        allowed = self.features.tree_features(chosen)
+        return boost(self.levels, self.counts, start, how, rounds, seed, allowed)
 
-    def log_likelihood(self, weights: Weights, trees: Trees) -> float:
+    def trees_alone(self, chosen: BoolArray, how: Boosting, rounds: int, seed: int) -> Trees:
+        """Trees that start from base rates; grown once, whatever the penalty of the weights is."""
+        asked = chosen.tobytes(), how, rounds, seed
+        if asked not in self.grown:
+            start = np.tile(np.log(self.features.outcome_rates), (len(self.counts), 1))
+            self.grown[asked] = self.trees(start, chosen, how, rounds, seed)
+        return self.grown[asked]
+
+    def log_likelihood(self, weights: Weights, trees: Trees, alone: Trees) -> float:
         """Log-likelihood of what was counted."""
-        logits = self.rows.logits(weights)
-        if len(trees):
-            trees.add_to(logits, self.levels)
-        return log_likelihood(logits, self.counts)
+        found = logits(self.rows, self.levels, self.features, weights, trees, alone)
+        return log_likelihood(found, self.counts)
+
+
+def joint_edges(
+    data: JointData, weights: Weights, chosen: BoolArray, penalty: float, labels: Sequence[str]
+) -> Iterator[Influence]:
+    r"""An edge for each influencer of each target, with the factor of its odds and an interval.
+
+    With a the mean features of z over the positions at which it is in the window, the factor is :math:`e^{a
+    \cdot w}`. Its variance is :math:`a^T (H + \Lambda)^{-1} a`, H the information of the likelihood about the
+    weights of z (all others held) and :math:`\Lambda` their penalties.
+    """
+    variance, n = data.variance(weights), data.counts.sum(axis=1)
+    penalties = data.penalties(penalty, chosen)
+    hits = data.counts.sum(axis=0)
+    for z, influences in enumerate(chosen):
+        targets = np.flatnonzero(influences[: len(data.features.target.codes)])
+        here = np.flatnonzero(data.present[:, z])
+        if not len(targets) or not n[here].sum():
+            continue
+        columns = data.features.columns(z)
+        seen = dense(data.rows.shared[here][:, columns])
+        mean = n[here] @ seen / n[here].sum()
+        for x in targets.tolist():
+            information = seen.T @ (variance[here, x, None] * seen) + np.diag(penalties.shared[columns, x])
+            log_factor = float(mean @ weights.shared[columns, x])
+            width = _Z * math.sqrt(float(mean @ np.linalg.solve(information, mean)))
+            low, high = math.exp(log_factor - width), math.exp(log_factor + width)
+            hits_with, n_with = float(data.counts[here, x].sum()), float(n[here].sum())
+            yield Influence(
+                influencer=labels[z],
+                target=labels[data.features.target.codes[x]],
+                effect=effect_of(low, high),
+                ratio=math.exp(log_factor),
+                low=low,
+                high=high,
+                hits_with=hits_with,
+                n_with=n_with,
+                hits_without=float(hits[x]) - hits_with,
+                n_without=float(n.sum()) - n_with,
+                interval="likelihood",
+            )

@@ -20,7 +20,7 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
 from summarkov.models.model import SummaryModel
 from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
-from summarkov.models.stored_joint import read_joint
+from summarkov.models.stored_joint import read_joint, read_labels, read_settings
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed
@@ -64,7 +64,13 @@ def _read_bag(document: Node) -> Bag:
 
 def _read_joint(document: Node) -> JointSuMM:
     _check_format(document)
-    model = read_joint(document)
+    model = JointSuMM(**read_settings(document))
+    try:
+        model._check()
+        target = model._target(read_labels(document))
+    except SettingError as problem:
+        raise StoreError(f"{document['settings'].where}: {problem}") from None
+    model._fitted = read_joint(document, target, model.get_params(deep=False))
     refuse_differences(document, _without(model.to_document(), "version"))
     return model
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines import Target
-from summarkov.errors import SettingError, StoreError
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.explain import Influence, effect_of
-from summarkov.models.joint import JointSuMM
+from summarkov.kernels import NONE
 from summarkov.models.joint_features import (
     N_HABITS,
     N_LEVELS,
@@ -18,12 +17,11 @@ from summarkov.models.joint_features import (
     STARTS,
     JointFeatures,
     base_rates,
-    n_tree_features,
 )
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.saving import document_of
 from summarkov.scores.softmax import zero_weights
-from summarkov.search.boosting import NONE, Trees
+from summarkov.search.boosting import Trees
 from summarkov.store import Node
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray
@@ -54,8 +52,7 @@ def joint_document(fitted: FittedJoint) -> dict[str, Any]:
 
 
 def _outcome(fitted: FittedJoint, x: int) -> dict[str, Any]:
-    codes, weights, trees = fitted.features.target.codes, fitted.weights, fitted.trees
-    own = range(x, len(trees), trees.n_outcomes)
+    codes, weights = fitted.features.target.codes, fitted.weights
     return {
         "target": fitted.labels[codes[x]] if x < len(codes) else None,
         "level": float(weights.level[x]),
@@ -68,63 +65,70 @@ def _outcome(fitted: FittedJoint, x: int) -> dict[str, Any]:
             }
             for z in np.flatnonzero(fitted.chosen[:, x]).tolist()
         },
-        "trees": [
-            {
-                "splits": [
-                    [int(trees.leaf[t, k]), int(trees.feature[t, k]), int(trees.level[t, k])]
-                    for k in range(trees.leaf.shape[1])
-                    if trees.leaf[t, k] != NONE
-                ],
-                "values": trees.value[t].tolist(),
-            }
-            for t in own
-        ],
+        "trees": _tree_documents(fitted.trees, x),
+        "alone": _tree_documents(fitted.alone, x),
     }
 
 
-def read_joint(document: Node) -> JointSuMM:
-    """Read it back."""
+def _tree_documents(trees: Trees, outcome: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "splits": [
+                [int(trees.leaf[t, k]), int(trees.feature[t, k]), int(trees.level[t, k])]
+                for k in range(trees.leaf.shape[1])
+                if trees.leaf[t, k] != NONE
+            ],
+            "values": trees.value[t].tolist(),
+        }
+        for t in range(outcome, len(trees), trees.n_outcomes)
+    ]
+
+
+def read_settings(document: Node) -> dict[str, Any]:
+    """The settings of a joint model's file; what they may be, the model knows."""
     settings = document["settings"]
-    given = {name: settings[name].value for name in _SETTINGS}
     targets = settings["targets"]
     names = None if targets.value is None else tuple(item.text() for item in targets.list())
-    model = JointSuMM(targets=names, **given)
+    return {"targets": names, **{name: settings[name].value for name in _SETTINGS}}
+
+
+def read_labels(document: Node) -> tuple[str, ...]:
+    """The vocabulary of a joint model's file."""
     labels = tuple(name for name, _ in document["data"]["labels"].items())
     if not labels or list(labels) != sorted(labels):
         document["data"]["labels"].wrong("at least one label, in sorted order")
+    return labels
+
+
+def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> FittedJoint:
+    """What was learned, with settings that have been checked."""
+    labels = read_labels(document)
     counts = np.array([node.number() for _, node in document["data"]["labels"].items()])
     if (counts < 0).any():
         document["data"]["labels"].wrong("numbers from 0 on")
-    try:
-        model._check()
-        target = model._target(labels)
-        summary = ProfileSummary(model.lookback)
-    except SettingError as problem:
-        raise StoreError(f"{settings.where}: {problem}") from None
-    features = JointFeatures(base_rates(counts), target, summary.near)
-    fitted = _read_outcomes(document["outcomes"], model, labels, features)
-    model._fitted = FittedJoint(
+    summary = ProfileSummary(settings["lookback"])
+    features = JointFeatures(base_rates(counts), target, summary.near[-1])
+    return FittedJoint(
         summary=summary,
         vocabulary=labels,
         features=features,
-        **fitted,
+        **_read_outcomes(document["outcomes"], settings, labels, features),
         edges=tuple(_edge(node, labels, target) for node in document["edges"].list()),
         log_likelihood=document["log_likelihood"].number(),
         n_sequences=document["data"]["sequences"].count(),
         label_counts=counts,
-        settings=model.get_params(deep=False),
+        settings=settings,
     )
-    return model
 
 
 def _read_outcomes(
-    node: Node, model: JointSuMM, labels: tuple[str, ...], features: JointFeatures
+    node: Node, settings: dict[str, Any], labels: tuple[str, ...], features: JointFeatures
 ) -> dict[str, Any]:
-    target = features.target
+    target, rounds, leaves = features.target, settings["rounds"], settings["leaves"]
     weights = zero_weights(target.n_outcomes, features.n_shared, N_HABITS)
     chosen = np.zeros((len(labels), target.n_outcomes), bool)
     gains = np.zeros(chosen.shape)
-    each: list[list[tuple[Any, ...]]] = []
+    each: dict[str, list[list[tuple[Any, ...]]]] = {"trees": [], "alone": []}
     for x, item in enumerate(node.list(target.n_outcomes)):
         expected = labels[target.codes[x]] if x < len(target.codes) else None
         if item["target"].value != expected:
@@ -138,13 +142,13 @@ def _read_outcomes(
             z = labels.index(name)
             chosen[z, x], gains[z, x] = True, told["gain"].number()
             weights.shared[features.columns(z), x] = _numbers(told["weights"], PER_LABEL)
-        trees = item["trees"].list(model.rounds)
-        each.append([_tree(tree, model.leaves, n_tree_features(len(labels))) for tree in trees])
+        for name, found in each.items():
+            found.append([_tree(tree, leaves, features.n_tree_features) for tree in item[name].list(rounds)])
     return {
         "weights": weights,
         "chosen": chosen,
         "gains": gains,
-        "trees": _together(each, model.leaves, target.n_outcomes),
+        **{name: _together(found, leaves, target.n_outcomes) for name, found in each.items()},
     }
 
 

@@ -18,26 +18,26 @@ class ProfileSummary(Summary):
     r"""For each label how long ago it occurred, how often, and how often it followed the labels just before.
 
     All of it within the last ``lookback`` events: the lag of the last occurrence; the number of occurrences
-    among the last ``near`` events and in the whole window; for each order o up to ``orders``, how often the
-    label came after the same o labels that stand just before the position. Beside that, the labels at lags 1
-    to ``lags``, and the number of events in the window.
+    among the last n events, for each n of ``near``, and in the whole window; for each order o up to
+    ``orders``, how often the label came after the same o labels that stand just before the position. Beside
+    that, the labels at lags 1 to ``lags``, and the number of events in the window.
 
     Two histories with equal numbers are one state. With long sequences nearly all of them differ, so a table
     of states is then about as long as the data.
     """
 
     lookback: int = 500
-    near: int = 20
+    near: tuple[int, ...] = (5, 10, 20)
     orders: int = 3
     lags: int = 3
 
     def __post_init__(self) -> None:
-        check_whole("lookback", self.lookback, self.near, 100_000)
+        check_whole("lookback", self.lookback, self.near[-1], 100_000)
 
     @property
-    def windows(self) -> tuple[int, int]:
+    def windows(self) -> tuple[int, ...]:
         """The windows in which occurrences are counted."""
-        return self.near, self.lookback
+        return *self.near, self.lookback
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         """A bound: no number is above ``lookback``, and no label above their number."""

@@ -1,4 +1,4 @@
-"""The joint model as a contender: one fit for each penalty, stopped after some rounds."""
+"""The joint model as a contender: one fit for each setting, stopped after some rounds."""
 
 import numpy as np
 
@@ -10,10 +10,11 @@ EVENTS = web_shop().simulate(n_sequences=40, length=12, seed=1)
 
 
 def test_it_is_the_model_with_each_setting():
-    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), (10.0, 100.0), (0, 2))
+    grid = ({"penalty": 10.0}, {"penalty": 100.0, "leaves": 3})
+    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, (0, 2))
     found = list(contender.fit_each(EVENTS, EVENTS.labels))
     assert [settings for settings, _ in found] == [
-        {"penalty": penalty, "rounds": rounds} for penalty in (10.0, 100.0) for rounds in (0, 2)
+        {**each, "rounds": rounds} for each in grid for rounds in (0, 2)
     ]
     column = EVENTS.labels.index("search")
     for settings, predictor in found:
@@ -24,7 +25,7 @@ def test_it_is_the_model_with_each_setting():
 
 
 def test_other_labels_than_the_targets_are_one_outcome():
-    contender = JointContender("joint", sm.JointSuMM(), (10.0,))
+    contender = JointContender("joint", sm.JointSuMM(), ({"penalty": 10.0},))
     ((_, predictor),) = contender.fit_each(EVENTS, ["purchase"])
     model = sm.JointSuMM(penalty=10.0, targets=["purchase"]).fit(EVENTS)
     expected = model.predict_proba(EVENTS)[:, 0]

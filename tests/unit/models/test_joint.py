@@ -69,11 +69,15 @@ def test_only_the_targets_are_told_apart(boosted):
 
 def test_trees_add_to_the_likelihood(events, boosted):
     without = sm.JointSuMM(gamma=0.0, targets=["purchase", "browse"]).fit(events)
-    assert boosted.log_likelihood_ > without.log_likelihood_ + 1
+    more = boosted.copy(rounds=40).fit(events)
+    assert more.log_likelihood_ > without.log_likelihood_ + 1
     assert math.isclose(boosted.log_likelihood(events), boosted.log_likelihood_, rel_tol=1e-9)
     assert math.isclose(without.log_likelihood(events), without.log_likelihood_, rel_tol=1e-9)
-    stopped = boosted.fitted.stopped(0)
-    assert len(stopped.trees) == 0
+    stopped = more.fitted.stopped(3)
+    assert len(stopped.trees) == len(stopped.alone) == 3 * 3
+    np.testing.assert_allclose(
+        stopped.at(Index(events.codes, events.offsets, 10)), boosted.predict_proba(events), rtol=1e-12
+    )
 
 
 def test_the_gain_of_an_influencer_is_what_its_ablation_loses(model, events):

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "batch.hpp"
+#include "boosted.hpp"
 #include "count.hpp"
 #include "followed.hpp"
-#include "levels.hpp"
 #include "presence.hpp"
 #include "shuffle.hpp"
 #include "tests.hpp"
@@ -263,19 +263,53 @@ py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array
     return made;
 }
 
-py::array_t<Count> level_sums_(const Array<std::uint8_t>& levels, const Array<std::int32_t>& features,
-                               const Array<std::int32_t>& rows, const Array<Count>& values, std::int64_t n_levels) {
-    py::array_t<Count> sums({static_cast<std::int64_t>(features.size()), n_levels, std::int64_t{2}});
-    Count* to = sums.mutable_data();
-    std::fill_n(to, sums.size(), 0);
-    const std::int64_t n_rows = levels.shape(1);
-    const auto chosen = span(features);
+py::tuple grow_trees(const Array<std::uint8_t>& levels, const Array<bool>& allowed, const Array<std::int32_t>& rows,
+                     const Array<Count>& values, std::int64_t n_levels, std::int64_t leaves, double penalty,
+                     double unit, double least_gain, double least) {
+    const std::int64_t n_trees = values.shape(0), n_splits = leaves - 1;
+    py::array_t<std::int32_t> leaf({n_trees, n_splits}), feature({n_trees, n_splits}), level({n_trees, n_splits});
+    py::array_t<Count> sums({n_trees, leaves, std::int64_t{2}});
+    std::fill_n(leaf.mutable_data(), leaf.size(), -1);
+    std::fill_n(feature.mutable_data(), feature.size(), -1);
+    std::fill_n(level.mutable_data(), level.size(), 0);
+    std::fill_n(sums.mutable_data(), sums.size(), 0);
+    const Levels all{levels.data(), levels.shape(1)};
+    const Growth how{n_levels, leaves, penalty, unit, least_gain, least};
+    const std::int64_t n_features = levels.shape(0);
     const auto some = span(rows);
+    const bool* use = allowed.data();
+    const Count* from = values.data();
+    std::int32_t *to_leaf = leaf.mutable_data(), *to_feature = feature.mutable_data(), *to_level = level.mutable_data();
+    Count* to_sums = sums.mutable_data();
     {
         py::gil_scoped_release release;
-        level_sums(levels.data(), n_rows, chosen, some, values.data(), n_levels, to);
+        for (std::int64_t t = 0; t < n_trees; ++t) {
+            std::vector<std::int64_t> features;
+            for (std::int64_t f = 0; f < n_features; ++f)
+                if (use[t * n_features + f]) features.push_back(f);
+            GrowingTree tree(all, std::move(features), from + t * all.n_rows * 2, how);
+            tree.grow(some, to_leaf + t * n_splits, to_feature + t * n_splits, to_level + t * n_splits,
+                      to_sums + t * leaves * 2);
+        }
     }
-    return sums;
+    return py::make_tuple(leaf, feature, level, sums);
+}
+
+py::array_t<std::uint8_t> leaves_of_(const Array<std::uint8_t>& levels, const Array<std::int32_t>& leaf,
+                                     const Array<std::int32_t>& feature, const Array<std::int32_t>& level) {
+    const std::int64_t n_trees = leaf.shape(0), n_splits = leaf.shape(1);
+    const Levels all{levels.data(), levels.shape(1)};
+    py::array_t<std::uint8_t> found({n_trees, all.n_rows});
+    std::uint8_t* to = found.mutable_data();
+    const std::int32_t *from = leaf.data(), *of = feature.data(), *limit = level.data();
+    {
+        py::gil_scoped_release release;
+        for (std::int64_t t = 0; t < n_trees; ++t) {
+            const std::int64_t at = t * n_splits;
+            leaves_of(all, from + at, of + at, limit + at, n_splits, to + t * all.n_rows);
+        }
+    }
+    return found;
 }
 
 }  // namespace
@@ -291,7 +325,8 @@ PYBIND11_MODULE(_native, m) {
     m.def("totals", &totals);
     m.def("tests", &tests);
     m.def("leaves", &leaves);
-    m.def("level_sums", &level_sums_);
+    m.def("grow_trees", &grow_trees);
+    m.def("leaves_of", &leaves_of_);
     m.def("followed", &followed);
     m.def("presence", &presence);
     m.def("shuffled", &shuffled);

@@ -1,0 +1,148 @@
+"""Small trees over levels of features: grown where they gain most, and read."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+
+#: Levels of features, one row per feature.
+LevelArray = npt.NDArray[np.uint8]
+#: Values are added in halves of this many bits, which floats hold exactly.
+_HALF = 26
+#: No split.
+NONE = -1
+
+
+class Growth(NamedTuple):
+    """How far trees grow: ``leaves`` at most, and what a split must bring.
+
+    Values are whole multiples of ``unit``. A leaf with the sums G and H of both values is worth G^2 / (H +
+    penalty). A split must gain more than ``least_gain``, and each side have an H above ``least``.
+    """
+
+    n_levels: int
+    leaves: int
+    penalty: float
+    unit: float
+    least_gain: float
+    least: float
+
+
+class Grown(NamedTuple):
+    """Trees: split k of tree t sends the rows of ``leaf[t, k]`` with a higher level to leaf k + 1.
+
+    Where a tree has fewer splits the leaf is -1. ``sums[t, l]`` are those of both values in each leaf.
+    """
+
+    leaf: CodeArray
+    feature: CodeArray
+    level: CodeArray
+    sums: IntArray
+
+
+def grow_trees(
+    levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
+) -> Grown:
+    """Grow a tree for each of ``values[tree, row, 2]`` on some rows of ``levels[feature, row]``.
+
+    Tree t looks only at features with ``allowed[t, feature]``. The most worthwhile split comes first; of
+    equal ones the first leaf, feature and level.
+
+    >>> levels = np.array([[0, 1, 1, 2]], np.uint8)
+    >>> values = np.array([[[-3, 1], [2, 1], [2, 1], [2, 1]]])
+    >>> how = Growth(n_levels=3, leaves=3, penalty=1.0, unit=1.0, least_gain=0.1, least=0.0)
+    >>> grow_trees(levels, np.ones((1, 1), bool), np.arange(4, dtype=np.int32), values, how)
+    Grown(leaf=array([[ 0, -1]], dtype=int32), feature=array([[ 0, -1]], dtype=int32), \
+level=array([[0, 0]], dtype=int32), sums=array([[[-3,  1],
+            [ 6,  3],
+            [ 0,  0]]]))
+    """
+    splits = len(values), how.leaves - 1
+    found = Grown(
+        np.full(splits, NONE, np.int32),
+        np.full(splits, NONE, np.int32),
+        np.zeros(splits, np.int32),
+        np.zeros((len(values), how.leaves, 2), np.int64),
+    )
+    for t, (own, use) in enumerate(zip(values, allowed, strict=True)):
+        _grow(levels, np.flatnonzero(use), rows, own, how, Grown(*(part[t] for part in found)))
+    return found
+
+
+def _grow(
+    levels: LevelArray, features: IntArray, rows: CodeArray, values: IntArray, how: Growth, to: Grown
+) -> None:
+    of_leaf, sums = [rows], [_level_sums(levels, features, rows, values, how.n_levels)]
+    best = [_best(sums[0], how)]
+    for k in range(how.leaves - 1):
+        leaf = max(range(len(best)), key=lambda i: best[i][0])
+        gain, at, level = best[leaf]
+        if gain <= how.least_gain:
+            break
+        above = levels[features[at], of_leaf[leaf]] > level
+        parts = of_leaf[leaf][~above], of_leaf[leaf][above]
+        small = int(len(parts[1]) < len(parts[0]))
+        counted = _level_sums(levels, features, parts[small], values, how.n_levels)
+        both = (sums[leaf] - counted, counted) if small else (counted, sums[leaf] - counted)
+        to.leaf[k], to.feature[k], to.level[k] = leaf, features[at], level
+        of_leaf[leaf], sums[leaf], best[leaf] = parts[0], both[0], _best(both[0], how)
+        of_leaf.append(parts[1])
+        sums.append(both[1])
+        best.append(_best(both[1], how))
+    for leaf, some in enumerate(of_leaf):
+        to.sums[leaf] = values[some].sum(axis=0)
+
+
+def _level_sums(
+    levels: LevelArray, features: IntArray, rows: CodeArray, values: IntArray, n_levels: int
+) -> IntArray:
+    """Sums ``[feature, level, 2]`` of ``values[row, 2]`` over some rows."""
+    sums = np.zeros((len(features), n_levels, 2), np.int64)
+    chosen = values[rows]
+    high, low = chosen >> _HALF, chosen & ((1 << _HALF) - 1)
+    for f, feature in enumerate(features.tolist()):
+        level = levels[feature, rows]
+        for side in range(2):
+            halves = (np.bincount(level, half[:, side], n_levels).astype(np.int64) for half in (high, low))
+            sums[f, :, side] = (next(halves) << _HALF) + next(halves)
+    return sums
+
+
+def _best(sums: IntArray, how: Growth) -> tuple[float, int, int]:
+    """The largest gain, and the feature and level that have it.
+
+    No step can be rounded differently by a machine that multiplies and adds at once, so both kernels agree.
+    """
+    if not sums.size:
+        return 0.0, 0, 0
+    below = np.asarray(np.cumsum(sums, axis=1) * how.unit, np.float64)
+    whole, low = below[:, -1:], below[:, :-1]
+    high = whole - low
+    gain = _worth(low, how) + _worth(high, how) - _worth(whole, how)
+    gain = np.where((low[..., 1] > how.least) & (high[..., 1] > how.least), gain, 0.0)
+    if not gain.size or gain.max() <= 0:
+        return 0.0, 0, 0
+    at, level = np.unravel_index(gain.argmax(), gain.shape)
+    return float(gain[at, level]), int(at), int(level)
+
+
+def _worth(sums: FloatArray, how: Growth) -> FloatArray:
+    return np.asarray(sums[..., 0] * sums[..., 0] / (sums[..., 1] + how.penalty))
+
+
+def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray:
+    """The leaf of every tree in which each row of ``levels[feature, row]`` ends: ``[tree, row]``.
+
+    >>> split = np.array([[0]], np.int32)
+    >>> leaves_of(np.array([[0, 1, 2]], np.uint8), split, split, split + 1).tolist()
+    [[0, 0, 1]]
+    """
+    found = np.zeros((len(leaf), levels.shape[1]), np.uint8)
+    for k in range(leaf.shape[1]):
+        above = levels[np.maximum(feature[:, k], 0)] > level[:, k, None]
+        found[above & (found == leaf[:, k, None])] = k + 1
+    return found
