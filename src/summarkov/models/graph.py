@@ -287,6 +287,8 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
     ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
+        A notebook shows the text as the page itself, to explore in the cell.
+
         The page shows the graph, every label's table and the data, and computes what a history of one's own
         makes of the probabilities. With ``events`` it also tells what a graph does not know: how long their
         sequences are, and how the share of a target changes from event to event after an influencer. With

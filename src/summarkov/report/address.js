@@ -16,8 +16,12 @@ function addressNow() {
   return `#${told}`;
 }
 
+// A page inside another one, as a notebook shows it, has no address of its own.
+const hasAddress = location.protocol !== "about:";
+
 // A step that Back undoes; or, while a slider moves, the same step still.
 function remember(isSameStep = false) {
+  if (!hasAddress) return;
   const now = addressNow();
   if (now === (location.hash || "#")) return;
   window.history[isSameStep ? "replaceState" : "pushState"](null, "", now);

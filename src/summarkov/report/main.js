@@ -129,6 +129,7 @@ function listen() {
   on("save-svg", saveSvg);
   on("save-png", savePng);
   on("save-csv", saveTable);
+  document.getElementById("copy-link").hidden = !hasAddress;
   on("copy-link", (event) => copy(location.href, event.currentTarget));
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") leave(); });
   for (const [id, action] of [["zoom-in", () => zoom(1.25)], ["zoom-out", () => zoom(0.8)], ["zoom-fit", settle]]) on(id, () => { action(); draw(); });

@@ -58,7 +58,8 @@ def to_html(
     title: str | None = None,
     sequences: int | None = None,
 ) -> str | None:
-    """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
+    """Write the page of a fitted model or graph, all or nothing; without a path, return its text, which a
+    notebook shows as the page itself.
 
     With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
     how long the sequences are, and how the share of a target changes from event to event after an influencer,
@@ -68,9 +69,33 @@ def to_html(
     """
     text = page(model, events, passages, title, sequences)
     if path is None:
-        return text
+        return Page(text)
     write_atomically(path, text)
     return None
+
+
+class Page(str):
+    """The text of a page. Where it is the result of a cell, a notebook shows the page, to explore there.
+
+    It stands in a frame of its own that may run its program and save pictures, and nothing else: it reaches
+    neither the notebook nor the network.
+
+    >>> Page("<p>")._repr_html_()[-28:]
+    'srcdoc="&lt;p&gt;"></iframe>'
+    """
+
+    #: How high the frame is, in pixels.
+    height = 640
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self):,} characters; to_html(path) writes it, a notebook shows it>"
+
+    def _repr_html_(self) -> str:
+        look = f"width: 100%; height: {self.height}px; border: 1px solid #8888"
+        return (
+            f'<iframe title="summarkov" style="{look}" sandbox="allow-scripts allow-downloads" '
+            f'srcdoc="{html.escape(self)}"></iframe>'
+        )
 
 
 def page(
