@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import oracle
 import summarkov as sm
 from summarkov.engines import CandidateCounts, StateCounts, Target
+from summarkov.events.draws import Drawn
 from summarkov.summaries import BinarySummary, ChainSummary, CountSummary, CustomSummary, OrdinalSummary
 
 #: An event of no known label: the package knows it as code -1, the oracle as a label like any other.
@@ -26,6 +27,18 @@ KINDS = (*WINDOWS, "chain", "custom")
 def examples(n):
     """Settings of a test: `n` examples (times SUMMARKOV_EXPLORE, where that is set)."""
     return settings(max_examples=max(1, round(n * float(os.environ.get("SUMMARKOV_EXPLORE") or 1))))
+
+
+def drawn_weights(draws, replicate, n):
+    """How often draws have each of ``n`` sequences without names."""
+    keys = np.arange(n, dtype=np.uint64)
+    return draws.drawn(replicate, keys).weights(keys)
+
+
+def written_down(source, numbers):
+    """Some sequences of a source, by their numbers, as what is drawn."""
+    chosen = np.sort(np.concatenate(source.sequence_keys())[np.asarray(numbers)])
+    return Drawn((), chosen, np.ones(len(chosen), np.int64))
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def test_what_memory_gives(tmp_path_factory, backend, lists, steps):
             source, events = STEPS[step](source), STEPS[step](events)
         assert (source.labels, source.n_sequences) == (events.labels, len(events))
         assert source.label_counts.tolist() == events.label_counts.tolist()
-        assert [list(places) for places in source.numbers()] == [list(range(len(events)))]
+        assert [keys.tolist() for keys in source.sequence_keys()] == [list(range(len(events)))]
         held = int((events.lengths > 0).sum())
-        assert [list(places) for places in source.places()] == [list(range(held))]
+        assert (source.n_filled, len(source.filled_keys())) == (held, held)
         for most in (1, 2, 3, 100):
             assert sequences(source, most) == list(zip(events.ids, events.to_lists(), strict=True))
 

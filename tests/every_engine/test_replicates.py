@@ -13,6 +13,7 @@ from strategies import (
     assert_same,
     codes,
     data,
+    drawn_weights,
     examples,
     found,
     found_with,
@@ -36,6 +37,7 @@ from summarkov.engines import (
 from summarkov.engines import replicates as engine
 from summarkov.engines.replicates import UnitWeighing
 from summarkov.errors import SettingError, TooLargeError
+from summarkov.events.draws import Drawn
 from summarkov.kernels import replicates as kernel
 
 
@@ -45,8 +47,8 @@ class Given:
     def __init__(self, weights):
         self.rows, self.n = weights, len(weights)
 
-    def weights(self, replicate, n_units):
-        return np.array(self.rows[replicate], dtype=np.int64).reshape(n_units)
+    def drawn(self, replicate, keys):
+        return Drawn((), keys, np.array(self.rows[replicate], dtype=np.int64).reshape(len(keys)))
 
 
 @st.composite
@@ -206,12 +208,12 @@ def test_alike_positions_are_merged(template):
 
 def test_a_bootstrap_draws_as_many_as_there_are_and_repeats_itself():
     draws = Bootstrap(n=50, seed=3)
-    weights = np.array([draws.weights(b, 40) for b in range(50)])
+    weights = np.array([drawn_weights(draws, b, 40) for b in range(50)])
     assert (weights.sum(axis=1) == 40).all()
     assert weights.mean(axis=0) == pytest.approx(np.ones(40), abs=0.6)
     assert len({tuple(row) for row in weights.tolist()}) == 50
-    assert np.array_equal(weights[7], Bootstrap(n=8, seed=3).weights(7, 40))
-    assert not np.array_equal(weights[7], Bootstrap(n=8, seed=4).weights(7, 40))
+    assert np.array_equal(weights[7], drawn_weights(Bootstrap(n=8, seed=3), 7, 40))
+    assert not np.array_equal(weights[7], drawn_weights(Bootstrap(n=8, seed=4), 7, 40))
 
 
 def test_units():

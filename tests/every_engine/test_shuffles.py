@@ -13,11 +13,11 @@ import summarkov as sm
 from strategies import examples
 from summarkov import kernels
 from summarkov.confidence import Sums
-from summarkov.engines import MemorySource, shuffled
+from summarkov.engines import MemorySource
 from summarkov.engines.shuffled import Shuffles, count_shuffled, cut_for_shuffling, position_strata
 from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
-from summarkov.events.block import cut_events
+from summarkov.events.block import cut_events, with_keys
 from summarkov.explain import contrast
 from summarkov.kernels import shuffles as numpy_shuffles
 
@@ -152,7 +152,7 @@ def test_every_order_is_as_likely():
 
 def test_a_sequence_that_is_too_long_for_memory_is_refused_unless_cut():
     events = sm.read_events([["a", "b"] * 50, ["b"]], labels=LABELS)
-    blocks = list(cut_events(events, 10))
+    blocks = list(with_keys(cut_events(events, 10), events.sequence_keys()))
     with pytest.raises(TooLargeError, match="give within, a number of positions such as 1000"):
         list(cut_for_shuffling(blocks, None, 60))
     pieces = list(cut_for_shuffling(blocks, 4, 60))
@@ -231,11 +231,3 @@ def test_names_that_come_twice_give_way_to_numbers(tmp_path):
     (tmp_path / "events.jsonl").write_text("\n".join(lines) + "\n")
     with sm.scan_events(tmp_path / "events.jsonl", case="id", event="events") as source:
         assert graph.order_test(source, n=19) == expected
-
-
-def test_keys_that_come_twice_are_found_however_few_are_looked_at(monkeypatch):
-    monkeypatch.setattr(shuffled, "_KEYS_AT_ONCE", 3)
-    once = [np.array([1, 2, 3, 4], np.uint64), np.array([5, 6], np.uint64)]
-    assert not shuffled._any_twice(once)
-    assert shuffled._any_twice([*once, np.array([2], np.uint64)])
-    assert not shuffled._any_twice([np.empty(0, np.uint64)])

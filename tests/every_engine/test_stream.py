@@ -211,14 +211,6 @@ def test_cases_that_come_again_much_later(tmp_path, scratch):
             assert same_counts(source, sm.read_events(table))
 
 
-def test_numbers_seen_twice(tmp_path):
-    path = tmp_path / "numbers"
-    for numbers, twice in (([], False), ([3, 1, 2], False), ([3, -1, 2, 9, -1], True)):
-        np.array(numbers, np.int64).tofile(path)
-        for most in (1, 2, 100):
-            assert scan.any_twice(path, len(numbers), most) is twice
-
-
 def test_hashes_that_collide_are_told_apart(tmp_path, scratch, monkeypatch):
     monkeypatch.setattr(scan, "hash", lambda text: 7, raising=False)
     monkeypatch.setattr(regroup, "hash", lambda text: 7, raising=False)

@@ -22,7 +22,7 @@ from fuzz.tables import FromBytes, in_memory, random_table, streamed
 import summarkov as sm
 from summarkov.engines import scan_events
 from summarkov.errors import DataError
-from summarkov.io.regroup import stable_hashes
+from summarkov.events.keys import stable_hashes
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
-from strategies import data, examples, specs, subsets
+from strategies import data, drawn_weights, examples, specs, subsets
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.models.learning import learn_replicates
 from summarkov.scores import SCORES
@@ -51,7 +51,7 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
     some = np.flatnonzero(events.events.lengths > 0)
     for b in range(draws.n):
         weights = np.zeros(len(events.events))
-        weights[some] = draws.weights(b, len(some))
+        weights[some] = drawn_weights(draws, b, len(some))
         if own is not None:
             weights *= own
             if weights @ events.events.lengths < 2:  # too little to learn from
@@ -74,7 +74,9 @@ def test_confidence_says_how_often_the_graphs_have_an_edge(template):
     graph = sm.InfluenceGraph(template).fit(events)
     confidence = graph.confidence(events, n=12, seed=5)
     draws = Bootstrap(12, 5)
-    graphs = [sm.InfluenceGraph(template).fit(events, sample_weight=draws.weights(b, 60)) for b in range(12)]
+    graphs = [
+        sm.InfluenceGraph(template).fit(events, sample_weight=drawn_weights(draws, b, 60)) for b in range(12)
+    ]
     listed = {(edge.influencer, edge.target): edge for edge in confidence.edges}
     for z in events.labels:
         for x in events.labels:
@@ -105,7 +107,9 @@ def test_ratios_are_those_of_the_same_influencers_in_every_replicate():
 
         here = found(None)
         assert edge.ratio == pytest.approx(here.ratio, rel=1e-12)
-        logs = [math.log(r) for b in range(19) if 0 < (r := found(draws.weights(b, 40)).ratio) < math.inf]
+        logs = [
+            math.log(r) for b in range(19) if 0 < (r := found(drawn_weights(draws, b, 40)).ratio) < math.inf
+        ]
         spread = statistics.stdev(logs) if len(logs) >= 10 else 0.0
         if here.low > 0 and here.high < math.inf:
             counted = math.log(here.high / here.low) / (2 * 1.959963984540054)

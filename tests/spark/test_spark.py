@@ -12,8 +12,9 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark.frames import explained
+from summarkov.engines.spark.session import explained
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.events import draws
 
 
 def rows(n=60, n_cases=7, seed=0):
@@ -152,13 +153,6 @@ def test_predictions(spark, tmp_path):
     assert predicted.num_rows == 90
 
 
-def test_a_dataframe_that_changes_is_noticed(spark):
-    with sm.scan_spark(spark.createDataFrame(rows())) as source:
-        source.label_counts = source.label_counts + 1
-        with pytest.raises(DataError, match=r"had 63 rows at first and now has 60: .* checkpoint"):
-            sm.BSuMM("A").fit(source)
-
-
 def test_errors_of_the_workers_are_ours(spark):
     """One that our code raises there comes back as it is; a module that is not there is named."""
 
@@ -223,7 +217,10 @@ def test_workers_without_the_kernels_of_cpp_count_the_same(spark, monkeypatch):
             return tuple(sorted({name for answer in answers for name in answer}))
 
     monkeypatch.setitem(spark.sparkContext.environment, "SUMMARKOV_KERNELS", "numpy")
-    with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
+    with pytest.warns(UserWarning, match="2 of 2 tasks count in NumPy, .* install a wheel") as told:
+        source = sm.scan_spark(spark.createDataFrame(rows()), partitions=2)
+    assert [one.filename for one in told if "NumPy" in str(one.message)] == [__file__]
+    with source:
         assert source.run(Backend()) == ("numpy",)
         assert same_counts(source, sm.read_events(rows()))
 
@@ -238,6 +235,29 @@ def test_sequences_are_shuffled_as_in_memory(spark):
     assert len(expected.edges) > 1
     with sm.scan_spark(spark.createDataFrame(table), partitions=3) as source:
         assert graph.order_test(source, n=19) == expected
+
+
+def test_what_is_drawn_does_not_depend_on_the_layout(spark, monkeypatch):
+    """Sequences are drawn by their names: the same in memory, and in partitions and files of any number."""
+    table = rows(1500, n_cases=50, seed=6)
+    table = table.set_column(
+        0, "case", pa.array([f"visit {case}" for case in table.column("case").to_pylist()])
+    )
+    table = table.set_column(2, "time", pa.array(range(1500)))
+    mixed = table.take(pa.array(np.random.default_rng(1).permutation(1500)))
+    for few in (draws.FEW, 4):
+        monkeypatch.setattr(draws, "FEW", few)
+        monkeypatch.setattr(draws, "_LAST", 20)
+        events = sm.read_events(table)
+        graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
+        sure = graph.confidence(events, n=10)
+        compared = sm.compare(events, models=["chain-0", "chain-1"])
+        for some, partitions in ((table, 1), (mixed, 3)):
+            with sm.scan_spark(spark.createDataFrame(some), partitions=partitions) as source:
+                assert graph.confidence(source, n=10) == sure
+                again = sm.compare(source, models=["chain-0", "chain-1"])
+                for one, other in zip(again.lines, compared.lines, strict=True):
+                    assert {**vars(one), "seconds": 0} == {**vars(other), "seconds": 0}
 
 
 def test_the_joint_model_is_that_of_memory(spark):

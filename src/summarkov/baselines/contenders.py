@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from summarkov.engines import EventSource, joint_memory, make_source, most_memory
-from summarkov.engines.weights import Bootstrap
 from summarkov.events import EventSequences
+from summarkov.events.draws import Bootstrap
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
 from summarkov.typing import FloatArray

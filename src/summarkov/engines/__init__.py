@@ -8,7 +8,8 @@ from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.spark import scan_spark
-from summarkov.engines.weights import Bootstrap, Draws, units_of
+from summarkov.engines.weights import units_of
+from summarkov.events.draws import Bootstrap, Draws
 
 __all__ = [
     "Bootstrap",

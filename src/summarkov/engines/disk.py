@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from summarkov.engines.source import EventSource
-from summarkov.engines.weights import Places
 from summarkov.engines.work import Answer, Part, Work, threads
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.block import Block, with_keys
+from summarkov.events.keys import distinct_keys
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io import read_events
 from summarkov.io.columns import Columns
-from summarkov.io.files import ENDINGS, STREAMED, find_files, format_of, stream_format
+from summarkov.io.files import ENDINGS, STREAMED, format_of
+from summarkov.io.finding import find_files, stream_format
 from summarkov.io.scan import Progress, Task, spill
 from summarkov.io.spill import Spill
 from summarkov.io.table_files import Files
@@ -38,6 +40,7 @@ class StreamSource(EventSource):
         self.tied_order = content.tied_order
         self.memory = memory
         self._scratch, self._content = scratch, content
+        self._keys: HashArray | None = None
         self._open = True
         self.labels, self.n_sequences = content.labels, content.n_sequences
         self.label_counts = content.label_counts
@@ -51,28 +54,35 @@ class StreamSource(EventSource):
         """Do some work on the codes on disk, which are one part."""
         return work.run(self.part())
 
-    def places(self) -> Places:
-        """The place of each sequence that is not empty, in the order of first rows."""
-        return [range(self._content.n_held)]
+    def sequence_keys(self) -> Sequence[HashArray]:
+        """Numbers for the names of the sequences, on disk unless two have the same name."""
+        if self._keys is None:
+            self._keys = distinct_keys(self._content.keys())
+        return [self._keys]
 
-    def numbers(self) -> Places:
-        """The number of each sequence, in the order of first rows."""
-        return [range(self._content.n_sequences)]
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences that are not empty."""
+        (keys,) = self.sequence_keys()
+        return keys if self.n_filled == self.n_sequences else keys[self._content.lengths() > 0]
 
-    def keys(self) -> Sequence[HashArray]:
-        """Numbers for the names of the sequences, on disk."""
-        return [self._content.keys()]
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are not empty."""
+        return self._content.n_held
 
     def part(self) -> Part:
         """All of the data."""
         if not self._open:
             raise DataError("this source is closed and its temporary files are gone; make a new one")
-        read = self._content.blocks
+
+        def read(most: int) -> Iterator[Block]:
+            return with_keys(self._content.blocks(most), self._keys)
+
         return Part(read, self.labels, self.memory, self.n_jobs, room=self._scratch.path)
 
 
 def scan_events(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     case: str | None = None,
     event: str | None = None,
@@ -95,8 +105,10 @@ def scan_events(
     Parameters
     ----------
     path
-        A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``. A file
-        that is there by several names, by links, is read once.
+        A file, a folder (with all its subfolders), or a pattern such as ``"log/2024-*.parquet"``; or a list
+        of these, in the order in which they are to be read. A file that is there by several names, by
+        links, is read once. Folders of Delta and Iceberg tables are refused, as they also hold files that
+        are no longer part of the table.
     case, event, order, labels
         As for :func:`read_events`. A list column of Parquet holds one sequence per row, and so does a line of
         JSON lines.
@@ -129,10 +141,10 @@ def scan_events(
     """
     asked = Columns(case, event, order)
     asked.check()
-    if not isinstance(path, str | os.PathLike):
+    if not isinstance(path, str | os.PathLike) and not _are_paths(path):
         raise SettingError(
-            "path must be that of a file or a folder, or a pattern such as 'log/*.parquet', not "
-            f"{type(path).__name__}; events in memory are learned from as they are"
+            "path must be that of a file or a folder, a pattern such as 'log/*.parquet', or a list of these, "
+            f"not {type(path).__name__}; events in memory are learned from as they are"
         )
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
@@ -146,6 +158,14 @@ def scan_events(
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, vocabulary, names=names)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)
+
+
+def _are_paths(given: Any) -> bool:
+    return (
+        isinstance(given, list | tuple)
+        and bool(given)
+        and all(isinstance(p, str | os.PathLike) for p in given)
+    )
 
 
 Path = str | os.PathLike[str]

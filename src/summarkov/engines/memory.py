@@ -9,12 +9,12 @@ import numpy as np
 
 from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
-from summarkov.engines.weights import Draws, Places, fixed_point, refuse_overflow, units_of
+from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
 from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, cut_events
+from summarkov.events.block import Block, cut_events, with_keys
+from summarkov.events.draws import Draws
 from summarkov.io import read_events
-from summarkov.io.regroup import sequence_keys
 from summarkov.typing import HashArray, IntArray
 
 
@@ -34,6 +34,7 @@ class MemorySource(EventSource):
         self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
         self._kept: dict[Hashable, Any] = {}
+        self._keys: HashArray | None = None
         if self.weights is not None:
             refuse_overflow(float(self.weights.astype(float) @ events.lengths), self.scale)
 
@@ -49,22 +50,25 @@ class MemorySource(EventSource):
         """All of the data."""
 
         def read(most: int) -> Iterator[Block]:
-            return cut_events(self.events, most, self.weights)
+            return with_keys(cut_events(self.events, most, self.weights), self._keys)
 
         n = self.events.n_events
         return Part(read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept)
 
-    def places(self) -> Places:
-        """The place of each sequence that is not empty."""
-        return [range(int((self.events.lengths > 0).sum()))]
-
-    def numbers(self) -> Places:
-        """The number of each sequence."""
-        return [range(len(self.events))]
-
-    def keys(self) -> Sequence[HashArray]:
+    def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of the sequences."""
-        return [sequence_keys(self.ids)]
+        if self._keys is None:
+            self._keys = self.events.sequence_keys()
+        return [self._keys]
+
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences that are not empty."""
+        return self.sequence_keys()[0][self.events.lengths > 0]
+
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are not empty."""
+        return int((self.events.lengths > 0).sum())
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -81,23 +85,26 @@ class MemorySource(EventSource):
         units, lengths = units_of(self.events, blocks), self.events.lengths
         unit, held = units.of, np.zeros(units.n, bool)  # only units with something to count are drawn
         held[unit if self.weights is None else unit[np.repeat(self.weights, lengths) > 0]] = True
-        n_held = int(held.sum())
+        keys = units.keys[held]
+        among = np.sort(keys)
         weights = np.zeros((units.n, draws.n), np.int64)
         for replicate in range(draws.n):
-            weights[held, replicate] = draws.weights(replicate, n_held)
+            weights[held, replicate] = draws.drawn(replicate, among).weights(keys)
         if self.weights is not None:
             sequence = np.repeat(np.arange(len(self.events)), lengths)
             both, unit = np.unique(sequence * units.n + unit, return_inverse=True)
             weights = weights[both % units.n] * self.weights[both // units.n, None]
         weighing = UnitWeighing(unit, np.ascontiguousarray(weights), self.scale)
-        return ReplicatedSource(self, weighing, units.kind, n_held)
+        return ReplicatedSource(self, weighing, units.kind, len(keys))
 
     def resamples(self, draws: Draws) -> Iterator[CountSource]:
         """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
         held = self.events.lengths > 0  # only sequences with something to count are drawn
+        keys = self.filled_keys()
+        among = np.sort(keys)
         for number in range(draws.n):
             times = np.zeros(len(self.events), np.int64)
-            times[held] = draws.weights(number, int(held.sum()))
+            times[held] = draws.drawn(number, among).weights(keys)
             yield self._of(self.events, times if self.weights is None else self.weights * times)
 
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:

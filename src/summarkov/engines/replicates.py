@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,13 +21,14 @@ from summarkov.engines.counts import (
 from summarkov.engines.past import joint_memory
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.shard import Kept, ReplicatedShard
-from summarkov.engines.weights import MOST, Draws, Places, refuse_overflow
+from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.engines.work import Answer, Part, Work, pool_of
 from summarkov.events.block import Block
+from summarkov.events.draws import Drawn
 from summarkov.kernels import Index
 from summarkov.kernels.replicates import MOST_PAIRS
 from summarkov.summaries import ChainSummary
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import IntArray
 
 #: Cells that one table may have under all weights together.
 _MOST_CELLS = 1 << 26
@@ -179,49 +179,28 @@ class ReplicatesWork:
 
 @dataclass(frozen=True)
 class SequenceWeighing:
-    """Replicates that draw from the sequences that are not empty, wherever these are.
+    """Replicates that draw from the sequences that are not empty, wherever these are, by their keys."""
 
-    They are drawn in the order in which their first rows come, that of :func:`read_events`. So a replicate is
-    that of the same events in memory.
-    """
-
-    draws: Draws
-    places: Places
-    n_units: int
+    drawn: tuple[Drawn, ...]
 
     @property
     def n(self) -> int:
-        return self.draws.n
+        return len(self.drawn)
 
     def most_events(self, part: Part, reach: int) -> int:
         """As many as fit into memory with what they see and the weights of their sequences."""
-        return part.most_events(64 * (1 + reach) + 32 * self.draws.n)
+        return part.most_events(64 * (1 + reach) + 32 * self.n)
 
     def shards(self, part: Part, blocks: Iterable[tuple[Block, Index]]) -> Iterator[ReplicatedShard]:
         """The weights of the sequences of each block."""
-        weights = self._weights(part)
-        done = 0  # sequences that are not empty, of the blocks before
         for block, index in blocks:
+            assert block.keys is not None
             lengths = np.diff(block.offsets)
-            lengths = lengths[lengths > 0]
-            n = len(lengths)
-            here = np.ascontiguousarray(weights[:, done : done + n].T, np.int64)
-            yield ReplicatedShard(index, part.labels, np.repeat(np.arange(n), lengths), here)
-            done += n - block.goes_on
-
-    def _weights(self, part: Part) -> CodeArray:
-        """``[replicate, sequence]`` for the sequences of a part; on disk, where there is room for that."""
-        places = self.places[part.number]
-        shape = (self.draws.n, len(places))
-        if part.room is None or not len(places):
-            weights = np.empty(shape, np.int32)
-        else:
-            with tempfile.TemporaryFile(dir=part.room) as file:
-                weights = np.memmap(file, np.int32, "w+", shape=shape)
-        chosen = slice(None) if isinstance(places, range) else places
-        for replicate in range(self.draws.n):
-            weights[replicate] = self.draws.weights(replicate, self.n_units)[chosen]
-        return weights
+            keys, lengths = block.keys[lengths > 0], lengths[lengths > 0]
+            weights = np.empty((len(keys), self.n), np.int64)
+            for replicate, drawn in enumerate(self.drawn):
+                weights[:, replicate] = drawn.weights(keys)
+            yield ReplicatedShard(index, part.labels, np.repeat(np.arange(len(keys)), lengths), weights)
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.surveys import Asked
-from summarkov.engines.weights import Places
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block
@@ -25,8 +23,6 @@ from summarkov.typing import CodeArray, HashArray, IntArray
 _WHOLE_BYTES = 1 << 5
 #: Shuffles that are counted in one pass over the data.
 _TOGETHER = 25
-#: Keys of sequences that are sorted at once.
-_KEYS_AT_ONCE = 1 << 24
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
@@ -46,11 +42,11 @@ class Shuffles:
     within: int | None = None
     kept: int = 0
 
-    def codes(self, replicate: int, block: ShuffledBlock, keys: npt.ArrayLike) -> CodeArray:
-        """The events of a block of sequences, which have these keys."""
+    def codes(self, replicate: int, block: ShuffledBlock) -> CodeArray:
+        """The events of a block of sequences."""
         if not replicate:
             return block.codes
-        seeds = kernels.sequence_seeds(self.seed, replicate, keys)
+        seeds = kernels.sequence_seeds(self.seed, replicate, block.keys)
         within = kernels.UNLIMITED if self.within is None else self.within
         made: CodeArray = kernels.shuffled(block.codes, block.offsets, seeds, block.begun, self.kept, within)
         return made
@@ -59,23 +55,26 @@ class Shuffles:
 class ShuffledBlock(NamedTuple):
     """Some events in a row that can be shuffled by themselves.
 
-    ``offsets`` cut them into sequences, of which the first is number ``first`` of its part and continues one
-    with ``begun`` events before it; ``goes_on`` says whether the last goes on in the next block.
+    ``offsets`` cut them into sequences, of which the first continues one with ``begun`` events before it;
+    ``goes_on`` says whether the last goes on in the next block. ``keys`` and ``weights`` are those of the
+    sequences.
     """
 
     codes: CodeArray
     offsets: IntArray
-    first: int
     begun: int
     goes_on: bool
+    keys: HashArray
+    weights: IntArray | None
 
 
 def cut_for_shuffling(
     blocks: Iterable[Block], within: int | None, most: int, kept: int = 0
 ) -> Iterator[ShuffledBlock]:
     """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
-    held, begun, done = np.empty(0, np.int32), 0, 0
+    held, begun = np.empty(0, np.int32), 0
     for block in blocks:
+        assert block.keys is not None
         codes = np.concatenate([held, block.codes])
         offsets = block.offsets + len(held)
         offsets[0] = 0
@@ -92,12 +91,12 @@ def cut_for_shuffling(
             )
         inside = offsets[: ended + 1]
         is_cut = stop > int(inside[-1])
+        offsets_here = np.append(inside, stop) if is_cut else inside
         if stop or ended:
-            yield ShuffledBlock(
-                codes[:stop], np.append(inside, stop) if is_cut else inside, done, begun, is_cut
-            )
+            n = ended + is_cut
+            weights = None if block.weights is None else block.weights[:n]
+            yield ShuffledBlock(codes[:stop], offsets_here, begun, is_cut, block.keys[:n], weights)
         begun = before + stop - int(inside[-1]) if block.goes_on else 0
-        done += ended
         held = codes[stop:]
 
 
@@ -127,28 +126,15 @@ def count_shuffled(
     strata = position_strata(longest_reach(asked))
     if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
-    keys = source.keys()
-    seeds_of = source.numbers() if _any_twice(keys) else keys
+    source.sequence_keys()  # so that the blocks of its parts have them
     parts: list[list[StateCounts]] = []
     everything = range(shuffles.n + 1)
     for start in range(0, len(everything), _TOGETHER):
         some = tuple(everything[start : start + _TOGETHER])
-        work = ShuffledWork(tuple(asked), shuffles, some, strata, seeds_of, source.numbers(), source.weights)
-        parts.append(source.run(work))
+        parts.append(source.run(ShuffledWork(tuple(asked), shuffles, some, strata)))
         if progress is not None:
             progress(some[-1], shuffles.n)
     return [_beside(same) for same in zip(*parts, strict=True)]
-
-
-def _any_twice(keys: Sequence[HashArray]) -> bool:
-    """Whether two sequences have the same key; some are looked at at a time, by remainders."""
-    runs = -(-sum(map(len, keys)) // _KEYS_AT_ONCE)
-    for run in range(runs):
-        some = [part if runs == 1 else part[part % np.uint64(runs) == run] for part in keys]
-        together = np.sort(np.concatenate(some))
-        if (together[1:] == together[:-1]).any():
-            return True
-    return False
 
 
 def _memory(asked: Sequence[Asked]) -> tuple[int, int | None]:
@@ -185,9 +171,6 @@ class ShuffledWork:
     shuffles: Shuffles
     replicates: tuple[int, ...]
     strata: tuple[int, ...]
-    keys: Places | Sequence[HashArray]  # from which the order of each sequence follows, part by part
-    numbers: Places
-    weights: IntArray | None  # of the sequences by number, in units of 1 / scale
 
     def run(self, part: Part) -> list[StateCounts]:
         """Block by block, a thread for each replicate."""
@@ -200,13 +183,7 @@ class ShuffledWork:
         )
         with pool_of(part.n_jobs) as pool:
             for block in read:
-                n = len(block.offsets) - 1
-                there = slice(block.first, block.first + n)
-                keys = np.asarray(self.keys[part.number][there], np.uint64)
-                weights = None
-                if self.weights is not None:
-                    weights = self.weights[np.asarray(self.numbers[part.number][there], np.int64)]
-                here = _Here(block, keys, weights, self.shuffles, n_labels, _memory(self.asked))
+                here = _Here(block, self.shuffles, n_labels, _memory(self.asked))
                 found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
@@ -242,11 +219,9 @@ def _side_by_side(tables: Sequence[StateCounts]) -> StateCounts:
 
 @dataclass(frozen=True)
 class _Here:
-    """A block, with the keys and weights of its sequences."""
+    """A block, and how it is shuffled."""
 
     block: ShuffledBlock
-    keys: HashArray
-    weights: IntArray | None
     shuffles: Shuffles
     n_labels: int
     memory: tuple[int, int | None]
@@ -256,9 +231,9 @@ class _Here:
     ) -> tuple[list[StateCounts], Past]:
         """The tables of one replicate, and the past of the block that comes next."""
         replicate, past = replicate_and_past
-        codes = self.shuffles.codes(replicate, self.block, self.keys)
+        codes = self.shuffles.codes(replicate, self.block)
         index = past.index(codes, self.block.offsets, self.n_labels)
-        counted = kernels.count_presence(index, self.block.begun, self.weights, asked)
+        counted = kernels.count_presence(index, self.block.begun, self.block.weights, asked)
         tables = [StateCounts(*table) for table in counted]
         if not self.block.goes_on:
             return tables, Past()

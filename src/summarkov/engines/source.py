@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.engines.counts import Counts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, join
-from summarkov.engines.views import Collapse, End, Only, Seen, SurveyWork, Translate, View, in_order
-from summarkov.engines.weights import Draws, Places
+from summarkov.engines.views import Collapse, End, Only, Seen, SurveyWork, Translate, View
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, most_targets
 from summarkov.errors import DataError, SettingError
+from summarkov.events.draws import Drawn, Draws
 from summarkov.events.prepare import END, RARE, map_each, pool_each, refuse_known
 from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
 from summarkov.typing import HashArray, IntArray
@@ -67,8 +66,7 @@ class EventSource(ABC):
     @cached_property
     def label_counts(self) -> IntArray:
         """N(x) of every label, weighted, in units of ``1 / scale``: counted in one pass, unless known."""
-        counts, _ = self.run(SurveyWork())
-        return counts
+        return self.run(SurveyWork())
 
     @property
     def n_events(self) -> int:
@@ -96,27 +94,31 @@ class EventSource(ABC):
         ]
 
     @abstractmethod
-    def places(self) -> Places:
-        """For each part, the places of its sequences that are not empty, in the order of first rows."""
+    def sequence_keys(self) -> Sequence[HashArray]:
+        """For each part, numbers for the names of its sequences, see :meth:`EventSequences.sequence_keys`.
 
-    def numbers(self) -> Places:
-        """For each part, the numbers of its sequences, empty ones included, as ``read_events`` has them."""
-        return self.places()  # most formats have no row for a sequence without events
+        Once this was asked for, the blocks of parts have them.
+        """
 
-    @abstractmethod
-    def keys(self) -> Sequence[HashArray]:
-        """For each part, numbers for the names of its sequences: those of ``sequence_keys``."""
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences that are not empty."""
+        return np.concatenate([np.empty(0, np.uint64), *self.sequence_keys()])
+
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are not empty."""
+        return self.n_sequences  # most formats have no row for a sequence without events
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
         """The same sequences under each of many weights."""
-        places = self.places()
-        n_units = sum(map(len, places))
-        if blocks is not None or n_units == 1:
+        keys = np.sort(self.filled_keys())
+        if blocks is not None or len(keys) == 1:
             raise SettingError(
                 "whole sequences of a source are drawn, and more than one is needed; for blocks of events "
                 "give the events themselves, read with read_events"
             )
-        return ReplicatedSource(self, SequenceWeighing(draws, places, n_units), "sequences", n_units)
+        drawn = tuple(draws.drawn(number, keys) for number in range(draws.n))
+        return ReplicatedSource(self, SequenceWeighing(drawn), "sequences", len(keys))
 
     def resamples(self, draws: Draws) -> Iterator[CountSource]:
         """The same sequences under each of many weights, one after the other."""
@@ -148,7 +150,7 @@ class EventSource(ABC):
 
     def collapse_repeats(self) -> EventSource:
         """Keep only the first of equal labels in a row; see :meth:`map_labels`. This takes a pass."""
-        counts, _ = self.run(Seen(SurveyWork(), Collapse()))
+        counts = self.run(Seen(SurveyWork(), Collapse()))
         seen = SeenSource(self, Collapse(), self.labels, counts)
         seen.tied_order = 0  # events at the same place may be gone
         return seen
@@ -159,7 +161,7 @@ class EventSource(ABC):
         end = End.of(self.labels, label)
         ends = self.n_sequences if self.weights is None else int(self.weights.sum())
         counts = np.insert(self.label_counts, end.code, ends)
-        return SeenSource(self, end, end.labels, counts, places=self.numbers())  # no sequence is empty
+        return SeenSource(self, end, end.labels, counts)
 
     def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSource:
         """The same events in the codes of another vocabulary, as :meth:`EventSequences.recode` writes them.
@@ -180,28 +182,20 @@ class EventSource(ABC):
         view = Translate(labels, translation(becomes, labels))
         return SeenSource(self, view, labels, view.label_counts(self.label_counts))
 
-    def __getitem__(self, chosen: npt.ArrayLike) -> EventSource:
-        """Some of the sequences, by their numbers; they stay in order. This takes a pass."""
-        wanted = np.zeros(self.n_sequences, bool)
-        wanted[np.asarray(chosen, np.int64)] = True
-        numbers = [np.asarray(some, np.int64) for some in self.numbers()]
-        keep = [wanted[some] for some in numbers]
-        rank = np.cumsum(wanted) - 1
-        numbers = [rank[some][kept] for some, kept in zip(numbers, keep, strict=True)]
-        counts, by_part = self.run(Seen(SurveyWork(), Only(keep)))
-        held = in_order(dict(by_part), numbers, bool)
-        place = np.cumsum(held) - 1
-        places = [place[some][held[some]] for some in numbers]
-        keys = [some[kept] for some, kept in zip(self.keys(), keep, strict=True)]
-        seen = SeenSource(self, Only(keep), self.labels, counts, places=places, numbers=numbers, keys=keys)
-        seen.weights = None if self.weights is None else self.weights[wanted]
+    def only(self, drawn: Drawn) -> EventSource:
+        """The sequences that were drawn, however often, in their order. This takes a pass."""
+        keys = [some[drawn.weights(some) > 0] for some in self.sequence_keys()]
+        counts = self.run(Seen(SurveyWork(), Only(drawn)))
+        seen = SeenSource(self, Only(drawn), self.labels, counts, keys=keys)
+        if self.weights is not None:
+            seen.weights = self.weights[drawn.weights(np.concatenate(self.sequence_keys())) > 0]
         return seen
 
 
 class SeenSource(EventSource):
     """A source as a view shows it. The source must stay open, and closing this does nothing.
 
-    Sequences are those of the source unless their places, numbers and keys are given.
+    Sequences are those of the source unless their keys are given.
     """
 
     def __init__(
@@ -211,28 +205,30 @@ class SeenSource(EventSource):
         labels: tuple[str, ...],
         label_counts: IntArray,
         *,
-        places: Places | None = None,
-        numbers: Places | None = None,
         keys: Sequence[HashArray] | None = None,
     ) -> None:
         self._source, self._view = source, view
         self.labels, self.label_counts = labels, label_counts
-        self._places, self._numbers, self._keys = places, numbers, keys
-        self.n_sequences = source.n_sequences if numbers is None else sum(map(len, numbers))
+        self._keys = keys
+        self.n_sequences = source.n_sequences if keys is None else sum(map(len, keys))
         self.memory, self.tied_order = source.memory, source.tied_order
         self.scale, self.weights = source.scale, source.weights
 
-    def places(self) -> Places:
+    def sequence_keys(self) -> Sequence[HashArray]:
         """Those of the source, unless the view changes them."""
-        return self._source.places() if self._places is None else self._places
+        return self._source.sequence_keys() if self._keys is None else self._keys
 
-    def numbers(self) -> Places:
-        """Those of the source, unless the view changes them."""
-        return self._source.numbers() if self._numbers is None else self._numbers
+    def filled_keys(self) -> HashArray:
+        """Those of the source that are seen; all, if the view adds an end to every sequence."""
+        if isinstance(self._view, End):
+            return super().filled_keys()
+        keys = self._source.filled_keys()
+        return keys[self._view.drawn.weights(keys) > 0] if isinstance(self._view, Only) else keys
 
-    def keys(self) -> Sequence[HashArray]:
-        """Those of the source, unless the view changes them."""
-        return self._source.keys() if self._keys is None else self._keys
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are seen that are not empty."""
+        return len(self.filled_keys())
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part as it is seen."""

@@ -5,19 +5,18 @@ Each view is called with a part and returns it as it is seen, with the result of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.engines.weights import Places
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
+from summarkov.events.draws import Drawn
 from summarkov.events.prepare import without_repeats
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import CodeArray, IntArray
 
 View = Callable[[Part], Part]
 
@@ -119,56 +118,39 @@ class End:
 
 @dataclass(frozen=True)
 class Only:
-    """Shows some of the sequences of a part: those for which ``keep[part][sequence]`` holds."""
+    """Shows those sequences of a part that were drawn."""
 
-    keep: Sequence[BoolArray]
+    drawn: Drawn
 
     def __call__(self, part: Part) -> Part:
         """The same vocabulary, and fewer events."""
-        keep = self.keep[part.number]
 
         def read(most: int) -> Iterator[Block]:
-            done = 0  # sequences that ended in the blocks before
             for block in part.read(most):
+                assert block.keys is not None
                 lengths = np.diff(block.offsets)
-                kept = keep[done : done + len(lengths)]
+                kept = self.drawn.weights(block.keys) > 0
                 ended = len(lengths) - block.goes_on
                 ends = np.cumsum(lengths[:ended][kept[:ended]])
                 yield block.with_events(block.codes[np.repeat(kept, lengths)], ends, kept)
-                done += ended
 
         return part.seen(read)
 
 
 @dataclass(frozen=True)
 class SurveyWork:
-    """Counts the labels of every part, weighted, and finds out which of its sequences have events."""
+    """Counts the labels of every part, weighted."""
 
-    def run(self, part: Part) -> tuple[IntArray, tuple[tuple[int, BoolArray], ...]]:
+    def run(self, part: Part) -> IntArray:
         """Block by block."""
         counts = np.zeros(len(part.labels) + 1, np.int64)
-        held = []
         for block in part.blocks(1 << 4):
-            lengths = np.diff(block.offsets)
             if block.weights is None:
                 counts[:-1] += np.bincount(block.codes[block.codes != UNKNOWN], minlength=len(counts) - 1)
             else:
-                np.add.at(counts, block.codes, np.repeat(block.weights, lengths))
-            held.append(lengths[: len(lengths) - block.goes_on] > 0)
-        return counts[:-1], ((part.number, np.concatenate(held)),)
+                np.add.at(counts, block.codes, np.repeat(block.weights, np.diff(block.offsets)))
+        return counts[:-1]
 
-    def total(self, answers: Sequence[tuple[IntArray, Any]]) -> tuple[IntArray, Any]:
+    def total(self, answers: Sequence[IntArray]) -> IntArray:
         """Add up several parts."""
-        counts, each = zip(*answers, strict=True)
-        return np.sum(counts, axis=0), sum(each, ())
-
-
-def in_order(
-    by_part: Mapping[int, npt.NDArray[Any]], numbers: Places, kind: npt.DTypeLike
-) -> npt.NDArray[Any]:
-    """One value per sequence, as each part of a source has them, in the order of the sequences' numbers."""
-    values = np.zeros(sum(map(len, numbers)), kind)
-    for number, some in enumerate(numbers):
-        if len(some):  # a part without sequences may not have been looked at
-            values[some] = by_part[number]
-    return values
+        return np.asarray(np.sum(answers, axis=0))

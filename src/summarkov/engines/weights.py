@@ -1,18 +1,18 @@
-"""Weights of sequences: as users give them, and as replicates draw them."""
+"""Weights of sequences as users give them, and the units that replicates draw."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.keys import distinct_keys, sequence_keys
 from summarkov.settings import is_whole
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray, IntArray
 
 #: Weights that are not whole become multiples of 2^-20.
 FIXED_POINT = 1 << 20
@@ -57,49 +57,18 @@ def refuse_overflow(total: float, scale: int) -> None:
         )
 
 
-#: For each part of a source, the place of each of its sequences that are not empty among all such.
-Places = Sequence[Sequence[int] | IntArray]
+@dataclass(frozen=True)
+class Units:
+    """What is drawn: the number of the unit that every event belongs to, and a key for each unit."""
 
-
-class Draws(Protocol):
-    """Weights of units, replicate by replicate.
-
-    They follow from the number of the replicate and the number of units alone, so wherever a part of the data
-    is, its weights can be worked out there.
-    """
+    of: IntArray
+    keys: HashArray
+    kind: str  # "sequences" or "blocks"
 
     @property
     def n(self) -> int:
-        """The number of replicates."""
-
-    def weights(self, replicate: int, n_units: int) -> IntArray:
-        """A whole weight for every unit."""
-
-
-@dataclass(frozen=True)
-class Bootstrap:
-    """As many units as there are, drawn with replacement; a stream of random numbers for each replicate.
-
-    >>> Bootstrap(n=2, seed=0).weights(1, n_units=5)
-    array([0, 1, 2, 0, 2])
-    """
-
-    n: int = 100
-    seed: int = 0
-
-    def weights(self, replicate: int, n_units: int) -> IntArray:
-        """How often each unit was drawn."""
-        drawn = np.random.default_rng([self.seed, replicate]).integers(n_units, size=n_units)
-        return np.bincount(drawn, minlength=n_units)
-
-
-@dataclass(frozen=True)
-class Units:
-    """What is drawn: the number of the unit that every event belongs to, and how many there are."""
-
-    of: IntArray
-    n: int
-    kind: str  # "sequences" or "blocks"
+        """How many there are."""
+        return len(self.keys)
 
 
 def units_of(events: EventSequences, blocks: Any = None) -> Units:
@@ -107,7 +76,8 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
 
     ``blocks`` is None, for sequences, or for blocks of N^(1/3) events if there is but one that is not empty;
     a number, for blocks of that many events in a row; or names: one per sequence, for groups of sequences, or
-    one per event, such as the document that it is from.
+    one per event, such as the document that it is from. Keys do not depend on the order of the sequences,
+    unless two have the same name.
 
     >>> units_of(EventSequences.from_lists([["A", "B", "A"], ["B"]]), 2).of
     array([0, 0, 1, 2])
@@ -116,24 +86,29 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     sequence = np.repeat(np.arange(len(events)), lengths)
     if blocks is None:
         if (lengths > 0).sum() != 1:
-            return Units(sequence, len(events), "sequences")
+            return Units(sequence, events.sequence_keys(), "sequences")
         blocks = math.ceil(events.n_events ** (1 / 3))
     if is_whole(blocks):
         if blocks < 1:
             raise SettingError(f"blocks must have at least one event each, not {blocks}")
         of_sequence = -(-lengths // blocks)
         within = np.arange(events.n_events) - np.repeat(events.offsets[:-1], lengths)
-        before = np.repeat(np.cumsum(of_sequence) - of_sequence, lengths)
-        return Units(before + within // blocks, int(of_sequence.sum()), "blocks")
+        before = np.cumsum(of_sequence) - of_sequence
+        by_key = np.argsort(events.sequence_keys())
+        place = np.empty_like(before)  # of a sequence's first block, if sequences are sorted by their keys
+        place[by_key] = np.cumsum(of_sequence[by_key]) - of_sequence[by_key]
+        keys = np.arange(of_sequence.sum()) + np.repeat(place - before, of_sequence)
+        return Units(np.repeat(before, lengths) + within // blocks, keys.astype(np.uint64), "blocks")
     if isinstance(blocks, str) or not hasattr(blocks, "__len__"):
         raise SettingError(f"blocks must be a number of events, or a list of names, not {blocks!r}")
     names = [str(name) for name in blocks]
     index = {name: number for number, name in enumerate(dict.fromkeys(names))}
     numbers = np.array([index[name] for name in names], dtype=np.int64)
+    keys = distinct_keys(sequence_keys(index))
     if len(names) == len(events):
-        return Units(np.repeat(numbers, lengths), len(index), "blocks")
+        return Units(np.repeat(numbers, lengths), keys, "blocks")
     if len(names) == events.n_events:
-        return Units(numbers, len(index), "blocks")
+        return Units(numbers, keys, "blocks")
     raise SettingError(
         f"blocks must name one block per sequence ({len(events)}) or one per event ({events.n_events}), "
         f"not {len(names)}"

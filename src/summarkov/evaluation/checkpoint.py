@@ -35,8 +35,8 @@ def contents(split: Split) -> str:
         found = source.run(ChecksumWork())
         for number, checksum in sorted(found):
             digest.update(f"{number} {checksum} ".encode())
-        for numbers in source.numbers():
-            digest.update(np.asarray(numbers, np.int64).tobytes())
+        for keys in source.sequence_keys():
+            digest.update(keys.tobytes())
         digest.update("\0".join(part.labels).encode())
     return digest.hexdigest()
 

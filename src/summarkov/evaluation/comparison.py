@@ -59,8 +59,8 @@ class Comparison(Tabular):
     ) -> None:
         """``results[c][s]`` is contender c on split s; ``n_test[s]`` the number of test events there.
 
-        ``sequences[s]`` numbers the test sequences of split s, so that one that is in several of them is
-        known to be the same; without it they are all different.
+        ``sequences[s]`` has the keys of the test sequences of split s, so that one that is in several of them
+        is known to be the same; without it they are all different.
         """
         self.results = [tuple(each) for each in results]
         self.n_test = tuple(n_test)

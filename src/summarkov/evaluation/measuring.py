@@ -13,7 +13,6 @@ from summarkov.baselines.contenders import Data
 from summarkov.engines import make_source, most_memory
 from summarkov.engines.messages import travels
 from summarkov.engines.past import carry_past
-from summarkov.engines.views import in_order
 from summarkov.engines.work import EVENT_BYTES, Part
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
@@ -21,7 +20,7 @@ from summarkov.events import EventSequences
 from summarkov.events.block import Block
 from summarkov.kernels import Index
 from summarkov.scores.sums import ExactSum
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.typing import BoolArray, FloatArray, HashArray
 
 #: How far outside 0 to 1 a probability may be.
 _ROUNDING = 1e-9
@@ -158,7 +157,7 @@ class Report:
     """All measures on all of the events."""
 
     sums: dict[str, Sums]  # by target
-    by_sequence: FloatArray  # mean over the targets
+    by_sequence: FloatArray  # mean over the targets; sequences in the order of their keys
     hits: tuple[int, int] | None  # None: not looked at
 
 
@@ -170,9 +169,15 @@ def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accura
     found = source.run(ReportWork(questions, accuracy))
     return Report(
         {question.target: sums for question, sums in zip(questions.each, found.sums, strict=True)},
-        in_order(dict(found.by_sequence), source.numbers(), np.float64),
+        _by_key(dict(found.by_sequence), source.sequence_keys()),
         found.hits if accuracy else None,
     )
+
+
+def _by_key(by_part: Mapping[int, FloatArray], keys: Sequence[HashArray]) -> FloatArray:
+    """One value per sequence, as each part of a source has them, in the order of the sequences' keys."""
+    found = [by_part[number] for number, some in enumerate(keys) if len(some)]  # others were not looked at
+    return np.concatenate([np.empty(0), *found])[np.argsort(np.concatenate(keys))]
 
 
 @dataclass(frozen=True)

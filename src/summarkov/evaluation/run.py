@@ -9,17 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from summarkov.baselines import Contender
-from summarkov.engines import EventSource, as_events
+from summarkov.engines import EventSource, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.lineup import DEFAULT, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
-from summarkov.events.prepare import split_numbers
+from summarkov.events import EventSequences
+from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
 from summarkov.settings import MOST_REPLICATES, check_whole, seed_of, write_progress
-from summarkov.typing import IntArray
+from summarkov.typing import HashArray
 
 #: Told the trials done, the trials in all, and what is being worked on.
 Progress = Callable[[int, int, str], None]
@@ -108,7 +109,7 @@ def compare(
     comparison = Comparison(
         results,
         [split.test.n_events for split, _ in parts],
-        sequences=[numbers for _, numbers in parts],
+        sequences=[keys for _, keys in parts],
         n_bootstrap=n_bootstrap,
         seed=seed,
     )
@@ -129,8 +130,8 @@ def _refuse_sources(contenders: Sequence[Contender], parts: dict[str, Any]) -> N
 
 def _splits(
     train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
-) -> list[tuple[Split, IntArray]]:
-    """The parts to work on, each with the numbers of its test sequences, by which they are known again."""
+) -> list[tuple[Split, HashArray]]:
+    """The parts to work on, each with the keys of its test sequences, by which they are known again."""
     if (dev is None) != (test is None):
         raise SettingError("give train, dev and test, or train alone to have it split")
     if dev is not None:
@@ -139,16 +140,22 @@ def _splits(
         parts = [as_events(part) for part in (train, dev, test)]
         labels = sorted({label for part in parts for label in part.labels})
         split = _checked(Split(*(part.recode(labels) for part in parts)))
-        return [(split, np.arange(split.test.n_sequences))]
+        return [(split, np.sort(_keys(split.test)))]
     check_whole("splits", splits, 1)
     if len(fractions) != 3:
         raise SettingError(f"fractions are those of train, dev and test, not {tuple(fractions)}")
     data, found = as_events(train), []
+    keys = _keys(data)
     for s in range(splits):
-        numbers = split_numbers(data.n_sequences, fractions, seed + s)
-        split = Split(*(data[part] for part in numbers))
-        found.append((_checked(split), numbers[2]))
+        drawn = split_by_key(np.sort(keys), fractions, seed + s)
+        split = _checked(Split(*(data.only(part) for part in drawn)))
+        tested = keys[drawn[2].weights(keys) > 0]  # alone, sequences of one name may have other keys
+        found.append((split, tested[np.argsort(_keys(split.test))]))
     return found
+
+
+def _keys(data: EventSequences | EventSource) -> HashArray:
+    return np.concatenate(make_source(data).sequence_keys())
 
 
 def _checked(split: Split) -> Split:

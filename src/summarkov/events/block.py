@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summarkov.events.sequences import EventSequences
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,8 @@ class Block:
 
     ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
     block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
-    ``names`` and ``weights`` have one value per sequence, continuations included, if there are any.
+    ``names``, ``weights`` and ``keys``, the numbers that stand for names, have one value per sequence,
+    continuations included, if there are any.
     """
 
     codes: CodeArray
@@ -33,6 +34,7 @@ class Block:
     begin: int
     names: pa.Array | None = None
     weights: IntArray | None = None
+    keys: HashArray | None = None
 
     @classmethod
     def of(cls, codes: CodeArray, ends: IntArray) -> Block:
@@ -52,13 +54,24 @@ class Block:
         n = len(block.offsets) - 1
         names = self.names if self.names is None or kept is None else self.names.filter(kept)
         weights = self.weights if self.weights is None or kept is None else self.weights[kept]
+        keys = self.keys if self.keys is None or kept is None else self.keys[kept]
         return Block(
             block.codes,
             block.offsets,
             block.begin,
             None if names is None else names[:n],
             None if weights is None else weights[:n],
+            None if keys is None else keys[:n],
         )
+
+
+def with_keys(blocks: Iterable[Block], keys: HashArray | None) -> Iterator[Block]:
+    """All blocks of some sequences with the keys of these; without, if there are none."""
+    done = 0  # sequences that ended in the blocks before
+    for block in blocks:
+        n = len(block.offsets) - 1
+        yield block if keys is None else replace(block, keys=np.asarray(keys[done : done + n]))
+        done += n - block.goes_on
 
 
 def cut_events(events: EventSequences, most: int, weights: IntArray | None = None) -> Iterator[Block]:

@@ -119,13 +119,3 @@ def with_end(codes: CodeArray, offsets: IntArray, end: int) -> tuple[CodeArray, 
     """Add a code at the end of every sequence."""
     n = len(offsets) - 1
     return np.insert(codes, offsets[1:], np.int32(end)), offsets + np.arange(n + 1)
-
-
-def split_numbers(n: int, fractions: Sequence[float], seed: int) -> list[IntArray]:
-    """The numbers from 0 to n - 1, dealt out at random in parts of some fractions; each part in order."""
-    shares = np.asarray(fractions, dtype=float)
-    if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise DataError(f"fractions must be positive and sum to 1, not {tuple(fractions)}")
-    order = np.random.default_rng(seed).permutation(n)
-    cuts = np.rint(np.cumsum(shares)[:-1] * n).astype(int)
-    return [np.sort(part) for part in np.split(order, cuts)]

@@ -13,13 +13,14 @@ from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, describe
+from summarkov.events.draws import Drawn, split_by_key
+from summarkov.events.keys import distinct_keys, sequence_keys
 from summarkov.events.prepare import (
     END,
     RARE,
     map_each,
     pool_each,
     refuse_known,
-    split_numbers,
     with_end,
     without_repeats,
 )
@@ -34,7 +35,7 @@ from summarkov.events.vocabulary import (
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray, HashArray, IntArray
 
 
 class EventSequences:
@@ -148,6 +149,15 @@ class EventSequences:
     def ids(self) -> tuple[str, ...]:
         """The name of every sequence."""
         return self._ids if self._ids is not None else tuple(str(s) for s in range(len(self)))
+
+    def sequence_keys(self) -> HashArray:
+        """A number for the name of every sequence, by which sequences are drawn at random and shuffled.
+
+        If two have the same name, they are the numbers of the sequences.
+        """
+        if self._ids is None:
+            return np.arange(len(self), dtype=np.uint64)
+        return distinct_keys(sequence_keys(self._ids))
 
     @property
     def lengths(self) -> IntArray:
@@ -329,6 +339,7 @@ class EventSequences:
     ) -> tuple[EventSequences, ...]:
         """Split at random by sequence into parts of the given fractions; ``random_state`` means ``seed``.
 
+        Which part a sequence comes to depends on the names of all sequences, not on their order.
         The paper's experiments use 70/15/15 with ``common_labels=True``: labels that are not common
         to all parts are deleted everywhere.
 
@@ -336,12 +347,17 @@ class EventSequences:
         >>> [len(part) for part in events.split((0.5, 0.5), seed=1)]
         [5, 5]
         """
-        parts = tuple(self[part] for part in split_numbers(len(self), fractions, seed_of(seed, random_state)))
+        drawn = split_by_key(np.sort(self.sequence_keys()), fractions, seed_of(seed, random_state))
+        parts = tuple(self.only(part) for part in drawn)
         if common_labels:
             in_all = np.logical_and.reduce([part.label_counts > 0 for part in parts])
             common = [label for label, keep in zip(self.labels, in_all, strict=True) if keep]
             parts = tuple(part.restrict(common) for part in parts)
         return parts
+
+    def only(self, drawn: Drawn) -> EventSequences:
+        """The sequences that were drawn, however often, in their order."""
+        return self[drawn.weights(self.sequence_keys()) > 0]
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""

@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -17,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
+from summarkov.events.keys import sequence_keys, stable_hashes
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.grouping import count_ties, group
 from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
 from summarkov.io.spill import SpillWriter, copy_in_order
-from summarkov.typing import CodeArray, HashArray
+from summarkov.typing import CodeArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 #: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
 _DEEPEST = 64 // _BITS
-#: Names that are whole numbers of at most so many digits stand for themselves.
-_MOST_DIGITS = 18
 #: What a row takes while a bucket is sorted, beside its file twice over.
 _ROW_BYTES = 100
 
@@ -292,32 +290,3 @@ def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, in
         keys = np.fromfile(path, dtype, count, offset=start * width)
         codes = np.fromfile(path, np.int32, count, offset=n * width + 4 * start)
         yield from zip(keys.tolist(), codes.tolist(), strict=True)
-
-
-def sequence_keys(names: Iterable[str]) -> HashArray:
-    """A number of 64 bits for every name of a sequence, the same wherever it is worked out.
-
-    A whole number stands for itself, so that sequences without names go by their places; all else is hashed.
-
-    >>> sequence_keys(["17", "visit 17"])
-    array([                 17, 8974595205207257451], dtype=uint64)
-    """
-    names = list(names)
-    keys = stable_hashes(names)
-    for at, name in enumerate(names):
-        if name.isdecimal() and name.isascii() and len(name) <= _MOST_DIGITS and str(int(name)) == name:
-            keys[at] = int(name)
-    return keys
-
-
-def stable_hashes(texts: Iterable[str]) -> HashArray:
-    """A hash of 64 bits for every text.
-
-    Python's own ``hash`` depends on PYTHONHASHSEED, and weaker hashes let a file be made whose cases all
-    have the same one.
-
-    >>> [hex(number) for number in stable_hashes(["a", "b"])]
-    ['0x2f42665b399ef840', '0x754f854de3c27284']
-    """
-    each = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
-    return np.frombuffer(each, "<u8").astype(np.uint64)

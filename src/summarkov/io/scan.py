@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.events.keys import any_twice, sequence_keys
 from summarkov.io.encoding import Encoded, Vocabulary, encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
 from summarkov.io.line_files import jsonl_sequences
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
-from summarkov.io.regroup import CaseBlock, regroup, sequence_keys
+from summarkov.io.regroup import CaseBlock, regroup
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import flat_lists
@@ -111,7 +112,8 @@ class _Grouped:
                 self.task.tell("reading", block.done, self.task.files.n_bytes)
         if self.case is not None:
             self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64))
-        if any_twice(self.runs, n_runs, max(1, self.task.memory // 32)):
+        keys = np.memmap(self.runs, np.uint64, "r") if n_runs else np.empty(0, np.uint64)
+        if any_twice(keys, max(1, self.task.memory // 32)):
             raise NotGroupedError
 
     def add(self, block: TableBlock) -> npt.NDArray[np.uint64]:
@@ -146,24 +148,6 @@ class _Grouped:
             raise NotGroupedError
         self.writer.tied_order += count_ties(keys, starts) + (continues and bool(keys[0] == self.key))
         self.kind, self.key = column.type, keys[-1]
-
-
-def any_twice(path: Path, n: int, most: int) -> bool:
-    """Whether a number comes twice in a file of ``n`` numbers, of which ``most`` are looked at at a time.
-
-    They are looked at by remainders, so that equal ones are looked at together.
-    """
-    parts = -(-n // most)
-    for part in range(parts):
-        found = []
-        with open(path, "rb") as file:
-            while len(some := np.fromfile(file, np.uint64, most)):
-                found.append(some if parts == 1 else some[some % np.uint64(parts) == part])
-        together = np.concatenate(found)
-        together.sort()
-        if (together[1:] == together[:-1]).any():
-            return True
-    return False
 
 
 def columns_of(block: TableBlock, files: Files, vocabulary: Vocabulary) -> tuple[Encoded, CodeArray]:

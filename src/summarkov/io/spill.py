@@ -48,6 +48,11 @@ class Spill:
             return np.empty(0, np.uint64)
         return np.memmap(self.folder / "keys", np.uint64, "r", shape=(self.n_sequences,))
 
+    def lengths(self) -> IntArray:
+        """The number of events of every sequence."""
+        ends = np.fromfile(self.folder / "ends", np.int64)
+        return np.asarray(np.diff(ends, prepend=np.int64(0)), np.int64)
+
     def blocks(self, n_events: int) -> Iterator[Block]:
         """Read all sequences, at most ``n_events`` events at a time; one empty block if there are none."""
         with (

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from summarkov.confidence import Strata
 from summarkov.engines import CountSource, EventSource, StateCounts, as_source, joint_memory
 from summarkov.engines.surveys import Asked, count_followed
-from summarkov.engines.weights import Bootstrap
 from summarkov.errors import NotFittedError, SettingError
+from summarkov.events.draws import Bootstrap
 from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet

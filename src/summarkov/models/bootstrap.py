@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import (
     Confidence,
@@ -31,11 +30,13 @@ from summarkov.engines import (
     StatesRequest,
 )
 from summarkov.errors import DataError, SettingError
+from summarkov.events.draws import EVERYTHING, Drawn
 from summarkov.explain import Influence, contrast, effect_of, presence
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, seed_of
 from summarkov.summaries import WindowSummary
+from summarkov.typing import HashArray
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
@@ -104,16 +105,14 @@ class _Part:
 
     draws: Draws
     start: int
-    drawn: int
+    size: int
 
     @property
     def n(self) -> int:
-        return self.drawn + 1
+        return self.size + 1
 
-    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
-        if replicate == self.drawn:
-            return np.ones(n_units, np.int64)
-        return self.draws.weights(self.start + replicate, n_units)
+    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
+        return EVERYTHING if replicate == self.size else self.draws.drawn(self.start + replicate, keys)
 
 
 def check_resampling(

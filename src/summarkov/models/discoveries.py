@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from summarkov.confidence import Discoveries, Discovery, benjamini_yekutieli, rate_ratio
 from summarkov.engines import CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
+from summarkov.events.draws import Drawn, deal
 from summarkov.explain import contrast, presence
 from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.learning import learn_replicates, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress, check_level, seed_of
+from summarkov.typing import HashArray
 
 
 @dataclass(frozen=True)
@@ -26,12 +25,9 @@ class Halves:
     seed: int = 0
     n: int = 2
 
-    def weights(self, replicate: int, n_units: int) -> npt.NDArray[np.int64]:
-        """1 for the units of the half, else 0."""
-        order = np.random.default_rng(self.seed).permutation(n_units)
-        chosen = np.zeros(n_units, np.int64)
-        chosen[order[: (n_units + 1) // 2] if replicate == 0 else order[(n_units + 1) // 2 :]] = 1
-        return chosen
+    def drawn(self, replicate: int, keys: HashArray) -> Drawn:
+        """The units of the half."""
+        return deal(keys, [(len(keys) + 1) // 2], self.seed)[replicate]
 
 
 def discoveries(

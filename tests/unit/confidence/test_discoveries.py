@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from strategies import drawn_weights
 from summarkov.confidence import benjamini_yekutieli
 from summarkov.errors import DataError, SettingError
 from summarkov.simulate.example import web_shop
@@ -31,7 +32,7 @@ def test_edges_are_proposed_by_one_half_and_tested_on_the_other(events):
 
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events)
     found = graph.discoveries(events, rate=0.05, seed=3)
-    one, other = (Halves(3).weights(half, 300) for half in (0, 1))
+    one, other = (drawn_weights(Halves(3), half, 300) for half in (0, 1))
     assert (one + other == 1).all()
     assert one.sum() == 150
     proposing = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(events, sample_weight=one)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import summarkov as sm
-from strategies import assert_same, examples
+from strategies import assert_same, examples, written_down
 from summarkov.baselines import ModelContender
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.weights import Bootstrap
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation import run
 from summarkov.evaluation.tuning import Split, tune
+from summarkov.events.draws import Bootstrap
 from summarkov.summaries import OrdinalSummary
 
 MODELS = [
@@ -161,8 +161,8 @@ def test_other_data_is_not_taken_for_the_same(sources, tmp_path):
             names(*sources),
             names(moved, *sources[1:]),
             names(sources[0], sources[2], sources[1]),
-            names(sources[0][[0, 1]], *sources[1:]),
-            names(sources[0][[0, 3]], *sources[1:]),
+            names(sources[0].only(written_down(sources[0], [0, 1])), *sources[1:]),
+            names(sources[0].only(written_down(sources[0], [0, 3])), *sources[1:]),
         ]
         assert len(set(others)) == 5
         assert names(*sources) == others[0]
@@ -197,8 +197,8 @@ def test_some_sequences_under_a_larger_vocabulary(tmp_path_factory, sequences, d
     summary = OrdinalSummary(None)
     request = StatesRequest(summary, (1, 2), Target((1, 3), len(labels)))
     with sm.scan_events(folder, memory=most * EVENT_BYTES, scratch=folder) as source:
-        view = source.recode(labels)[chosen]
-        again = source[chosen].recode(labels)
+        view = source.recode(labels).only(written_down(source, chosen))
+        again = source.only(written_down(source, chosen)).recode(labels)
         for seen in (view, again):
             assert seen.labels == labels
             assert seen.label_counts.tolist() == expected.label_counts.tolist()
@@ -218,9 +218,8 @@ def test_empty_sequences_among_the_chosen_are_not_drawn(sources):
     expected = sm.read_events(PARTS[0])[np.array(chosen)]
     request = StatesRequest(OrdinalSummary(2), (0,), Target((1,), 3))
     draws = Bootstrap(5, seed=1)
-    one, other = (
-        s.replicated(draws).count([request])[0] for s in (sources[0][chosen], MemorySource(expected))
-    )
+    some = sources[0].only(written_down(sources[0], chosen))
+    one, other = (s.replicated(draws).count([request])[0] for s in (some, MemorySource(expected)))
     assert_same(one, other)
-    bags = [sm.Bag(sm.TreeSuMM("a", max_depth=1), 3).fit(s) for s in (sources[0][chosen], expected)]
+    bags = [sm.Bag(sm.TreeSuMM("a", max_depth=1), 3).fit(s) for s in (some, expected)]
     assert bags[0].usage_ == bags[1].usage_

@@ -8,10 +8,11 @@ import pytest
 
 import oracle_effects as effects
 import summarkov as sm
+from strategies import drawn_weights
 from summarkov.baselines import BagContender, TreeContender
 from summarkov.engines import MemorySource
-from summarkov.engines.weights import Bootstrap
 from summarkov.errors import NotFittedError, SettingError, StoreError
+from summarkov.events.draws import Bootstrap
 
 SEQUENCES = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"], ["A", "D", "D"]] * 8
 NEW = [["A", "D", "C", "B"], ["B"], []]
@@ -30,7 +31,7 @@ def bag(events):
 def test_each_model_is_one_fitted_to_its_resample(events, bag):
     assert len(bag.models_) == 4
     for number, model in enumerate(bag.models_):
-        weights = Bootstrap(4, 7).weights(number, len(events))
+        weights = drawn_weights(Bootstrap(4, 7), number, len(events))
         assert weights.sum() == len(events)
         alone = sm.TreeSuMM("B", gamma=0.3).fit(events, sample_weight=weights)
         assert model.score_ == alone.score_
@@ -162,7 +163,7 @@ def test_sequences_bring_their_weights(events):
     weights = np.arange(len(events)) % 3
     bag = sm.Bag(sm.BSuMM("B", lookback=2), n_models=3).fit(events, sample_weight=weights)
     for number, model in enumerate(bag.models_):
-        drawn = Bootstrap(3, 0).weights(number, len(events))
+        drawn = drawn_weights(Bootstrap(3, 0), number, len(events))
         alone = sm.BSuMM("B", lookback=2).fit(events, sample_weight=drawn * weights)
         assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
     with pytest.raises(SettingError, match="one number per sequence"):

@@ -6,6 +6,7 @@ import math
 import pytest
 
 import summarkov as sm
+from strategies import drawn_weights
 from summarkov.engines import Bootstrap, shard
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.simulate.example import web_shop
@@ -181,7 +182,7 @@ def test_trees_are_learned_again_replicate_by_replicate(events):
     confidence = graph.confidence(some, n=4, seed=1)
     graphs = [
         sm.InfluenceGraph(template, targets=["purchase", "write review"]).fit(
-            some, sample_weight=Bootstrap(4, 1).weights(b, 40)
+            some, sample_weight=drawn_weights(Bootstrap(4, 1), b, 40)
         )
         for b in range(4)
     ]
@@ -205,7 +206,7 @@ def test_learned_look_backs_and_other_searches(events):
         confidence = graph.confidence(some, n=3, seed=2)
         found = [
             template.copy(target="purchase")
-            .fit(some, sample_weight=Bootstrap(3, 2).weights(b, 50))
+            .fit(some, sample_weight=drawn_weights(Bootstrap(3, 2), b, 50))
             .influencers_
             for b in range(3)
         ]

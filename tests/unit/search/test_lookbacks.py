@@ -5,6 +5,7 @@ import json
 import pytest
 
 import summarkov as sm
+from strategies import drawn_weights
 from summarkov.engines import Bootstrap, MemorySource
 from summarkov.errors import SettingError, StoreError
 from summarkov.models.discoveries import Halves
@@ -214,7 +215,7 @@ def test_each_replicate_learns_its_own_look_backs():
     model = sm.BSuMM("X", **settings).fit(events)
     n, draws = 12, Bootstrap(12, 5)
     found = [
-        sm.BSuMM("X", **settings).fit(events, sample_weight=draws.weights(b, len(events))).lookbacks_
+        sm.BSuMM("X", **settings).fit(events, sample_weight=drawn_weights(draws, b, len(events))).lookbacks_
         for b in range(n)
     ]
     confidence = model.confidence(events, n=n, seed=5)
@@ -238,12 +239,12 @@ def test_each_replicate_learns_its_own_look_backs():
 def test_a_half_is_tested_at_the_look_backs_that_the_other_proposed(events):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=(2, 10)), targets=["X"]).fit(events)
     found = {each.influencer: each for each in graph.discoveries(events, seed=1).tested}
-    weights = Halves(1).weights(0, len(events))
+    weights = drawn_weights(Halves(1), 0, len(events))
     proposed = sm.BSuMM("X", lookback=(2, 10)).fit(events, sample_weight=weights)
     assert proposed.lookbacks_ == {"B": 2, "C": 10}
     assert set(found) == {"B", "C"}
     by_hand = sm.BSuMM("X", lookback={"B": 2, "C": 10}, required=["B", "C"], candidates=[])
-    by_hand.fit(events, sample_weight=Halves(1).weights(1, len(events)))
+    by_hand.fit(events, sample_weight=drawn_weights(Halves(1), 1, len(events)))
     for edge in by_hand.influences_:
         same = found[edge.influencer]
         assert (same.ratio, same.low, same.high) == pytest.approx((edge.ratio, edge.low, edge.high), rel=1e-9)

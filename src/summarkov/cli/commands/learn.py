@@ -211,8 +211,7 @@ def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) ->
     """Refuse events of which none could influence another: most likely a wrong column was taken."""
     from summarkov.engines import make_source
 
-    n_filled = sum(map(len, make_source(events).places()))
-    if 0 < events.n_events == n_filled:
+    if 0 < events.n_events == make_source(events).n_filled:
         raise DataError(
             f"no sequence of {file} is longer than one event, so none comes after another; does --case name "
             "the column that the events of a sequence share?"

@@ -1,150 +1,22 @@
-"""A dataframe as the user has it: its session, its columns, and its rows case by case and in order."""
+"""A dataframe as the user has it: its columns, what is in it, and its rows case by case and in order."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines.spark.sorted_rows import FromText, Sorted, TextKinds
-from summarkov.errors import DataError, SettingError, SummarkovError, UnknownLabelError, optional_library
+from summarkov.engines.spark.session import map_partitions
+from summarkov.engines.spark.sorted_rows import FRAME, FromText, Sorted, TextKinds
+from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import encode, missing
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
 from summarkov.typing import IntArray
 
-#: What the workers must be able to import.
-_NEEDED = ("numpy", "pyarrow", "summarkov")
-
-
-def check_frame(frame: Any) -> None:
-    """Refuse what is no Spark dataframe that could be gone through several times."""
-    if not _is_frame(frame):
-        raise SettingError(
-            f"this takes a Spark DataFrame, not {type(frame).__name__}; give other tables to read_events, "
-            "and files to scan_events"
-        )
-    if frame.isStreaming:
-        raise SettingError(
-            "a streaming DataFrame has no end to learn from; write it to a table and give that"
-        )
-
-
-def _is_frame(frame: Any) -> bool:
-    if not hasattr(frame, "sparkSession"):  # whatever this is, pyspark would not help
-        return False
-    with optional_library("a Spark source", "pyspark (and Java)", extra="spark"):
-        from pyspark.sql import DataFrame
-    return isinstance(frame, DataFrame)
-
-
-def parallelism(session: Any) -> int:
-    """How many tasks the session runs at a time, about."""
-    try:
-        return max(1, int(session.sparkContext.defaultParallelism))
-    except Exception:  # Spark Connect does not tell
-        return 8
-
-
-def map_partitions(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
-    """Apply a function to every partition, in Arrow batches.
-
-    Where the workers are processes of this machine and nobody has said which Python they are to be
-    (``PYSPARK_PYTHON``), they are this one, and not the ``python3`` that happens to be found first.
-    """
-    with _this_python(frame.sparkSession):
-        return frame.mapInArrow(function, schema)
-
-
-@contextmanager
-def _this_python(session: Any) -> Iterator[None]:
-    context: Any = getattr(session, "_sc", None)
-    local = context is not None and str(context.master).startswith("local")
-    if not local or os.environ.get("PYSPARK_PYTHON"):
-        yield
-        return
-    before, context.pythonExec = context.pythonExec, sys.executable
-    try:
-        yield
-    finally:
-        context.pythonExec = before
-
-
-@contextmanager
-def explained(session: Any) -> Iterator[None]:
-    """Turn errors of Spark into sentences; those of ours that came back from workers stay as they are."""
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except SummarkovError:
-        raise
-    except PySparkException as error:
-        text = str(error)
-        if "PYTHON_VERSION_MISMATCH" in text or "different minor versions" in text:
-            raise SettingError(_other_python(text)) from error
-        missing = re.search(r"No module named '?([\w.]+)", text)
-        if missing:
-            raise SettingError(_lacks(session, missing[1])) from error
-        raise DataError(f"Spark could not do its part: {_last_line(text)}") from error
-
-
-def _other_python(text: str) -> str:
-    versions = re.findall(r"\d+\.\d+", text)
-    worker = f" ({versions[0]})" if versions else ""
-    driver = ".".join(map(str, sys.version_info[:2]))
-    return (
-        f"the workers run another Python{worker} than the driver ({driver}); set PYSPARK_PYTHON to a Python "
-        f"{driver} with summarkov, before the session is started"
-    )
-
-
-def _lacks(session: Any, module: str) -> str:
-    """What to do about a module that workers cannot import."""
-    where = f"the workers' Python{_workers_python(session)} has no module {module!r}"
-    if module.split(".")[0] not in _NEEDED:
-        return f"{where}, which your own code needs; send it with spark.addArtifact or sc.addPyFile"
-    return (
-        f"{where}; install summarkov there (a cluster library, the image of the executors, or a packed "
-        f"environment in spark.archives), or set PYSPARK_PYTHON to a Python that has it, before the session "
-        f"is started (the driver's is {sys.executable})"
-    )
-
-
-def _workers_python(session: Any) -> str:
-    """The path of the workers' Python, as far as a worker can tell; this is only asked after a failure."""
-    try:
-        from pyspark.sql import functions
-
-        def which(_: int) -> str:
-            import sys
-
-            return sys.executable
-
-        ask = functions.udf(which, "string", useArrow=False)
-        with _this_python(session):
-            (row,) = session.range(1).select(ask("id")).collect()
-        return f" ({row[0]})"
-    except Exception:
-        return ""
-
-
-def _last_line(text: str) -> str:
-    """The line of a traceback that says what is wrong, or the first line of another error."""
-    lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
-    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
-    return (named or lines or [text])[-1 if named else 0][:500]
-
-
-#: How messages call it.
-FRAME = "the dataframe"
 #: How many rows of a partition its ids leave room for, in monotonically_increasing_id.
 _ROW_BITS = 33
 
@@ -153,7 +25,9 @@ _ROW_BITS = 33
 class Frame:
     """A dataframe and its columns; ``rows`` has those as "case", "event", "order" (if any) and "row".
 
-    "row" increases from row to row of the dataframe, and so tells in which order they came.
+    "row" increases from row to row of the dataframe, and so tells in which order they came. Where rows have
+    no other order and come from files, "file" and "start" come before it: Spark reads large files first, and
+    the parts of one in any order.
     """
 
     frame: Any
@@ -172,6 +46,12 @@ class Frame:
             )
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
         refuse_unused_times(chosen, frame.columns, asked, FRAME, time_columns=times)
+        if chosen.order is None and asked.order is None:
+            raise SettingError(
+                f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
+                "one with order=, or say order=False to take rows of files in the order of the files, and "
+                "all others as Spark happens to read them"
+            )
         return cls(frame, chosen)
 
     @cached_property
@@ -184,7 +64,23 @@ class Frame:
             return f.col(f"`{name}`").alias(role)
 
         roles = ["case", "event", *(["order"] if self.has_order else [])]
-        return self.frame.select(*map(column, roles), f.monotonically_increasing_id().alias("row"))
+        where = [] if self.has_order else self._places_in_files()
+        return self.frame.select(*map(column, roles), *where, f.monotonically_increasing_id().alias("row"))
+
+    def _places_in_files(self) -> list[Any]:
+        """Columns for the file of a row and the start of its part of the file, if Spark can tell these."""
+        from pyspark.errors import AnalysisException
+        from pyspark.sql import functions as f
+
+        places = [
+            f.col("_metadata.file_path").alias("file"),
+            f.col("_metadata.file_block_start").alias("start"),
+        ]
+        try:
+            _ = self.frame.select(*places).columns
+        except AnalysisException:
+            return []
+        return places
 
     @property
     def has_order(self) -> bool:
@@ -276,7 +172,7 @@ class Frame:
             dict(rows.dtypes)["case"] != "string"
         ):  # what Spark takes for equal may differ as text, such as 0.0 and -0.0
             by.append(f.col("case").cast("string"))
-        by += [f.col(name) for name in ("order", "row") if name in rows.columns]
+        by += [f.col(name) for name in ("order", "file", "start", "row") if name in rows.columns]
         together = rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
         return together, Sorted(self.name("case"), self.name("event"), FRAME, labels)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov.engines.work import Part
+from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.block import Block
 from summarkov.io.encoding import Vocabulary, encode, numpy_of
 from summarkov.io.grouping import run_starts
@@ -17,6 +18,10 @@ from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+#: How messages call a dataframe.
+FRAME = "the dataframe"
 
 
 @dataclass(frozen=True)
@@ -29,14 +34,13 @@ class SortedBlock:
     codes: CodeArray
     starts: IntArray
     names: list[str]  # one per run
-    rows: IntArray  # where each event stood in the dataframe
     ties: int
     continues: bool
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", "row", and "order" if rows have one."""
+    """Reads sorted rows: columns "case", "event", and "order" if rows have one."""
 
     case: str  # what the columns are called by the user
     event: str
@@ -71,9 +75,21 @@ class Sorted:
                 order = table.column("order").combine_chunks()
                 ties = _ties(order, starts) + (continues and order[0] == last_order)
                 last_order = order[-1]
-            rows = numpy_of(table.column("row"))
-            yield SortedBlock(vocabulary.recode(event), starts, names, rows, ties, continues)
+            try:
+                codes = vocabulary.recode(event)
+            except UnknownLabelError as error:  # all labels were looked up before
+                raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
+            yield SortedBlock(codes, starts, names, ties, continues)
             last_case = names[-1]
+
+
+def unstable(found: str) -> DataError:
+    """The error for a dataframe from which counts would be those of nothing that ever was."""
+    return DataError(
+        f"{FRAME} does not give the same rows each time that Spark works it out: {found}. Perhaps it depends "
+        "on the order of rows (dropDuplicates, limit, first, rand); write it to a table, or call its "
+        "checkpoint(), and give that"
+    )
 
 
 def _ties(order: pa.Array, starts: IntArray) -> int:

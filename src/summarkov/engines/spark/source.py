@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.engines.messages import unpack_error
+from summarkov import kernels
 from summarkov.engines.source import EventSource
-from summarkov.engines.spark.frames import Frame, check_frame, explained, map_partitions, parallelism
-from summarkov.engines.spark.sorted_rows import MapSorted
-from summarkov.engines.spark.workers import ANSWERS, CODES, Adding, OnPartition, ToCodes, added, numbers
-from summarkov.engines.weights import Places
+from summarkov.engines.spark.frames import Frame
+from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
+from summarkov.engines.spark.sorted_rows import MapSorted, unstable
+from summarkov.engines.spark.workers import (
+    ANSWERS,
+    CODES,
+    Adding,
+    OnPartition,
+    Tally,
+    ToCodes,
+    added,
+    numbers,
+)
+from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events.vocabulary import vocabulary_of
@@ -38,15 +49,19 @@ class SparkSource(EventSource):
     def __init__(
         self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
     ) -> None:
-        self.labels, self.label_counts = labels, label_counts
-        self.memory, self.n_partitions = memory, n_partitions
+        self.labels, self.memory, self.n_partitions = labels, memory, n_partitions
         self._session = frame.frame.sparkSession
-        self.rows, self.reading = frame.sorted(labels, n_partitions)
-        self._codes = map_partitions(self.rows, ToCodes(self.reading), CODES).persist()
+        rows, reading = frame.sorted(labels, n_partitions)
+        self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
         self._finalizer = weakref.finalize(self, _forget, self._codes)
         self._finalizer.atexit = False  # with Python the session ends too
+        self._tally: Tally | None = None
         try:
-            self.n_sequences, self.tied_order = self._look_through()
+            self.label_counts = self.run(SurveyWork())
+            assert self._tally is not None
+            self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
+            if not np.array_equal(self.label_counts, label_counts):
+                raise unstable("its labels were counted twice, with different results")
         except BaseException:
             self.close()
             raise
@@ -59,69 +74,69 @@ class SparkSource(EventSource):
         """Do some work on every partition; only the answers come back to the driver."""
         if not self._finalizer.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
-        with explained(self._session):
+        with explained(self._session), named(self._session, _name_of(work)):
             answers = map_partitions(self._codes, OnPartition(work, self.labels, self.memory), ANSWERS)
             n = self.n_partitions
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
                 answers = map_partitions(answers.repartition(n), Adding(work), ANSWERS)
-            n_events, answer = added(work, answers.toArrow().to_pylist())
-        self._check(n_events)
-        return answer
+            returned = added(work, answers.toArrow().to_pylist() or self._of_nothing(work))
+        if self._tally is None:
+            self._tally = returned.tally
+            self._tell_of_kernels(returned.plain)
+        elif self._tally != returned.tally:
+            raise unstable("what was cached was lost, and came out differently when it was worked out anew")
+        return returned.answer
 
-    def places(self) -> Places:
-        """The place of each sequence by its first row; 8 bytes a sequence come to the driver, once."""
-        return self._places
+    def _of_nothing(self, work: Work[Answer]) -> list[dict[str, Any]]:
+        """The answer of a dataframe without rows, of which Spark may make no partition at all."""
+        (batch,) = OnPartition(work, self.labels, self.memory)([])
+        rows: list[dict[str, Any]] = batch.to_pylist()
+        return rows
 
-    def keys(self) -> Sequence[HashArray]:
+    def _tell_of_kernels(self, plain: int) -> None:
+        """Say it if workers count far more slowly than they need."""
+        if plain and kernels.backend() == "native":
+            warnings.warn(
+                f"{plain} of {self.n_partitions} tasks count in NumPy, which takes tens of times as long: "
+                "summarkov is there without its compiled part; install a wheel of it on the workers",
+                stacklevel=5,
+            )
+
+    def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of sequences; 8 bytes per sequence come to the driver, once."""
         return self._keys
 
     @cached_property
     def _keys(self) -> list[HashArray]:
-        return self._of_sequences("keys", np.uint64)
-
-    def _of_sequences(self, column: str, kind: npt.DTypeLike) -> list[npt.NDArray[Any]]:
-        """What the cached table has for each sequence, part by part."""
         from pyspark.sql import functions as f
 
-        with explained(self._session):
-            found = self._codes.select(f.spark_partition_id().alias("part"), column).toArrow()
-        each: list[list[npt.NDArray[Any]]] = [[np.empty(0, kind)] for _ in range(self.n_partitions)]
+        with explained(self._session), named(self._session, "names of sequences"):
+            found = self._codes.select(f.spark_partition_id().alias("part"), "keys").toArrow()
+        each: list[list[HashArray]] = [[np.empty(0, np.uint64)] for _ in range(self.n_partitions)]
         for batch in found.to_batches():
-            values = batch.column(column)
+            keys = batch.column("keys")
             for at, part in enumerate(batch.column("part").to_pylist()):
-                each[part].append(numbers(values[at : at + 1], kind))
+                each[part].append(numbers(keys[at : at + 1], np.uint64))
         return [np.concatenate(some) for some in each]
 
-    @cached_property
-    def _places(self) -> Places:
-        parts = self._of_sequences("firsts", np.int64)
-        order = np.argsort(np.concatenate(parts), kind="stable")
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        return np.split(places, np.cumsum([len(part) for part in parts])[:-1])
 
-    def _look_through(self) -> tuple[int, int]:
-        """Fill the cache; how many sequences there are, and ties in their order."""
-        from pyspark.sql import functions as f
+def _apart(frame: Any) -> Any:
+    """A dataframe that Spark does not take for any other, whose cache it would share.
 
-        sums = [f.sum(f.length("codes")), f.sum(f.length("firsts")), f.sum("ties"), f.max("error")]
-        with explained(self._session):
-            (row,) = self._codes.select(*sums).collect()
-        codes, firsts, ties, error = row
-        if error is not None:
-            raise unpack_error(bytes(error))
-        self._check((codes or 0) // 4)
-        return (firsts or 0) // 8, ties or 0
+    The cache of Spark goes by what a dataframe does. Two sources of one dataframe would have one entry, and
+    closing one of them would drop it for both.
+    """
+    from pyspark.sql import functions as f
 
-    def _check(self, n_events: int) -> None:
-        """What Spark works out anew may come out differently, and then the counts would be of nothing."""
-        if n_events != self.n_events:
-            raise DataError(
-                f"the dataframe had {self.n_events} rows at first and now has {n_events}: it does not always "
-                "give the same; write it to a table, or call its checkpoint(), and give that"
-            )
+    return frame.where(f.lit(uuid.uuid4().hex) != f.lit(""))
+
+
+def _name_of(work: Work[Answer]) -> str:
+    """What a job is for: the kind of its work, such as "CountWork"."""
+    while isinstance(work, Seen):
+        work = work.work
+    return type(work).__name__
 
 
 def _forget(codes: Any) -> None:
@@ -165,7 +180,7 @@ def scan_spark(
     check_frame(dataframe)
     declared = None if labels is None else vocabulary_of(labels)
     frame = Frame.of(dataframe, Columns(case, event, order))
-    with explained(dataframe.sparkSession):
+    with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         found, counts = frame.vocabulary(declared)
         n = partitions or _partitions(dataframe.sparkSession, int(counts.sum()))
         return SparkSource(frame, found, counts, n, memory)
@@ -181,7 +196,7 @@ def map_sorted(
     """A dataframe of what a function makes of another's sequences; ``check`` is told their labels first."""
     check_frame(dataframe)
     frame = Frame.of(dataframe, Columns(**columns))
-    with explained(dataframe.sparkSession):
+    with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         labels, counts = frame.vocabulary(None)
         check(labels)
         rows, reading = frame.sorted(labels, _partitions(dataframe.sparkSession, int(counts.sum())))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov import __version__
+from summarkov import __version__, kernels
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import SettingError, SummarkovError
 from summarkov.events.block import Block
-from summarkov.io.regroup import sequence_keys
+from summarkov.events.keys import sequence_keys
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it.
 _END = np.int32(-(2**31))
 
-#: The cached table: codes (int32), the first row of each sequence that ends among these (int64), the key of
-#: its name (uint64), ties in the order column, and what went wrong.
-CODES = "codes binary, firsts binary, keys binary, ties bigint, error binary"
+#: The cached table: codes (int32), the keys (uint64) of the sequences that begin among them or in the rows
+#: that follow, ties in the order column, and what went wrong.
+CODES = "codes binary, keys binary, ties bigint, error binary"
 
 
 @dataclass(frozen=True)
@@ -47,31 +48,25 @@ class ToCodes:
                 raise SettingError(
                     f"the workers have summarkov {__version__} and the driver {self.version}; install one"
                 )
-            first = 2**63 - 1  # row of the sequence that goes on
             for block, ends in self.rows.blocks(batches):
                 codes = block.codes.copy()
                 codes[ends - 1] |= _END
-                firsts = np.minimum.reduceat(block.rows, block.starts)
-                if block.continues:
-                    firsts[0] = min(firsts[0], first)
-                first, firsts = int(firsts[-1]), firsts[: len(ends)]
-                keys = sequence_keys(block.names[: len(ends)])
+                keys = sequence_keys(block.names[block.continues :])
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
                 yield pa.record_batch(
                     {
                         "codes": _binary(codes, cuts),
-                        "firsts": _binary(firsts, np.append(0, np.full(n, len(firsts)))),
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
                         "ties": pa.array([block.ties] + [0] * (n - 1), pa.int64()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
         except SummarkovError as error:
-            failed = {"codes": [b""], "firsts": [b""], "keys": [b""], "error": [pack_error(error)]}
-            columns = {name: pa.array(value, pa.binary()) for name, value in failed.items()}
-            order = ["codes", "firsts", "keys", "ties", "error"]
-            yield pa.record_batch({**columns, "ties": pa.array([0], pa.int64())}).select(order)
+            columns = [[b""], [b""], [0], [pack_error(error)]]
+            kinds = [pa.binary(), pa.binary(), pa.int64(), pa.binary()]
+            arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
+            yield pa.record_batch(arrays, ["codes", "keys", "ties", "error"])
 
 
 def _binary(values: npt.NDArray[Any], cuts: IntArray) -> pa.Array:
@@ -97,18 +92,50 @@ def numbers(column: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.frombuffer(data, kind, n, int(offsets[0]))
 
 
+@dataclass(frozen=True)
+class Tally:
+    """What was looked at in a pass: the same in every pass, unless the dataframe is not always the same."""
+
+    events: int = 0
+    sequences: int = 0
+    ties: int = 0
+    checksum: int = 0  # a sum over the partitions
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+
+
 class CachedCodes:
     """The cached codes of one partition as blocks; they can be read once."""
 
-    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+    def __init__(self, batches: Iterable[pa.RecordBatch], partition: int) -> None:
         self._batches = batches
-        self.n_events = 0
+        self._checksums = [partition, partition]  # of the codes, of the keys
+        self._tally = Tally()
+        self._keys = np.empty(0, np.uint64)  # of sequences that have not ended
 
     def blocks(self, most: int) -> Iterator[Block]:
         """Blocks of at most ``most`` events; one empty block if there are none."""
-        for codes in cut_evenly((numbers(batch.column("codes"), np.int32) for batch in self._batches), most):
-            self.n_events += len(codes)
-            yield Block.of(codes & ~_END, np.flatnonzero(codes < 0) + 1)
+        for codes in cut_evenly(self._codes(), most):
+            block = Block.of(codes & ~_END, np.flatnonzero(codes < 0) + 1)
+            n = len(block.offsets) - 1
+            yield replace(block, keys=self._keys[:n])
+            self._keys = self._keys[n - block.goes_on :]
+
+    def tally(self) -> Tally:
+        """What was read."""
+        return replace(self._tally, checksum=sum(self._checksums))
+
+    def _codes(self) -> Iterator[CodeArray]:
+        for batch in self._batches:
+            error = batch.column("error")
+            if error.null_count < len(error):
+                raise unpack_error(error.drop_null()[0].as_py())
+            codes, keys = numbers(batch.column("codes"), np.int32), numbers(batch.column("keys"), np.uint64)
+            self._checksums = [crc32(codes.data, self._checksums[0]), crc32(keys.data, self._checksums[1])]
+            self._tally += Tally(len(codes), len(keys), sum(batch.column("ties").to_pylist()))
+            self._keys = np.concatenate([self._keys, keys])
+            yield codes
 
 
 def cut_evenly(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
@@ -126,8 +153,11 @@ def cut_evenly(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
         yield np.concatenate([np.empty(0, np.int32), *held])
 
 
-#: What comes back of a pass: how many events were looked at, the answer, and what went wrong.
-ANSWERS = "events bigint, answer binary, error binary"
+#: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
+#: wrong.
+ANSWERS = (
+    "events bigint, sequences bigint, ties bigint, checksum bigint, plain bigint, answer binary, error binary"
+)
 
 
 @dataclass(frozen=True)
@@ -143,14 +173,14 @@ class OnPartition(Generic[Answer]):
         from pyspark import TaskContext
 
         context = TaskContext.get()
-        codes = CachedCodes(batches)
-        part = Part(codes.blocks, self.labels, self.memory, number=context.partitionId() if context else 0)
+        number = context.partitionId() if context else 0
+        codes = CachedCodes(batches, number)
         try:
-            answer = self.work.run(part)
+            answer = self.work.run(Part(codes.blocks, self.labels, self.memory, number=number))
         except SummarkovError as error:
-            yield _answer(0, None, error)
+            yield _failed(error)
         else:
-            yield _answer(codes.n_events, answer, None)
+            yield _row(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
 
 
 @dataclass(frozen=True)
@@ -165,31 +195,44 @@ class Adding(Generic[Answer]):
         if not rows:
             return
         try:
-            yield _answer(*added(self.work, rows), None)
+            yield _row(added(self.work, rows))
         except SummarkovError as error:
-            yield _answer(0, None, error)
+            yield _failed(error)
 
 
-def added(work: Work[Answer], rows: Iterable[dict[str, Any]]) -> tuple[int, Answer]:
-    """How many events were looked at, and the answer, in several rows of answers; or the first error."""
-    n_events, answers = 0, []
+@dataclass(frozen=True)
+class Returned(Generic[Answer]):
+    """What came back of some partitions, of which ``plain`` were counted in NumPy."""
+
+    tally: Tally
+    plain: int
+    answer: Answer
+
+
+def added(work: Work[Answer], rows: Iterable[dict[str, Any]]) -> Returned[Answer]:
+    """What is in several rows of answers; or the first error."""
+    tally, plain, answers = Tally(), 0, []
     for row in rows:
         if row["error"] is not None:
             raise unpack_error(row["error"])
-        n_events += row["events"]
+        tally += Tally(*(row[name] for name in vars(tally)))
+        plain += row["plain"]
         answers.append(unpack(row["answer"]))
-    return n_events, work.total(answers)
+    return Returned(tally, plain, work.total(answers))
 
 
-def _answer(n_events: int, answer: object, error: SummarkovError | None) -> pa.RecordBatch:
+def _row(returned: Returned[Answer]) -> pa.RecordBatch:
     import pyarrow as pa
 
-    told = None if error is None else pack_error(error)
-    result = None if error is not None else pack(answer)
-    return pa.record_batch(
-        {
-            "events": pa.array([n_events], pa.int64()),
-            "answer": pa.array([result], pa.binary()),
-            "error": pa.array([told], pa.binary()),
-        }
-    )
+    whole = {**vars(returned.tally), "plain": returned.plain}
+    columns = {name: pa.array([value], pa.int64()) for name, value in whole.items()}
+    answer = pa.array([pack(returned.answer)], pa.binary())
+    return pa.record_batch({**columns, "answer": answer, "error": pa.nulls(1, pa.binary())})
+
+
+def _failed(error: SummarkovError) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns = {name: pa.nulls(1, pa.int64()) for name in (*vars(Tally()), "plain")}
+    told = pa.array([pack_error(error)], pa.binary())
+    return pa.record_batch({**columns, "answer": pa.nulls(1, pa.binary()), "error": told})

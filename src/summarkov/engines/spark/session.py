@@ -1,0 +1,158 @@
+"""A session of Spark: whose it is, what its jobs are called, and its errors in sentences."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from summarkov.errors import DataError, SettingError, optional_library
+
+#: Where Spark keeps what a job is for.
+_DESCRIPTION = "spark.job.description"
+#: What the workers must be able to import.
+_NEEDED = ("numpy", "pyarrow", "summarkov")
+
+
+def check_frame(frame: Any) -> None:
+    """Refuse what is no Spark dataframe that could be gone through several times."""
+    if not _is_frame(frame):
+        raise SettingError(
+            f"this takes a Spark DataFrame, not {type(frame).__name__}; give other tables to read_events, "
+            "and files to scan_events"
+        )
+    if frame.isStreaming:
+        raise SettingError(
+            "a streaming DataFrame has no end to learn from; write it to a table and give that"
+        )
+
+
+def _is_frame(frame: Any) -> bool:
+    if not hasattr(frame, "sparkSession"):  # whatever this is, pyspark would not help
+        return False
+    with optional_library("a Spark source", "pyspark (and Java)", extra="spark"):
+        from pyspark.sql import DataFrame
+    return isinstance(frame, DataFrame)
+
+
+def parallelism(session: Any) -> int:
+    """How many tasks the session runs at a time, about."""
+    try:
+        return max(1, int(session.sparkContext.defaultParallelism))
+    except Exception:  # Spark Connect does not tell
+        return 8
+
+
+def map_partitions(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+    """Apply a function to every partition, in Arrow batches.
+
+    Where the workers are processes of this machine and nobody has said which Python they are to be
+    (``PYSPARK_PYTHON``), they are this one, and not the ``python3`` that happens to be found first.
+    """
+    with _this_python(frame.sparkSession):
+        return frame.mapInArrow(function, schema)
+
+
+@contextmanager
+def _this_python(session: Any) -> Iterator[None]:
+    context: Any = getattr(session, "_sc", None)
+    local = context is not None and str(context.master).startswith("local")
+    if not local or os.environ.get("PYSPARK_PYTHON"):
+        yield
+        return
+    before, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        yield
+    finally:
+        context.pythonExec = before
+
+
+@contextmanager
+def named(session: Any, what: str) -> Iterator[None]:
+    """Say in Spark's pages what the jobs are for; afterwards they are called as before."""
+    try:
+        context = session.sparkContext
+    except Exception:  # Spark Connect has no such names
+        yield
+        return
+    before = context.getLocalProperty(_DESCRIPTION)
+    context.setLocalProperty(_DESCRIPTION, f"summarkov: {what}")
+    try:
+        yield
+    finally:
+        context.setLocalProperty(_DESCRIPTION, before)
+
+
+@contextmanager
+def explained(session: Any) -> Iterator[None]:
+    """Turn errors of Spark into sentences; those of ours that came back from workers stay as they are."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        text = str(error)
+        if "cancelled as part of cancellation of all jobs" in text:  # what Ctrl-C does to Spark's jobs
+            raise KeyboardInterrupt from error
+        if "PYTHON_VERSION_MISMATCH" in text or "different minor versions" in text:
+            raise SettingError(_other_python(text)) from error
+        program = re.search(r'Cannot run program "([^"]*)"', text)
+        if program:
+            raise SettingError(
+                f"the workers cannot start their Python, {program[1]!r}; set PYSPARK_PYTHON to one that is "
+                "there on every worker, before the session is started"
+            ) from error
+        missing = re.search(r"No module named '?([\w.]+)", text)
+        if missing:
+            raise SettingError(_lacks(session, missing[1])) from error
+        raise DataError(f"Spark could not do its part: {_last_line(text)}") from error
+
+
+def _other_python(text: str) -> str:
+    version = re.search(r"in worker[^:]*:? *\(?'?(\d+\.\d+|\d+, \d+)", text)
+    worker = f" ({version[1].replace(', ', '.')})" if version else ""
+    driver = ".".join(map(str, sys.version_info[:2]))
+    return (
+        f"the workers run another Python{worker} than the driver ({driver}); set PYSPARK_PYTHON to a Python "
+        f"{driver} with summarkov, before the session is started"
+    )
+
+
+def _lacks(session: Any, module: str) -> str:
+    """What to do about a module that workers cannot import."""
+    where = f"the workers' Python{_workers_python(session)} has no module {module!r}"
+    if module.split(".")[0] not in _NEEDED:
+        return f"{where}, which your own code needs; send it with spark.addArtifact or sc.addPyFile"
+    return (
+        f"{where}; install summarkov there (a cluster library, the image of the executors, or a packed "
+        f"environment in spark.archives), or set PYSPARK_PYTHON to a Python that has it, before the session "
+        f"is started (the driver's is {sys.executable})"
+    )
+
+
+def _workers_python(session: Any) -> str:
+    """The path of the workers' Python, as far as a worker can tell; this is only asked after a failure."""
+    try:
+        from pyspark.sql import functions
+
+        def which(_: int) -> str:
+            import sys
+
+            return sys.executable
+
+        ask = functions.udf(which, "string", useArrow=False)
+        with _this_python(session):
+            (row,) = session.range(1).select(ask("id")).collect()
+        return f" ({row[0]})"
+    except Exception:
+        return ""
+
+
+def _last_line(text: str) -> str:
+    """The line of a traceback that says what is wrong, or the first line of another error."""
+    lines = [line.strip() for line in text.split("JVM stacktrace")[0].splitlines() if line.strip()]
+    named = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)]
+    return (named or lines or [text])[-1 if named else 0][:500]

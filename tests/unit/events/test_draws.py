@@ -1,0 +1,71 @@
+"""What is drawn by the names of sequences: as often as it should be, and the same in any order."""
+
+import numpy as np
+import pytest
+
+from summarkov.errors import DataError
+from summarkov.events import draws as module
+from summarkov.events.draws import EVERYTHING, FEW, Bootstrap, deal, split_by_key
+from summarkov.events.keys import any_twice, distinct_keys, sequence_keys
+
+MANY = np.sort(sequence_keys(f"case {number}" for number in range(FEW + 3617)))
+
+
+def test_of_many_as_many_are_drawn_as_there_are_each_as_often_as_with_replacement():
+    weights = np.array([Bootstrap(40, seed=5).drawn(b, MANY).weights(MANY) for b in range(40)])
+    n = len(MANY)
+    assert (weights.sum(axis=1) == n).all()
+    shares = np.bincount(weights.ravel(), minlength=8)[:6] / weights.size
+    expected = np.exp(-1) / np.array([1, 1, 2, 6, 24, 120])
+    assert shares == pytest.approx(expected, abs=0.002)
+    together = np.corrcoef(weights)  # replicates have nothing to do with each other
+    assert np.abs(together - np.eye(40)).max() < 0.04
+    assert weights.mean(axis=0).var() == pytest.approx(1 / 40, rel=0.05)
+
+
+def test_a_part_knows_what_was_drawn_of_it_in_a_few_numbers():
+    drawn = Bootstrap(1, seed=2).drawn(0, MANY)
+    weights = drawn.weights(MANY)
+    mixed = np.random.default_rng(0).permutation(len(MANY))[:500]
+    assert drawn.weights(MANY[mixed]).tolist() == weights[mixed].tolist()
+    assert len(drawn.keys) <= 256
+    assert len(drawn.lots) < 4
+    assert drawn.weights(MANY[:0]).tolist() == []
+
+
+def test_other_seeds_and_replicates_draw_others():
+    first = Bootstrap(2, seed=2).drawn(0, MANY).weights(MANY)
+    for other in (Bootstrap(2, seed=3).drawn(0, MANY), Bootstrap(2, seed=2).drawn(1, MANY)):
+        assert abs(np.corrcoef(first, other.weights(MANY))[0, 1]) < 0.03
+
+
+@pytest.mark.parametrize("few", [FEW, 4])
+@pytest.mark.parametrize("n", [5, 40, 1001])
+def test_parts_have_their_sizes_and_nothing_in_common(monkeypatch, few, n):
+    monkeypatch.setattr(module, "FEW", few)
+    keys = MANY[:n]
+    parts = np.array([part.weights(keys) for part in split_by_key(keys, (0.7, 0.15, 0.15), seed=1)])
+    assert parts.sum(axis=0).tolist() == [1] * n
+    assert parts.sum(axis=1).tolist() == np.diff(np.rint(np.array([0, 0.7, 0.85, 1]) * n)).tolist()
+    assert not np.array_equal(parts[0], split_by_key(keys, (0.7, 0.3), seed=2)[0].weights(keys))
+    none, everything = (part.weights(keys).sum() for part in deal(keys, [0], seed=0))
+    assert (none, everything) == (0, n)
+    everything, none = (part.weights(keys).sum() for part in deal(keys, [n], seed=0))
+    assert (none, everything) == (0, n)
+    assert EVERYTHING.weights(keys).tolist() == [1] * n
+
+
+def test_fractions_that_make_no_sense():
+    for wrong in ((0.5, 0.6), (1.5, -0.5), ()):
+        with pytest.raises(DataError, match="fractions must be positive and sum to 1"):
+            split_by_key(MANY, wrong, seed=0)
+
+
+def test_numbers_that_come_twice_are_found_however_few_are_looked_at():
+    for numbers, twice in (([], False), ([3, 1, 2], False), ([3, 7, 2, 9, 7], True)):
+        for at_once in (1, 2, 100):
+            assert any_twice(np.array(numbers, np.uint64), at_once) is twice
+
+
+def test_equal_names_go_by_numbers():
+    assert distinct_keys(sequence_keys(["b", "a", "b"])).tolist() == [0, 1, 2]
