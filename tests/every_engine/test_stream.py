@@ -323,7 +323,7 @@ def test_bad_files(tmp_path, scratch):
         with pytest.raises(error, match=words):
             sm.scan_events(path, scratch=scratch, **settings)
 
-    refuse("path must be that of a file or a folder, or a pattern", [["A", "B"]], error=SettingError)
+    refuse("path must be that of a file or a folder, a pattern", [["A", "B"]], error=SettingError)
     refuse("there is no file", tmp_path / "no.parquet")
     refuse("no file fits the pattern", tmp_path / "*.parquet")
     refuse(r"no files that end in .parquet or .pq in the folder", tmp_path, format="parquet")

@@ -14,8 +14,11 @@ from summarkov.events import EventSequences
 from summarkov.events.draws import Bootstrap
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
+from summarkov.models.graph import fit_together
 from summarkov.typing import FloatArray
 
+#: Models of single targets that are fitted, or asked, in the passes of one.
+MOST_MODELS = 1 << 12
 #: What models are fitted to and measured on.
 Data = EventSequences | EventSource
 
@@ -105,12 +108,20 @@ class ModelContender:
     takes_sources: ClassVar[bool] = True
 
     def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
-        """Every combination of the grid."""
-        for values in itertools.product(*self.grid.values()):
-            settings = dict(zip(self.grid, values, strict=True))
-            model = self.template.copy(**settings)
-            graph = InfluenceGraph(model, targets=tuple(targets), n_jobs=self.n_jobs).fit(train)
-            yield settings, ModelsPredictor(graph.models_)
+        """Every combination of the grid; many are learned side by side, in the passes of one."""
+        every = [
+            dict(zip(self.grid, values, strict=True)) for values in itertools.product(*self.grid.values())
+        ]
+        at_once = max(1, MOST_MODELS // max(1, len(targets)))
+        for start in range(0, len(every), at_once):
+            some = every[start : start + at_once]
+            graphs = [
+                InfluenceGraph(self.template.copy(**settings), targets=tuple(targets), n_jobs=self.n_jobs)
+                for settings in some
+            ]
+            fit_together(graphs, train)
+            for settings, graph in zip(some, graphs, strict=True):
+                yield settings, ModelsPredictor(graph.models_)
 
 
 @dataclass(frozen=True)

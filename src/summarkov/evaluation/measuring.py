@@ -113,11 +113,15 @@ class Questions:
 # ---------------------------------------------------------------------- to choose by
 
 
-def log_likelihoods(data: Data, contender: str, asked: Mapping[str, Predictor]) -> dict[str, float]:
-    """The log-likelihood of each target, summed over all positions."""
-    questions = _questions(data, contender, asked)
-    sums = make_source(data).run(LikelihoodWork(questions))
-    return {question.target: float(each) for question, each in zip(questions.each, sums, strict=True)}
+def log_likelihoods(
+    data: Data, contender: str, asked: Sequence[Mapping[str, Predictor]]
+) -> list[dict[str, float]]:
+    """The log-likelihood of each target, summed over all positions, for each of several settings."""
+    each = [_questions(data, contender, some).each for some in asked]
+    together = Questions(contender, tuple(question for some in each for question in some))
+    sums = make_source(data).run(LikelihoodWork(together))
+    left = iter(sums)
+    return [{question.target: float(next(left)) for question in some} for some in each]
 
 
 @dataclass(frozen=True)

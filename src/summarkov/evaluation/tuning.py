@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from summarkov.baselines import BlockPredictor, Contender, Predictor
-from summarkov.baselines.contenders import Data
+from summarkov.baselines.contenders import MOST_MODELS, Data
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import Measures
 from summarkov.evaluation.measuring import log_likelihoods, report
+from summarkov.events import EventSequences
 from summarkov.typing import FloatArray
 
 
@@ -93,14 +95,20 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     start = time.perf_counter()
     best: dict[str, _Best] = {}
     train: Any = split.train  # a contender is given no source unless it takes them
-    for settings, predictor in contender.fit_each(train, targets):
-        on_dev = log_likelihoods(split.dev, contender.name, dict.fromkeys(targets, predictor))
-        for target, dev in on_dev.items():
-            if target not in best or dev > best[target].dev:
-                influencers = predictor.influencers(target)
-                n = None if influencers is None else len(influencers)
-                kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
-                best[target] = _Best(dev, plain(settings), n, kept)
+    in_memory = isinstance(split.dev, EventSequences)  # where a pass for each of the settings costs nothing
+    at_once = 1 if in_memory else max(1, MOST_MODELS // max(1, len(targets)))
+    each = iter(contender.fit_each(train, targets))
+    while some := list(islice(each, at_once)):
+        asked = [dict.fromkeys(targets, predictor) for _, predictor in some]
+        for (settings, predictor), on_dev in zip(
+            some, log_likelihoods(split.dev, contender.name, asked), strict=True
+        ):
+            for target, dev in on_dev.items():
+                if target not in best or dev > best[target].dev:
+                    influencers = predictor.influencers(target)
+                    n = None if influencers is None else len(influencers)
+                    kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
+                    best[target] = _Best(dev, plain(settings), n, kept)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}

@@ -33,6 +33,7 @@ from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
+from summarkov.summaries import Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -72,16 +73,13 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         progress: Progress = None,
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
-        self._check_template()
-        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        models = self.make_models(source.labels)
-        learn(
-            models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
-        )
+        fit_together([self], events, sample_weight=sample_weight, progress=progress)
+        return self
+
+    def _take(self, models: Sequence[SummaryModel]) -> None:
         self._models = {str(model.target): model for model in models}
         self._confidence: Confidence | None = None
         self._order = None
-        return self
 
     def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
         """A copy of the template for each target, not fitted, in sorted order."""
@@ -300,3 +298,29 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         from summarkov.report import to_html
 
         return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
+
+
+def fit_together(
+    graphs: Sequence[InfluenceGraph],
+    events: Any,
+    *,
+    sample_weight: Any = None,
+    progress: Progress = None,
+) -> None:
+    """Fit several graphs to the same events: each pass over the data serves all of them.
+
+    What graphs of equal summaries ask for, such as those that differ in ``alpha`` or ``gamma`` only, is
+    counted once.
+    """
+    for graph in graphs:
+        graph._check_template()
+    source = as_source(events, sample_weight=sample_weight, n_jobs=graphs[0].n_jobs)
+    each = [graph.make_models(source.labels) for graph in graphs]
+    summaries: list[Summary] = []
+    for graph, models in zip(graphs, each, strict=True):
+        made = graph.model.make_summary()
+        summaries += [next((known for known in summaries if known == made), made)] * len(models)
+    together = [model for models in each for model in models]
+    learn(together, source, summaries, progress_counter(progress, len(together)))
+    for graph, models in zip(graphs, each, strict=True):
+        graph._take(models)

@@ -80,7 +80,7 @@ def test_measures_against_loops(target):
     assert found.log_likelihood == pytest.approx(sum(by_sequence), rel=1e-12)
     assert found.brier == pytest.approx(sum(squares) / len(squares), rel=1e-12)
     assert found.reliability == pytest.approx(np.array(bins), rel=1e-12)
-    assert log_likelihoods(events, "given", {target: Given(p)}) == {target: found.log_likelihood}
+    assert log_likelihoods(events, "given", [{target: Given(p)}]) == [{target: found.log_likelihood}]
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 5, 13])
