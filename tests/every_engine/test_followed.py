@@ -13,6 +13,7 @@ from strategies import codes, data, examples, weights_of
 from summarkov.engines import MemorySource, work
 from summarkov.engines.surveys import Asked, FollowedWork, count_followed
 from summarkov.engines.work import Part
+from summarkov.summaries import Reach
 
 LOOKBACKS = st.sampled_from([1, 2, 3, 7, None])
 
@@ -31,7 +32,11 @@ def questions(draw):
 
 
 def asked_of(events, names, windows, targets):
-    return Asked(codes(events.labels, names), tuple(windows), codes(events.labels, targets))
+    return Asked(
+        codes(events.labels, names),
+        tuple(Reach(*window) for window in windows),
+        codes(events.labels, targets),
+    )
 
 
 @examples(150)

@@ -20,6 +20,7 @@ from summarkov.errors import TooLargeError
 from summarkov.events.block import cut_events, with_keys
 from summarkov.explain import contrast
 from summarkov.kernels import shuffles as numpy_shuffles
+from summarkov.summaries import Reach
 
 LABELS = ("a", "b", "c", "d")
 
@@ -34,7 +35,7 @@ def problems(draw):
     for _ in range(draw(st.integers(1, 3))):
         influencers = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=3))))
         reach = st.none() | st.integers(delay + 1, delay + 4)
-        windows = tuple((delay, draw(reach)) for _ in influencers)
+        windows = tuple(Reach(delay, draw(reach)) for _ in influencers)
         labels = tuple(sorted(draw(st.sets(st.integers(0, 3), min_size=1, max_size=4))))
         asked.append(Asked(influencers, windows, labels))
     within, kept = draw(st.none() | st.integers(2, 6)), draw(st.integers(0, 2))
@@ -165,7 +166,7 @@ def test_many_influencers_are_counted_one_by_one():
     labels = tuple(f"l{i:02}" for i in range(14))
     rng = np.random.default_rng(0)
     events = sm.read_events([[labels[i] for i in rng.integers(0, 14, 50)] for _ in range(8)], labels=labels)
-    one = Asked(tuple(range(13)), ((0, 4),) * 13, (0, 13))
+    one = Asked(tuple(range(13)), (Reach(0, 4),) * 13, (0, 13))
     (table,) = count_shuffled(MemorySource(events), [one], Shuffles(1, 0))
     ends = position_strata(4)
     windows = [(label, 0, 4) for label in labels[:13]]

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines import EventSource, joint_memory, make_source, most_memory
+from summarkov.engines import EventSource, joint_memory, make_source
 from summarkov.events import EventSequences
 from summarkov.events.draws import Bootstrap
 from summarkov.kernels import Index
 from summarkov.models import InfluenceGraph, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
+from summarkov.summaries import Memory
 from summarkov.typing import FloatArray
 
 #: Models of single targets that are fitted, or asked, in the passes of one.
@@ -37,7 +38,7 @@ class Predictor(Protocol):
 class BlockPredictor(Predictor, Protocol):
     """One that can be asked block by block, and so about events that are not in memory together."""
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """What must be remembered of a sequence that is cut, as :meth:`Summary.memory` tells it."""
 
     def at(self, index: Index, target: str) -> FloatArray:
@@ -83,7 +84,7 @@ class ModelsPredictor:
         """As learned."""
         return self.models[target].influencers_
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """What all summaries need."""
         return joint_memory(model.fitted.summary for model in self.models.values())
 
@@ -170,9 +171,9 @@ class BagPredictor:
         """Those of any of them."""
         return tuple(sorted({z for one in self.each for z in one.influencers(target) or ()}))
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """What all of them need."""
-        return most_memory(one.memory() for one in self.each)
+        return Memory.joint(one.memory() for one in self.each)
 
     def at(self, index: Index, target: str) -> FloatArray:
         """The mean, on a block."""

@@ -14,6 +14,7 @@ from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import JointSuMM
 from summarkov.models.joint_fitted import FittedJoint
+from summarkov.summaries import Memory
 from summarkov.typing import FloatArray
 
 
@@ -33,7 +34,7 @@ class JointPredictor:
         chosen = self.fitted.chosen[:, self._outcome(target)]
         return tuple(label for label, use in zip(self.fitted.labels, chosen, strict=True) if use)
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """What the model looks back at."""
         return self.fitted.memory
 

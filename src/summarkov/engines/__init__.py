@@ -3,7 +3,7 @@
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.disk import open_events, scan_events
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
-from summarkov.engines.past import Past, joint_memory, most_memory
+from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
 from summarkov.engines.source import CountSource, EventSource
@@ -31,7 +31,6 @@ __all__ = [
     "as_source",
     "joint_memory",
     "make_source",
-    "most_memory",
     "open_events",
     "scan_events",
     "scan_spark",

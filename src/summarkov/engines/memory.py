@@ -14,6 +14,7 @@ from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answe
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws
+from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
 from summarkov.typing import HashArray, IntArray
 
@@ -29,7 +30,12 @@ class MemorySource(EventSource):
         self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
     ) -> None:
         self.events, self.tied_order = events, events.tied_order
-        self.labels, self.n_sequences = events.labels, len(events)
+        self._rows = Rows.of(events)
+        self.labels, self.n_sequences = self._rows.labels, len(events)
+        self.attributes = () if events.attributes is None else events.attributes.names
+        if events.moments is not None:
+            self.has_ticks = events.moments.has_ticks
+            self.time_unit = None if events.moments.times is None else events.moments.unit
         self.n_jobs = threads(n_jobs)
         self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)
         self.weights, self.scale = fixed_point(sample_weight, len(events))
@@ -50,10 +56,13 @@ class MemorySource(EventSource):
         """All of the data."""
 
         def read(most: int) -> Iterator[Block]:
-            return with_keys(cut_events(self.events, most, self.weights), self._keys)
+            return with_keys(cut_events(self._rows, most, self.weights), self._keys)
 
-        n = self.events.n_events
-        return Part(read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept)
+        n = len(self._rows.codes)
+        attributes = self._rows.attributes if self.attributes else None
+        return Part(
+            read, self.labels, self.memory, self.n_jobs, n_events=n, kept=self._kept, attributes=attributes
+        )
 
     def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of the sequences."""
@@ -77,7 +86,7 @@ class MemorySource(EventSource):
 
     def recode(self, labels: Sequence[str], *, unknown: str = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
-        events = self.events.recode(labels, unknown=unknown)
+        events = recoded(self.events, labels, unknown)
         return self if events is self.events else self._of(events, self.weights)
 
     def replicated(self, draws: Draws, blocks: Any = None) -> ReplicatedSource:
@@ -94,7 +103,7 @@ class MemorySource(EventSource):
             sequence = np.repeat(np.arange(len(self.events)), lengths)
             both, unit = np.unique(sequence * units.n + unit, return_inverse=True)
             weights = weights[both % units.n] * self.weights[both // units.n, None]
-        weighing = UnitWeighing(unit, np.ascontiguousarray(weights), self.scale)
+        weighing = UnitWeighing(self._rows.of_events(unit), np.ascontiguousarray(weights), self.scale)
         return ReplicatedSource(self, weighing, units.kind, len(keys))
 
     def resamples(self, draws: Draws) -> Iterator[CountSource]:

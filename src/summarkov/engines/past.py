@@ -8,39 +8,73 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from summarkov.events.block import Block
+from summarkov.events.moments import Moments
+from summarkov.events.rows import places_of
 from summarkov.kernels import Index
-from summarkov.summaries import Summary
+from summarkov.summaries import Memory, Summary
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True)
 class Past:
-    """Earlier events of a cut sequence that can still matter: positions before the cut, and codes.
+    """Earlier rows of a cut sequence that can still matter: positions before the cut, and codes.
 
-    Position -1 is the event just before the cut. Its size is bounded by the look-back, or by the number of
-    labels where the look-back has no limit.
+    Position -1 is the one just before the cut. Its size is bounded by the look-back, or by the number of
+    labels where the look-back has no limit. Times are those of the rows, where they have some.
     """
 
     positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
+    times: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
 
-    def extend(self, codes: CodeArray, memory: tuple[int, int | None]) -> Past:
-        """The past once ``codes`` have passed too, as far as ``memory`` asks (:meth:`Summary.memory`).
+    def extend(
+        self,
+        codes: CodeArray,
+        memory: Memory,
+        moments: Moments | None = None,
+        attributes: BoolArray | None = None,
+    ) -> Past:
+        """The past once more rows have passed too, as far as ``memory`` asks.
 
-        >>> Past().extend(np.array([0, 1, 1], np.int32), memory=(2, None)).positions
+        ``attributes`` tells of every code whether it is that of an attribute: these are kept.
+
+        >>> Past().extend(np.array([0, 1, 1], np.int32), Memory(2, None)).positions
         array([-2, -1])
         """
-        recent, first = memory
-        positions = np.concatenate([self.positions, np.arange(len(codes))]) - len(codes)
         everything = np.concatenate([self.codes, codes.astype(np.int32)])
-        keep = positions >= -recent
-        if first is not None:
-            keep |= _first_and_last(everything, keep, first)
-        return Past(positions[keep], everything[keep])
+        if moments is None:
+            positions = np.concatenate([self.positions, np.arange(len(codes))]) - len(codes)
+        else:
+            ticks = np.cumsum(moments.starts)
+            n = int(ticks[-1]) if len(ticks) else 0
+            positions = np.concatenate([self.positions, ticks - 1]) - n
+        keep = positions >= -memory.recent
+        times = self.times
+        if moments is not None and moments.times is not None:
+            times = np.concatenate([self.times, moments.times])
+            if memory.time and len(times):
+                keep |= times[-1] - times <= memory.time // moments.unit.size
+        if memory.first is not None:
+            keep |= _first_and_last(everything, keep, memory.first)
+        if attributes is not None:
+            keep |= attributes[everything]
+        return Past(positions[keep], everything[keep], times[keep] if len(times) else times)
 
-    def index(self, codes: CodeArray, offsets: IntArray, n_labels: int) -> Index:
+    def index(
+        self,
+        codes: CodeArray,
+        offsets: IntArray,
+        n_labels: int,
+        moments: Moments | None = None,
+        attributes: BoolArray | None = None,
+    ) -> Index:
         """Sequences, the first of which continues this past."""
-        return Index(codes, offsets, n_labels, self.positions, self.codes)
+        places = None
+        if moments is not None:
+            if attributes is None:
+                attributes = np.zeros(n_labels + 1, bool)
+            places = places_of(moments, attributes, None if moments.times is None else self.times)
+        return Index(codes, offsets, n_labels, self.positions, self.codes, places)
 
 
 def _first_and_last(codes: CodeArray, recent: BoolArray, first: int) -> BoolArray:
@@ -56,21 +90,16 @@ def _first_and_last(codes: CodeArray, recent: BoolArray, first: int) -> BoolArra
     return keep & (codes >= 0)
 
 
-def joint_memory(summaries: Iterable[Summary]) -> tuple[int, int | None]:
+def joint_memory(summaries: Iterable[Summary]) -> Memory:
     """The memory that serves all of several summaries."""
-    return most_memory(summary.memory() for summary in summaries)
-
-
-def most_memory(memories: Iterable[tuple[int, int | None]]) -> tuple[int, int | None]:
-    """The memory that serves wherever one of several does."""
-    recents, firsts = zip(*memories, strict=True)
-    return max(recents), max((first for first in firsts if first is not None), default=None)
+    return Memory.joint(summary.memory() for summary in summaries)
 
 
 def carry_past(
     blocks: Iterable[Block],
     n_labels: int,
-    memory: tuple[int, int | None],
+    memory: Memory,
+    attributes: BoolArray | None = None,
     translate: CodeArray | None = None,
 ) -> Iterator[tuple[Block, Index]]:
     """Each of some blocks in a row, with the past of a sequence that was cut before it.
@@ -80,12 +109,19 @@ def carry_past(
     past = Past()
     for block in blocks:
         codes = block.codes if translate is None else translate[block.codes]
-        yield block, past.index(codes, block.offsets, n_labels)
-        past = past_after(past, codes, block.begin, memory)
+        yield block, past.index(codes, block.offsets, n_labels, block.moments, attributes)
+        past = past_after(past, codes, block.begin, memory, block.moments, attributes)
 
 
-def past_after(past: Past, codes: CodeArray, begin: int, memory: tuple[int, int | None]) -> Past:
+def past_after(
+    past: Past,
+    codes: CodeArray,
+    begin: int,
+    memory: Memory,
+    moments: Moments | None = None,
+    attributes: BoolArray | None = None,
+) -> Past:
     """The past at the end of a block whose last sequence begins at ``begin``: before it, where it was cut."""
     if begin <= 0:  # the sequence cut at the end was cut at the start too, or begins there
-        return past.extend(codes, memory)
-    return Past().extend(codes[begin:], memory)
+        return past.extend(codes, memory, moments, attributes)
+    return Past().extend(codes[begin:], memory, None if moments is None else moments[begin:], attributes)

@@ -97,6 +97,13 @@ class ReplicatedSource:
         assert isinstance(table, StateCounts)
         return np.asarray(table.counts.sum(axis=1))  # of one state, or of none where there are no events
 
+    @cached_property
+    def n_positions(self) -> IntArray:
+        """N of each replicate, in units of ``1 / scale``."""
+        (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), len(self.labels)))])
+        assert isinstance(table, StateCounts)
+        return np.asarray(table.counts.sum(axis=(1, 2)))
+
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests, each for its replicates, in one pass over the data."""
         if not requests:
@@ -138,6 +145,11 @@ class OneReplicate:
     @property
     def label_counts(self) -> IntArray:
         return np.asarray(self.source.label_counts[self.replicate])
+
+    @property
+    def n_positions(self) -> int:
+        """N, in units of ``1 / scale``."""
+        return int(self.source.n_positions[self.replicate])
 
     @property
     def scale(self) -> int:

@@ -52,7 +52,7 @@ class Shard:
             return StateCounts(
                 *kernels.count_states(self.index, self.weights, influencers, *outcomes, window)
             )
-        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
+        ids, keys = request.summary.encode_rows(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
 
     def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
@@ -60,10 +60,14 @@ class Shard:
         slots = np.full(len(tree.nodes), -1, np.int64)
         slots[tree.leaves[list(request.open)]] = np.arange(len(request.open))
         recency = tree.tests.recency(request.candidates)
+        if recency.in_time and self.index.places is not None:
+            recency = recency._replace(lookbacks=kernels.in_units(recency.lookbacks, self.index.places.unit))
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         try:
             return RecencyCounts(
-                *kernels.count_tests(self.index, self.weights, tree.arrays, slots, recency, *outcomes)
+                *kernels.count_tests(
+                    self.index, self.weights, tree.arrays_for(self.index), slots, recency, *outcomes
+                )
             )
         except MemoryError:
             raise TooLargeError(
@@ -119,7 +123,7 @@ class ReplicatedShard:
     def name(self, summary: WindowSummary) -> tuple[object, ...]:
         """The name under which what positions see through a window is kept."""
         window = summary.window(self.labels)
-        return self.place, window.kind, window.lookback.tobytes(), window.delay, window.cap
+        return self.place, *window.name
 
     def positions(self, summary: WindowSummary) -> Positions:
         """What every position sees."""
@@ -185,11 +189,14 @@ class ReplicatedShard:
             if chosen is not None:
                 return CandidateCounts(*counted)
             return StateCounts(*counted[:2])
-        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
-        outcome = outcome_of[self.index.codes].astype(np.int64)
-        cells = np.where(outcome < 0, -1, ids * n_outcomes + outcome)
+        ids, keys = request.summary.encode_rows(self.index, request.influencers, self.labels)
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
-        counts = kernels.add_rows(cells, self.unit, weights, len(keys) * n_outcomes)
+        counts = np.zeros((len(keys) * n_outcomes, len(replicates)), np.int64)
+        for outcome, each in kernels.outcomes_counted(self.index, None, outcome_of):
+            for times in [1] if each is None else np.unique(each).tolist():
+                mine = (outcome >= 0) & (True if each is None else each == times)
+                cells = np.where(mine, ids * n_outcomes + outcome, -1)
+                counts += times * kernels.add_rows(cells, self.unit, weights, len(counts))
         return StateCounts(keys, counts.reshape(len(keys), n_outcomes, len(replicates)))
 
     def _count_recency(self, request: RecencyRequest, replicates: IntArray) -> RecencyCounts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from summarkov import kernels
+from summarkov.durations import Duration
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
 from summarkov.engines.source import CountSource, EventSource
@@ -17,7 +18,9 @@ from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.block import Block
-from summarkov.typing import CodeArray, HashArray, IntArray
+from summarkov.events.moments import Moments, join_moments
+from summarkov.summaries import Memory
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5
@@ -31,10 +34,11 @@ _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 class Shuffles:
     """``n`` times the same sequences, the events of each in a random order of their own.
 
-    With ``within`` they change places only inside of blocks of that many positions of their sequence, and the
-    first ``kept`` events of each stay where they are. The order follows from the seed, the number of the
-    replicate and the key of the sequence alone, so wherever a sequence is, it comes out the same. Replicate 0
-    is the data as they are.
+    With ``within`` they change places only inside of blocks of that many positions of their sequence, or of
+    that much time from its first event on, and the first ``kept`` positions of each stay where they are. What
+    happened together moves together, and times stay where they are: that of the i-th tick is that of whatever
+    comes i-th. The order follows from the seed, the number of the replicate and the key of the sequence
+    alone, so wherever a sequence is, it comes out the same. Replicate 0 is the data as they are.
     """
 
     n: int = 99
@@ -42,20 +46,82 @@ class Shuffles:
     within: int | None = None
     kept: int = 0
 
-    def codes(self, replicate: int, block: ShuffledBlock) -> CodeArray:
-        """The events of a block of sequences."""
+    @property
+    def positions(self) -> int | None:
+        """The number of positions of a block; None where whole sequences are needed to tell the blocks."""
+        return None if isinstance(self.within, Duration) else self.within
+
+    def shuffled(
+        self, replicate: int, block: ShuffledBlock, attributes: BoolArray | None
+    ) -> tuple[CodeArray, Moments | None]:
+        """The rows of a block of sequences."""
         if not replicate:
-            return block.codes
+            return block.codes, block.moments
         seeds = kernels.sequence_seeds(self.seed, replicate, block.keys)
-        within = kernels.UNLIMITED if self.within is None else self.within
-        made: CodeArray = kernels.shuffled(block.codes, block.offsets, seeds, block.begun, self.kept, within)
-        return made
+        within = kernels.UNLIMITED if self.positions is None else self.positions
+        if block.moments is None:
+            made: CodeArray = kernels.shuffled(
+                block.codes, block.offsets, seeds, block.begun, self.kept, within
+            )
+            return made, None
+        return self._with_ticks(block, block.moments, seeds, within, attributes)
+
+    def _with_ticks(
+        self,
+        block: ShuffledBlock,
+        moments: Moments,
+        seeds: HashArray,
+        within: int,
+        attributes: BoolArray | None,
+    ) -> tuple[CodeArray, Moments]:
+        """Whole ticks in another order."""
+        is_event = np.ones(len(block.codes), bool) if attributes is None else ~attributes[block.codes]
+        begins = np.flatnonzero(moments.starts & is_event)
+        before = np.append(0, np.cumsum(moments.starts & is_event))
+        bounds = before[block.offsets]  # of the sequences, in ticks
+        tick = before[1:] - 1
+        sizes = np.bincount(tick[is_event], minlength=len(begins))
+        kept, begun = self.kept, block.begun
+        if isinstance(self.within, Duration) and moments.times is not None:
+            bounds, seeds = _cut_by_time(
+                bounds, seeds, moments.times[begins], int(self.within) // moments.unit.size, kept
+            )
+            kept = begun = 0
+        order = kernels.shuffled(
+            np.arange(len(begins), dtype=np.int32), bounds, seeds, begun, kept, within
+        ).astype(np.int64)
+        new = sizes[order]
+        rows = np.arange(len(block.codes))
+        within_tick = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)
+        rows[is_event] = np.repeat(begins[order], new) + within_tick
+        starts = np.zeros(len(block.codes), bool)
+        starts[is_event] = within_tick == 0
+        times = moments.times
+        if times is not None:
+            stay = times[begins]
+            times = times.copy()
+            times[is_event] = np.repeat(stay, new)
+        return block.codes[rows], replace(moments, starts=starts, times=times)
+
+
+def _cut_by_time(
+    bounds: IntArray, seeds: HashArray, times: IntArray, size: int, kept: int
+) -> tuple[IntArray, HashArray]:
+    """Cut sequences into blocks of equal time from their first position on; a seed for each block."""
+    sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+    first = times[bounds[:-1][sequence]] if len(times) else times
+    number = (times - first) // max(size, 1)
+    place = np.arange(len(times)) - bounds[:-1][sequence]
+    number = np.where(place < kept, place - kept, number)
+    new = np.append(True, (np.diff(number) != 0) | (np.diff(sequence) != 0))[: len(times)]
+    starts = np.flatnonzero(new)
+    return np.append(starts, len(times)), kernels.block_seeds(seeds[sequence[starts]], number[starts])
 
 
 class ShuffledBlock(NamedTuple):
-    """Some events in a row that can be shuffled by themselves.
+    """Some rows that can be shuffled by themselves.
 
-    ``offsets`` cut them into sequences, of which the first continues one with ``begun`` events before it;
+    ``offsets`` cut them into sequences, of which the first continues one with ``begun`` positions before it;
     ``goes_on`` says whether the last goes on in the next block. ``keys`` and ``weights`` are those of the
     sequences.
     """
@@ -66,24 +132,30 @@ class ShuffledBlock(NamedTuple):
     goes_on: bool
     keys: HashArray
     weights: IntArray | None
+    moments: Moments | None = None
 
 
 def cut_for_shuffling(
     blocks: Iterable[Block], within: int | None, most: int, kept: int = 0
 ) -> Iterator[ShuffledBlock]:
     """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
-    held, begun = np.empty(0, np.int32), 0
+    held, held_moments, begun = np.empty(0, np.int32), None, 0
     for block in blocks:
         assert block.keys is not None
         codes = np.concatenate([held, block.codes])
+        moments = join_moments([(len(held), held_moments), (len(block.codes), block.moments)])
         offsets = block.offsets + len(held)
         offsets[0] = 0
         ended = len(offsets) - 1 - block.goes_on
         stop = int(offsets[ended])
-        left = len(codes) - stop  # of the sequence that goes on
         before = begun if ended == 0 else 0
+        ticks = (
+            np.arange(stop, len(codes)) if moments is None else stop + np.flatnonzero(moments.starts[stop:])
+        )
+        left = len(ticks)  # positions of the sequence that goes on
         if block.goes_on and within is not None:
-            stop += max(0, left - max(before + left - kept, 0) % within)
+            whole = max(0, left - max(before + left - kept, 0) % within)
+            stop = len(codes) if whole == left else int(ticks[whole]) if whole else stop
         if len(codes) - stop > most:
             raise TooLargeError(
                 f"a sequence has more than {most:,} events, too many to shuffle as a whole in the memory "
@@ -94,10 +166,18 @@ def cut_for_shuffling(
         offsets_here = np.append(inside, stop) if is_cut else inside
         if stop or ended:
             n = ended + is_cut
-            weights = None if block.weights is None else block.weights[:n]
-            yield ShuffledBlock(codes[:stop], offsets_here, begun, is_cut, block.keys[:n], weights)
-        begun = before + stop - int(inside[-1]) if block.goes_on else 0
-        held = codes[stop:]
+            yield ShuffledBlock(
+                codes[:stop],
+                offsets_here,
+                begun,
+                is_cut,
+                block.keys[:n],
+                None if block.weights is None else block.weights[:n],
+                None if moments is None else moments[:stop],
+            )
+        passed = stop - int(inside[-1]) if moments is None else int(np.searchsorted(ticks, stop))
+        begun = before + passed if block.goes_on else 0
+        held, held_moments = codes[stop:], None if moments is None else moments[stop:]
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
@@ -137,18 +217,17 @@ def count_shuffled(
     return [_beside(same) for same in zip(*parts, strict=True)]
 
 
-def _memory(asked: Sequence[Asked]) -> tuple[int, int | None]:
+def _memory(asked: Sequence[Asked]) -> Memory:
     """What must be remembered of a sequence that is cut."""
-    windows = [window for one in asked for window in one.windows]
-    limits = [k for _, k in windows if k is not None]
-    recent = max([*limits, *(d for d, _ in windows)], default=1)
-    return recent, None if len(limits) == len(windows) else 1
+    return Memory.joint([Memory(1, None), *(window.memory for one in asked for window in one.windows)])
 
 
 def longest_reach(asked: Sequence[Asked]) -> int | None:
-    """The longest look-back; None if one has no limit."""
+    """The longest look-back in positions; None if one has no limit, or that of a time."""
     lookbacks = [k for one in asked for _, k in one.windows]
-    return None if None in lookbacks else max((k for k in lookbacks if k is not None), default=1)
+    if any(k is None or isinstance(k, Duration) for k in lookbacks):
+        return None
+    return max((k for k in lookbacks if k is not None), default=1)
 
 
 def _beside(tables: Sequence[StateCounts]) -> StateCounts:
@@ -179,11 +258,11 @@ class ShuffledWork:
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
         read = cut_for_shuffling(
-            part.blocks(EVENT_BYTES), self.shuffles.within, part.memory // _WHOLE_BYTES, self.shuffles.kept
+            part.blocks(EVENT_BYTES), self.shuffles.positions, part.memory // _WHOLE_BYTES, self.shuffles.kept
         )
         with pool_of(part.n_jobs) as pool:
             for block in read:
-                here = _Here(block, self.shuffles, n_labels, _memory(self.asked))
+                here = _Here(block, self.shuffles, n_labels, _memory(self.asked), part.attributes)
                 found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
@@ -224,31 +303,37 @@ class _Here:
     block: ShuffledBlock
     shuffles: Shuffles
     n_labels: int
-    memory: tuple[int, int | None]
+    memory: Memory
+    attributes: BoolArray | None
 
     def count(
         self, asked: kernels.PresenceAsked, replicate_and_past: tuple[int, Past]
     ) -> tuple[list[StateCounts], Past]:
         """The tables of one replicate, and the past of the block that comes next."""
         replicate, past = replicate_and_past
-        codes = self.shuffles.codes(replicate, self.block)
-        index = past.index(codes, self.block.offsets, self.n_labels)
+        codes, moments = self.shuffles.shuffled(replicate, self.block, self.attributes)
+        index = past.index(codes, self.block.offsets, self.n_labels, moments, self.attributes)
         counted = kernels.count_presence(index, self.block.begun, self.block.weights, asked)
         tables = [StateCounts(*table) for table in counted]
         if not self.block.goes_on:
             return tables, Past()
-        return tables, past_after(past, codes, int(self.block.offsets[-2]), self.memory)
+        begin = int(self.block.offsets[-2])
+        return tables, past_after(past, codes, begin, self.memory, moments, self.attributes)
 
 
 def _in_arrays(asked: Sequence[Asked], strata: Sequence[int]) -> kernels.PresenceAsked:
     """Questions as the kernel takes them; one delay serves all of a graph."""
-    lookbacks = [kernels.UNLIMITED if k is None else k for one in asked for _, k in one.windows]
+    windows = [window for one in asked for window in one.windows]
+    lookbacks = [window.lookback_span for window in windows]
+    delay = max((window.delay_span for window in windows), default=kernels.Span(0))
     return kernels.PresenceAsked(
         np.array([z for one in asked for z in one.influencers], np.int32),
-        np.array(lookbacks, np.int64),
+        np.array([span.size for span in lookbacks], np.int64),
         np.cumsum([0, *(len(one.influencers) for one in asked)], dtype=np.int64),
         np.array([x for one in asked for x in one.labels], np.int32),
         np.cumsum([0, *(len(one.labels) for one in asked)], dtype=np.int64),
         np.array(strata, np.int64),
-        max((d for one in asked for d, _ in one.windows), default=0),
+        delay.size,
+        np.array([span.in_time for span in lookbacks], bool),
+        delay.in_time,
     )

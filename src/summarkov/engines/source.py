@@ -11,13 +11,15 @@ import numpy as np
 
 from summarkov.engines.counts import Counts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
-from summarkov.engines.requests import Request, join
+from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.views import Collapse, End, Only, Seen, SurveyWork, Translate, View
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, most_targets
 from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import Drawn, Draws
+from summarkov.events.moments import TimeUnit
 from summarkov.events.prepare import END, RARE, map_each, pool_each, refuse_known
 from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
+from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
 
@@ -62,6 +64,9 @@ class EventSource(ABC):
     memory: int  # bytes that counting may take at a time, wherever it is done
     scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
+    has_ticks: bool = False  # whether events may have happened together
+    time_unit: TimeUnit | None = None  # what times are measured in, where events have some
+    attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
 
     @cached_property
     def label_counts(self) -> IntArray:
@@ -70,8 +75,24 @@ class EventSource(ABC):
 
     @property
     def n_events(self) -> int:
-        """N."""
-        return int(self.label_counts.sum())
+        """The number of events."""
+        return int(self.event_counts.sum())
+
+    @property
+    def event_counts(self) -> IntArray:
+        """``label_counts`` without attributes, which are no events."""
+        counts = self.label_counts.copy()
+        counts[np.searchsorted(self.labels, self.attributes)] = 0
+        return counts
+
+    @cached_property
+    def n_positions(self) -> int:
+        """N, the number of positions, weighted, in units of ``1 / scale``."""
+        if not self.has_ticks:
+            return int(self.event_counts.sum())
+        n = len(self.labels)
+        (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), n))])
+        return int(table.tables[0].sum())
 
     @property
     def ids(self) -> Sequence[str]:
@@ -150,6 +171,8 @@ class EventSource(ABC):
 
     def collapse_repeats(self) -> EventSource:
         """Keep only the first of equal labels in a row; see :meth:`map_labels`. This takes a pass."""
+        if self.has_ticks:
+            raise DataError("repeats can be left out of events in a row, and some of these happened together")
         counts = self.run(Seen(SurveyWork(), Collapse()))
         seen = SeenSource(self, Collapse(), self.labels, counts)
         seen.tied_order = 0  # events at the same place may be gone
@@ -213,6 +236,8 @@ class SeenSource(EventSource):
         self.n_sequences = source.n_sequences if keys is None else sum(map(len, keys))
         self.memory, self.tied_order = source.memory, source.tied_order
         self.scale, self.weights = source.scale, source.weights
+        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
+        self.attributes = tuple(name for name in source.attributes if name in set(labels))
 
     def sequence_keys(self) -> Sequence[HashArray]:
         """Those of the source, unless the view changes them."""

@@ -10,7 +10,9 @@ import numpy as np
 from summarkov import kernels
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.work import EVENT_BYTES, Part
-from summarkov.typing import FloatArray, IntArray
+from summarkov.events.block import Block
+from summarkov.summaries import Memory, Reach
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -37,21 +39,22 @@ class Asked:
     """The influencers of a target, each with its window ``(d, k)``, and the labels of the target."""
 
     influencers: tuple[int, ...]
-    windows: tuple[tuple[int, int | None], ...]
+    windows: tuple[Reach, ...]
     labels: tuple[int, ...]
 
-    def pairs(self) -> list[tuple[int, int, int, int]]:
-        """Influencer, label, delay and look-back."""
-        return [
-            (z, x, delay, kernels.UNLIMITED if k is None else k)
-            for z, (delay, k) in zip(self.influencers, self.windows, strict=True)
-            for x in self.labels
-        ]
+    def pairs(self) -> list[tuple[int, ...]]:
+        """Influencer, label, delay and look-back, and whether these are times."""
+        found: list[tuple[int, ...]] = []
+        for z, reach in zip(self.influencers, self.windows, strict=True):
+            delay, lookback = reach.delay_span, reach.lookback_span
+            spans = delay.size, lookback.size, int(delay.in_time), int(lookback.in_time)
+            found += [(z, x, *spans) for x in self.labels]
+        return found
 
 
 def count_followed(source: CountSource, asked: Sequence[Asked]) -> list[Followed | None]:
     """Answer for several targets in one pass; None from a source that shows its counts only."""
-    pairs = np.array([pair for one in asked for pair in one.pairs()], np.int64).reshape(-1, 4)
+    pairs = np.array([pair for one in asked for pair in one.pairs()], np.int64).reshape(-1, 6)
     work = FollowedWork(pairs)
     if not isinstance(source, EventSource):
         return [None] * len(asked)
@@ -73,11 +76,12 @@ class FollowedWork:
     pairs: IntArray
 
     @property
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """How far back a cut sequence must be remembered, see :meth:`Summary.memory`."""
-        lookbacks = self.pairs[:, 3]
-        near = lookbacks[lookbacks < kernels.UNLIMITED].max(initial=1)
-        return int(near), 1 if (lookbacks == kernels.UNLIMITED).any() else None
+        sizes, in_time = self.pairs[:, 2:4].ravel(), self.pairs[:, 4:6].ravel() > 0
+        limited = sizes < kernels.UNLIMITED
+        near = sizes[limited & ~in_time].max(initial=1)
+        return Memory(int(near), None if limited.all() else 1, int(sizes[limited & in_time].max(initial=0)))
 
     def run(self, part: Part) -> IntArray:
         """Block by block; a sequence that goes on after a cut is counted once."""
@@ -119,12 +123,23 @@ class StartsWork:
         counts = np.zeros(len(part.labels) + 1, np.int64)
         continues = False
         for block in part.blocks(1 << 4):
-            begins = block.offsets[:-1][np.diff(block.offsets) > 0]
-            if continues and len(begins):
-                begins = begins[begins > 0]
-            np.add.at(counts, block.codes[begins], 1)
+            np.add.at(counts, block.codes[self._first(block, continues, part.attributes)], 1)
             continues = block.goes_on
         return counts[:-1]
+
+    @staticmethod
+    def _first(block: Block, continues: bool, attributes: BoolArray | None) -> IntArray | BoolArray:
+        """The rows of the first position of each sequence that begins in a block."""
+        begins = block.offsets[:-1][np.diff(block.offsets) > 0]
+        if continues and len(begins):
+            begins = begins[begins > 0]
+        if block.moments is None:
+            return begins
+        events = np.ones(len(block.codes), bool) if attributes is None else ~attributes[block.codes]
+        tick = np.cumsum(block.moments.starts & events)
+        first = np.zeros(len(block.codes), np.int64)
+        first[begins] = np.append(0, tick)[begins] + 1
+        return np.asarray(events & (np.maximum.accumulate(first) == tick))
 
     def total(self, answers: Sequence[IntArray]) -> IntArray:
         """Add up several parts."""

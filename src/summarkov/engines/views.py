@@ -111,7 +111,8 @@ class End:
             for block in part.read(max(1, most // 2)):  # sequences may have an event each
                 ends = block.offsets[1 : len(block.offsets) - block.goes_on]
                 codes = np.insert(translate[block.codes], ends, np.int32(self.code))
-                yield block.with_events(codes, ends + np.arange(1, len(ends) + 1))
+                moments = None if block.moments is None else block.moments.with_ends(block.offsets, len(ends))
+                yield block.with_events(codes, ends + np.arange(1, len(ends) + 1), moments=moments)
 
         return part.seen(read, self.labels)
 
@@ -132,7 +133,9 @@ class Only:
                 kept = self.drawn.weights(block.keys) > 0
                 ended = len(lengths) - block.goes_on
                 ends = np.cumsum(lengths[:ended][kept[:ended]])
-                yield block.with_events(block.codes[np.repeat(kept, lengths)], ends, kept)
+                rows = np.repeat(kept, lengths)
+                moments = None if block.moments is None else block.moments[rows]
+                yield block.with_events(block.codes[rows], ends, kept, moments)
 
         return part.seen(read)
 

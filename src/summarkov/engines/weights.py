@@ -91,8 +91,9 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     if is_whole(blocks):
         if blocks < 1:
             raise SettingError(f"blocks must have at least one event each, not {blocks}")
-        of_sequence = -(-lengths // blocks)
-        within = np.arange(events.n_events) - np.repeat(events.offsets[:-1], lengths)
+        within = events.positions - 1
+        of_sequence = np.zeros(len(events), np.int64)
+        np.maximum.at(of_sequence, sequence, within // blocks + 1)
         before = np.cumsum(of_sequence) - of_sequence
         by_key = np.argsort(events.sequence_keys())
         place = np.empty_like(before)  # of a sequence's first block, if sequences are sorted by their keys

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from summarkov import kernels
 from summarkov.engines.counts import Counts, total
 from summarkov.engines.past import carry_past, joint_memory
@@ -18,6 +20,8 @@ from summarkov.engines.shard import Shard
 from summarkov.errors import SettingError
 from summarkov.events.block import Block
 from summarkov.settings import is_whole
+from summarkov.summaries import Memory
+from summarkov.typing import BoolArray
 
 #: Events in a shard at most: bounds what the kernels need beside the data itself, which is more in NumPy.
 SHARD_EVENTS = 1 << (22 if kernels.backend() == "native" else 20)
@@ -39,7 +43,8 @@ class Part:
 
     ``read(n)`` reads all of them in blocks of at most ``n`` events, and one empty block if there are none.
     ``number`` counts the parts of a source, and ``room`` is a folder for temporary files, if there is one.
-    A part in memory knows its number of events, and ``kept`` is what it keeps from pass to pass.
+    A part in memory knows its number of rows, and ``kept`` is what it keeps from pass to pass. ``attributes``
+    tells of every code, and last of none, whether it is that of an attribute; None: none is.
     """
 
     read: Callable[[int], Iterator[Block]]
@@ -50,6 +55,7 @@ class Part:
     room: Path | None = None
     n_events: int | None = None
     kept: dict[Hashable, Any] | None = None
+    attributes: BoolArray | None = None
 
     def blocks(self, event_bytes: int) -> Iterator[Block]:
         """All events, as many at a time as fit into memory if each takes ``event_bytes`` bytes."""
@@ -63,25 +69,28 @@ class Part:
         rounds = max(1, -(-self.n_events // (most * self.n_jobs)))  # as many blocks for each thread
         return max(1, -(-self.n_events // (rounds * self.n_jobs)))
 
-    def indexed(self, most: int, memory: tuple[int, int | None]) -> Iterable[tuple[Block, kernels.Index]]:
+    def indexed(self, most: int, memory: Memory) -> Iterable[tuple[Block, kernels.Index]]:
         """Blocks of at most ``most`` events, each with the past of a sequence that was cut before it.
 
         A part in memory keeps them for the next pass, with what kernels have looked up.
         """
         if self.kept is None or self.n_events is None:
-            return carry_past(self.read(most), len(self.labels), memory)
+            return carry_past(self.read(most), len(self.labels), memory, self.attributes)
         if self.n_events <= most:  # nothing is cut, so nothing need be remembered
-            most, memory = max(1, self.n_events), (0, None)
+            most, memory = max(1, self.n_events), Memory(0, None)
         if self.kept.get("cut") != (most, memory):
             self.kept["cut"] = most, memory
-            self.kept["blocks"] = list(carry_past(self.read(most), len(self.labels), memory))
+            self.kept["blocks"] = list(carry_past(self.read(most), len(self.labels), memory, self.attributes))
         kept: list[tuple[Block, kernels.Index]] = self.kept["blocks"]
         return kept
 
     def seen(self, read: Callable[[int], Iterator[Block]], labels: tuple[str, ...] | None = None) -> Part:
         """The same part with other events in it, and perhaps other labels."""
-        labels = self.labels if labels is None else labels
-        return replace(self, read=read, labels=labels, n_events=None, kept=None)
+        labels, attributes = self.labels if labels is None else labels, self.attributes
+        if attributes is not None:
+            held = {self.labels[code] for code in np.flatnonzero(attributes).tolist()}
+            attributes = np.array([*(label in held for label in labels), False])
+        return replace(self, read=read, labels=labels, attributes=attributes, n_events=None, kept=None)
 
 
 class Work(Protocol[Answer]):

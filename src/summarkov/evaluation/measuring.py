@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.baselines import BlockPredictor, Predictor
 from summarkov.baselines.contenders import Data
-from summarkov.engines import make_source, most_memory
+from summarkov.engines import make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.past import carry_past
 from summarkov.engines.work import EVENT_BYTES, Part
@@ -20,6 +20,7 @@ from summarkov.events import EventSequences
 from summarkov.events.block import Block
 from summarkov.kernels import Index
 from summarkov.scores.sums import ExactSum
+from summarkov.summaries import Memory
 from summarkov.typing import BoolArray, FloatArray, HashArray
 
 #: How far outside 0 to 1 a probability may be.
@@ -39,9 +40,9 @@ class Whole:
     predictor: Predictor
     events: EventSequences
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """Nothing: no sequence is cut."""
-        return 0, None
+        return Memory(0, None)
 
     def at(self, index: Index, target: str) -> FloatArray:
         """Probability of the target at every position."""
@@ -80,10 +81,10 @@ class Questions:
 
     def blocks(self, part: Part, cells: int = 0) -> Iterator[tuple[Block, Iterator[Told]]]:
         """Every block of a part with what is told of each target; ``cells``: numbers to keep an event."""
-        memory = most_memory(question.predictor.memory() for question in self.each)
+        memory = Memory.joint(question.predictor.memory() for question in self.each)
         carries = [0.0] * len(self.each)
         blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.by_block else part.read(sys.maxsize)
-        for block, index in carry_past(blocks, len(part.labels), memory):
+        for block, index in carry_past(blocks, len(part.labels), memory, part.attributes):
             yield block, self._told(block, index, part.labels, carries)
 
     def _told(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.events.attributes import Attributes
+from summarkov.events.moments import Moments
 from summarkov.typing import CodeArray, IntArray
 
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
@@ -61,6 +62,7 @@ def check_arrays(
     labels: tuple[str, ...],
     ids: Sequence[str] | None,
     attributes: Attributes | None,
+    moments: Moments | None = None,
 ) -> None:
     """Refuse arrays that are no sequences of events."""
     if any(not isinstance(label, str) for label in labels):
@@ -75,6 +77,8 @@ def check_arrays(
         raise DataError("codes must be one flat array of indices into labels")
     if ids is not None and len(ids) != len(offsets) - 1:
         raise DataError(f"there are {len(offsets) - 1} sequences but {len(ids)} ids")
+    if moments is not None:
+        moments.check(offsets)
     if attributes is not None and len(attributes) != len(offsets) - 1:
         raise DataError(f"there are {len(offsets) - 1} sequences but attributes of {len(attributes)}")
     clash = set() if attributes is None else set(attributes.names) & set(labels)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summarkov.events.moments import Moments
 from summarkov.events.sequences import EventSequences
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from summarkov.events.rows import Rows
 
 #: Numbers to hold at a time, such as a probability of every label for every event.
 _CELLS = 1 << 22
@@ -26,7 +29,9 @@ class Block:
     ``offsets`` cut them into sequences; the first may be the continuation of one that began in an earlier
     block, the last may go on in the next. ``begin`` is where the last begins, 0 if it began earlier.
     ``names``, ``weights`` and ``keys``, the numbers that stand for names, have one value per sequence,
-    continuations included, if there are any.
+    continuations included, if there are any. ``moments`` tells which rows stand together and when; a block
+    never cuts a tick. Rows may also be attributes of their sequence, which stand before its events: codes
+    tell which.
     """
 
     codes: CodeArray
@@ -35,6 +40,7 @@ class Block:
     names: pa.Array | None = None
     weights: IntArray | None = None
     keys: HashArray | None = None
+    moments: Moments | None = None
 
     @classmethod
     def of(cls, codes: CodeArray, ends: IntArray) -> Block:
@@ -48,7 +54,13 @@ class Block:
         """Whether the last sequence goes on in the next block."""
         return self.begin < len(self.codes)
 
-    def with_events(self, codes: CodeArray, ends: IntArray, kept: BoolArray | None = None) -> Block:
+    def with_events(
+        self,
+        codes: CodeArray,
+        ends: IntArray,
+        kept: BoolArray | None = None,
+        moments: Moments | None = None,
+    ) -> Block:
         """Other events of the same sequences, or of all but the last; or of those that are ``kept``."""
         block = Block.of(codes, ends)
         n = len(block.offsets) - 1
@@ -62,6 +74,7 @@ class Block:
             None if names is None else names[:n],
             None if weights is None else weights[:n],
             None if keys is None else keys[:n],
+            moments,
         )
 
 
@@ -74,24 +87,34 @@ def with_keys(blocks: Iterable[Block], keys: HashArray | None) -> Iterator[Block
         done += n - block.goes_on
 
 
-def cut_events(events: EventSequences, most: int, weights: IntArray | None = None) -> Iterator[Block]:
+def cut_events(events: EventSequences | Rows, most: int, weights: IntArray | None = None) -> Iterator[Block]:
     """Cut events anywhere into blocks of about equal size, at most ``most`` events each; at least one block.
 
-    ``weights`` has one weight per sequence.
+    Ticks are not cut, nor attributes from what they belong to: blocks may be larger by those. ``weights`` has
+    one weight per sequence.
 
     >>> events = EventSequences.from_lists([["A", "A", "A"], [], ["A", "B"]])
     >>> [block.offsets.tolist() for block in cut_events(events, 4)]
     [[0, 2], [0, 1, 1, 3]]
     """
-    n, ends = events.n_events, events.offsets[1:]
-    cuts = np.unique(np.linspace(0, n, max(1, -(-n // most)) + 1).astype(np.int64)).tolist()
+    n, ends, moments = len(events.codes), events.offsets[1:], events.moments
+    ends_at = np.linspace(0, n, max(1, -(-n // most)) + 1).astype(np.int64)
+    if moments is not None:  # to where the next tick begins, but not between attributes and the first
+        begins = np.flatnonzero(moments.starts)
+        at = np.searchsorted(begins, events.offsets[:-1])
+        begins = np.union1d(np.delete(begins, at[at < len(begins)]), events.offsets)
+        ends_at[1:-1] = begins[np.searchsorted(begins, ends_at[1:-1])]
+    cuts = np.unique(ends_at).tolist()
     first = 0  # the sequence that has not ended yet
     for start, stop in pairwise(cuts if n else [0, 0]):
         last = int(np.searchsorted(ends, stop, side="right"))
         block = Block.of(events.codes[start:stop], ends[first:last] - start)
-        if weights is not None:
-            here = weights[first : last + block.goes_on]
-            block = Block(block.codes, block.offsets, block.begin, weights=here)
+        if weights is not None or moments is not None:
+            block = replace(
+                block,
+                weights=None if weights is None else weights[first : last + block.goes_on],
+                moments=None if moments is None else moments[start:stop],
+            )
         yield block
         first = last
 

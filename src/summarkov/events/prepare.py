@@ -14,7 +14,7 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events.vocabulary import is_label, label_text
 from summarkov.settings import check_whole
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: What rare labels become, and what ends a sequence, unless told otherwise.
 RARE, END = "(rare)", "(end)"
@@ -104,13 +104,17 @@ def refuse_known(label: str, labels: Sequence[str], setting: str) -> None:
         )
 
 
-def without_repeats(codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray]:
-    """Keep the first of equal codes in a row, in every sequence."""
-    if not len(codes):
-        return codes, offsets
+def not_repeated(codes: CodeArray, offsets: IntArray) -> BoolArray:
+    """Whether each code is the first of equal ones in a row, in its sequence."""
     keep = np.ones(len(codes), dtype=bool)
     keep[1:] = codes[1:] != codes[:-1]
     keep[offsets[:-1][np.diff(offsets) > 0]] = True  # whatever ended the sequence before
+    return keep
+
+
+def without_repeats(codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray]:
+    """Keep the first of equal codes in a row, in every sequence."""
+    keep = not_repeated(codes, offsets)
     before = np.concatenate([[0], np.cumsum(keep)])
     return codes[keep], before[offsets]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,15 @@ from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, describe
 from summarkov.events.draws import Drawn, split_by_key
 from summarkov.events.keys import distinct_keys, sequence_keys
+from summarkov.events.moments import Moments
 from summarkov.events.prepare import (
     END,
     RARE,
     map_each,
+    not_repeated,
     pool_each,
     refuse_known,
     with_end,
-    without_repeats,
 )
 from summarkov.events.vocabulary import (
     check_unknown,
@@ -56,6 +58,8 @@ class EventSequences:
         A name for every sequence; ``0``, ``1``, ... if not given.
     attributes : Attributes, optional
         What holds of every sequence as a whole, such as a region.
+    moments : Moments, optional
+        Which events happened together, and when; without, each event comes after the one before it.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
 
@@ -68,12 +72,13 @@ class EventSequences:
     [['A', 'A', 'C', 'B']]
     """
 
-    __slots__ = ("_ids", "_index", "attributes", "codes", "labels", "offsets", "tied_order")
+    __slots__ = ("_ids", "_index", "attributes", "codes", "labels", "moments", "offsets", "tied_order")
 
     codes: CodeArray
     offsets: IntArray
     labels: tuple[str, ...]
     attributes: Attributes | None
+    moments: Moments | None
     tied_order: int
 
     def __init__(
@@ -84,12 +89,13 @@ class EventSequences:
         ids: Sequence[str] | None = None,
         *,
         attributes: Attributes | None = None,
+        moments: Moments | None = None,
         tied_order: int = 0,
     ) -> None:
         codes = frozen(codes, np.int32, "codes")
         offsets = frozen(offsets, np.int64, "offsets")
         labels = tuple(labels)
-        check_arrays(codes, offsets, labels, ids, attributes)
+        check_arrays(codes, offsets, labels, ids, attributes, moments)
         set_ = object.__setattr__
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
@@ -97,13 +103,16 @@ class EventSequences:
         set_(self, "_ids", None if ids is None else tuple(ids))
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
         set_(self, "attributes", attributes)
+        set_(self, "moments", moments)
         set_(self, "tied_order", tied_order)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(EventSequences, attributes=self.attributes, tied_order=self.tied_order)
+        made = partial(
+            EventSequences, attributes=self.attributes, moments=self.moments, tied_order=self.tied_order
+        )
         return made, (self.codes, self.offsets, self.labels, self._ids)
 
     _ids: tuple[str, ...] | None
@@ -119,11 +128,18 @@ class EventSequences:
     ) -> EventSequences:
         """Build from lists of labels; labels that are numbers become their text.
 
+        A list or a set in the place of a label is a tick: labels that happened together.
+
         >>> EventSequences.from_lists([[3, 1], ["2"]], labels=[1, 2, 3, 4]).labels
         ('1', '2', '3', '4')
+        >>> EventSequences.from_lists([[["rain", "wind"], "sun"]]).n_ticks
+        2
         """
-        codes, offsets, vocabulary = coded_lists(sequences, labels)
-        return cls(codes, offsets, vocabulary, ids)
+        codes, offsets, vocabulary, starts = coded_lists(sequences, labels)
+        if starts is None:
+            return cls(codes, offsets, vocabulary, ids)
+        codes, offsets, moments = Moments.made(codes, offsets, starts)
+        return cls(codes, offsets, vocabulary, ids, moments=moments)
 
     # ------------------------------------------------------------------ size and parts
 
@@ -139,6 +155,16 @@ class EventSequences:
     def n_events(self) -> int:
         """N, the number of events in all sequences."""
         return len(self.codes)
+
+    @property
+    def n_ticks(self) -> int:
+        """The number of positions: that of events, where no two happened together."""
+        return self.n_events if self.moments is None else int(self.moments.starts.sum())
+
+    @property
+    def times(self) -> IntArray | None:
+        """The time of every event, in the unit of ``moments``; None where there are no times."""
+        return None if self.moments is None else self.moments.times
 
     @property
     def shape(self) -> tuple[int]:
@@ -181,6 +207,7 @@ class EventSequences:
             and np.array_equal(self.codes, other.codes)
             and self.ids == other.ids
             and self.attributes == other.attributes
+            and self.moments == other.moments
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -196,21 +223,61 @@ class EventSequences:
         ids = self.ids
         attributes = None if self.attributes is None else self.attributes[chosen]
         return EventSequences(
-            self.codes[places], offsets, self.labels, [ids[s] for s in chosen], attributes=attributes
+            self.codes[places],
+            offsets,
+            self.labels,
+            [ids[s] for s in chosen],
+            attributes=attributes,
+            moments=None if self.moments is None else self.moments[places],
         )
 
     def _with(
-        self, codes: CodeArray, offsets: IntArray, labels: Sequence[str], *, tied_order: int = 0
+        self,
+        codes: CodeArray,
+        offsets: IntArray,
+        labels: Sequence[str],
+        moments: Moments | None,
+        *,
+        tied_order: int = 0,
     ) -> EventSequences:
         """The same sequences, with other events."""
+        if moments is not None:
+            codes, offsets, moments = Moments.made(
+                codes, offsets, moments.starts, moments.times, moments.unit
+            )
         return EventSequences(
-            codes, offsets, labels, self._ids, attributes=self.attributes, tied_order=tied_order
+            codes,
+            offsets,
+            labels,
+            self._ids,
+            attributes=self.attributes,
+            moments=moments,
+            tied_order=tied_order,
         )
 
-    def __iter__(self) -> Iterator[list[str]]:
-        """Every sequence as a list of labels."""
+    def with_attributes(self, attributes: Attributes | None) -> EventSequences:
+        """The same events, with other attributes of their sequences, or none."""
+        return EventSequences(
+            self.codes,
+            self.offsets,
+            self.labels,
+            self._ids,
+            attributes=attributes,
+            moments=self.moments,
+            tied_order=self.tied_order,
+        )
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
+        names = [*self.labels, "?"]
+        ticks = self.moments.starts if self.moments is not None and self.moments.has_ticks else None
         for start, stop in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
-            yield [self.labels[code] if code >= 0 else "?" for code in self.codes[start:stop].tolist()]
+            labels = [names[code] for code in self.codes[start:stop].tolist()]
+            if ticks is None:
+                yield labels
+                continue
+            begins = [*np.flatnonzero(ticks[start:stop]).tolist(), stop - start]
+            yield [[] if self.codes[start + a] < 0 else labels[a:b] for a, b in pairwise(begins)]
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return a data frame with one row per event: its ``sequence``, ``position`` and ``event``.
@@ -221,13 +288,22 @@ class EventSequences:
         sequences = np.repeat(np.arange(len(self)), self.lengths)
         columns = {
             "sequence": Column(str, np.array(self.ids, object)[sequences]),
-            "position": Column(int, np.arange(1, self.n_events + 1) - self.offsets[sequences]),
-            "event": Column(str, [label for sequence in self for label in sequence]),
+            "position": Column(int, self.positions),
+            "event": Column(str, [[*self.labels, "?"][code] for code in self.codes.tolist()]),
         }
         return to_frame(columns, library)
 
-    def to_lists(self) -> list[list[str]]:
-        """All sequences as lists of labels."""
+    @property
+    def positions(self) -> IntArray:
+        """The position of every event in its sequence, from 1 on: that of its tick."""
+        sequences = np.repeat(np.arange(len(self)), self.lengths)
+        if self.moments is None:
+            return np.arange(1, self.n_events + 1) - self.offsets[sequences]
+        before = np.append(0, np.cumsum(self.moments.starts))
+        return np.asarray(before[1:] - before[self.offsets[sequences]])
+
+    def to_lists(self) -> list[list[Any]]:
+        """All sequences as lists of labels, or of ticks (lists of labels) where events happened together."""
         return list(self)
 
     # ------------------------------------------------------------------ labels
@@ -254,10 +330,12 @@ class EventSequences:
         if unknown == "error":
             refuse_unknown_labels(self.labels, self.label_counts, labels)
         codes = translation(self.labels, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, tied_order=self.tied_order)
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
 
     def refuse_unknown(self) -> None:
         """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
+        if self.moments is not None and self.moments.has_ticks:
+            return  # a tick may be empty
         if self.n_events and self.codes.min() < 0:
             raise DataError(
                 "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
@@ -275,8 +353,10 @@ class EventSequences:
         for label in kept:
             self.code(label)  # refuses one that is not known
         codes = translation(self.labels, kept)[self.codes]
-        before = np.concatenate([[0], np.cumsum(codes >= 0)])
-        return self._with(codes[codes >= 0], before[self.offsets], kept)
+        keep = codes >= 0
+        before = np.concatenate([[0], np.cumsum(keep)])
+        moments = None if self.moments is None else self.moments.kept(keep)
+        return self._with(codes[keep], before[self.offsets], kept, moments)
 
     # ------------------------------------------------------------------ prepare
 
@@ -307,7 +387,14 @@ class EventSequences:
         [['a', 'b', 'a'], ['a']]
         """
         self.refuse_unknown()
-        return self._with(*without_repeats(self.codes, self.offsets), self.labels)
+        if self.moments is not None and self.moments.has_ticks:
+            raise DataError(
+                "repeats can be left out where events come one after the other, and some here happen together"
+            )
+        keep = not_repeated(self.codes, self.offsets)
+        before = np.concatenate([[0], np.cumsum(keep)])
+        moments = None if self.moments is None else self.moments.kept(keep)
+        return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
 
     def add_end(self, label: str = END) -> EventSequences:
         """End every sequence with one more event, so that a model learns what comes before the end.
@@ -319,13 +406,14 @@ class EventSequences:
         refuse_known(label, self.labels, "label")
         more = self.recode(sorted([*self.labels, label]))
         codes, offsets = with_end(more.codes, self.offsets, more.code(label))
-        return self._with(codes, offsets, more.labels, tied_order=self.tied_order)
+        moments = None if self.moments is None else self.moments.with_ends(self.offsets, len(self))
+        return self._with(codes, offsets, more.labels, moments, tied_order=self.tied_order)
 
     def _renamed(self, becomes: Sequence[str]) -> EventSequences:
         self.refuse_unknown()
         labels = sorted(set(becomes))
         codes = translation(becomes, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, tied_order=self.tied_order)
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
 
     # ------------------------------------------------------------------ split and look
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: A label as people may write it: text, or a number that means its text.
 Label = str | int | float
@@ -74,26 +74,44 @@ def iterate(sequence: object) -> Iterable[object]:
 
 def coded_lists(
     sequences: Iterable[Iterable[object]], labels: Iterable[object] | None
-) -> tuple[CodeArray, IntArray, list[str]]:
+) -> tuple[CodeArray, IntArray, list[str], BoolArray | None]:
     """The codes of lists of labels, where each list begins and the last ends, and the vocabulary.
 
-    >>> codes, offsets, labels = coded_lists([["b", 1], ["b"]], None)
-    >>> codes.tolist(), offsets.tolist(), labels
-    ([1, 0, 1], [0, 2, 3], ['1', 'b'])
+    Labels that are in a list or a set of their own happened together. Where there are such, the last value
+    tells of each label whether it begins a tick; an empty tick is a code of -1.
+
+    >>> codes, offsets, labels, starts = coded_lists([["b", 1], ["b"]], None)
+    >>> codes.tolist(), offsets.tolist(), labels, starts
+    ([1, 0, 1], [0, 2, 3], ['1', 'b'], None)
     """
-    texts = [[label_text(event) for event in iterate(sequence)] for sequence in iterate(sequences)]
+    texts: list[list[str | None]] = []
+    starts: list[bool] = []
+    has_ticks = False
+    for sequence in iterate(sequences):
+        text: list[str | None] = []
+        for event in iterate(sequence):
+            if isinstance(event, list | tuple | Set):
+                has_ticks = True
+                tick: list[str | None] = [label_text(label) for label in event] or [None]
+                text += tick
+                starts += [True] + [False] * (len(tick) - 1)
+            else:
+                text.append(label_text(event))
+                starts.append(True)
+        texts.append(text)
     if labels is None:
-        vocabulary = sorted({label for text in texts for label in text})
+        vocabulary = sorted({label for text in texts for label in text if label is not None})
     else:
         vocabulary = vocabulary_of(labels)
-    index = {label: code for code, label in enumerate(vocabulary)}
+    index: dict[str | None, int] = {label: code for code, label in enumerate(vocabulary)}
+    index[None] = UNKNOWN
     try:
         codes = np.fromiter((index[label] for text in texts for label in text), dtype=np.int32)
     except KeyError as missing:
         raise UnknownLabelError(missing.args[0], vocabulary) from None
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
-    return codes, offsets, vocabulary
+    return codes, offsets, vocabulary, np.array(starts, bool) if has_ticks else None
 
 
 def translation(labels: Iterable[str], into: Sequence[str]) -> CodeArray:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.durations import read_time
 from summarkov.errors import DataError, SettingError
 from summarkov.settings import is_number
 from summarkov.typing import BoolArray, IntArray
@@ -115,26 +114,6 @@ def count_ties(keys: npt.NDArray[Any], starts: IntArray) -> int:
     return int(np.count_nonzero(same))
 
 
-_TIME = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([a-z]*)\s*")
-_SECONDS = {
-    "ms": Fraction(1, 1000),
-    "s": Fraction(1),
-    "min": Fraction(60),
-    "h": Fraction(3600),
-    "d": Fraction(86400),
-    "w": Fraction(7 * 86400),
-}
-#: The same units in words: "90 days", "1 hour".
-_WORDS = {
-    "millisecond": "ms",
-    "second": "s",
-    "sec": "s",
-    "minute": "min",
-    "min": "min",
-    "hour": "h",
-    "day": "d",
-    "week": "w",
-}
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -152,18 +131,9 @@ class Gap:
         >>> Gap.of("1.5h"), Gap.of("2 days")
         (Gap(length=Fraction(5400, 1), timed=True), Gap(length=Fraction(172800, 1), timed=True))
         """
-        if isinstance(given, np.timedelta64) and not np.isnat(given):
-            if np.datetime_data(given.dtype)[0] in ("Y", "M"):
-                raise SettingError(f"session_gap {given!r} has no fixed length; give it in days")
-            given = timedelta(microseconds=int(given.astype("timedelta64[us]").astype(np.int64)))
-        if isinstance(given, timedelta) and given >= timedelta(0):
-            return Gap(Fraction(given // timedelta(microseconds=1), 10**6), timed=True)
-        found = isinstance(given, str) and _TIME.fullmatch(given.lower())
-        if found:
-            word = found[2].removesuffix("s")
-            unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
-            if unit in _SECONDS or not unit:
-                return Gap(Fraction(found[1]) * _SECONDS.get(unit, Fraction(1)), timed=bool(unit))
+        found = read_time(given, "session_gap")
+        if found is not None:
+            return Gap(*found)
         plain = given.item() if isinstance(given, np.generic) else given
         if is_number(plain) and 0 <= plain <= sys.float_info.max:
             return Gap(Fraction(plain), timed=False)

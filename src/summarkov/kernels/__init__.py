@@ -11,7 +11,7 @@ from types import ModuleType
 from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
-from summarkov.kernels.index import UNLIMITED, Index
+from summarkov.kernels.index import Index
 from summarkov.kernels.numpy_kernels import (
     BINARY,
     COUNT,
@@ -21,9 +21,11 @@ from summarkov.kernels.numpy_kernels import (
     chain_states,
     distinct,
     merge_keys,
+    outcomes_counted,
     tabulate,
 )
-from summarkov.kernels.shuffles import PresenceAsked, Seeds, sequence_seeds
+from summarkov.kernels.places import UNLIMITED, Places, Span, in_units
+from summarkov.kernels.shuffles import PresenceAsked, Seeds, block_seeds, sequence_seeds
 
 __all__ = [
     "BINARY",
@@ -40,12 +42,15 @@ __all__ = [
     "Growth",
     "Index",
     "LevelArray",
+    "Places",
     "PresenceAsked",
     "Recency",
     "Seeds",
+    "Span",
     "Window",
     "add_rows",
     "backend",
+    "block_seeds",
     "chain_states",
     "count_candidates",
     "count_followed",
@@ -54,8 +59,10 @@ __all__ = [
     "count_tests",
     "distinct",
     "grow_trees",
+    "in_units",
     "leaves_of",
     "merge_keys",
+    "outcomes_counted",
     "sequence_seeds",
     "shuffled",
     "tabulate",

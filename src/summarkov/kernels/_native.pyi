@@ -12,6 +12,21 @@ class Index:
         n_labels: int,
     ) -> None: ...
 
+class Reach:
+    def __init__(
+        self,
+        first: CodeArray,
+        before: CodeArray,
+        ends: list[CodeArray],
+        of: CodeArray,
+        attributes: BoolArray,
+    ) -> None: ...
+
+class Clock:
+    def __init__(
+        self, clock: IntArray, ticks: IntArray, before: CodeArray, attributes: BoolArray
+    ) -> None: ...
+
 def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray: ...
 def count(
     shard: Index,
@@ -24,17 +39,31 @@ def count(
     lookback: IntArray,
     delay: int,
     cap: int,
+    reach: Reach | None,
     totals: IntArray,
     most_cells: int,
 ) -> tuple[CodeArray, IntArray, IntArray]: ...
 def states(
-    shard: Index, influencers: CodeArray, kind: int, lookback: IntArray, delay: int, cap: int
+    shard: Index,
+    influencers: CodeArray,
+    kind: int,
+    lookback: IntArray,
+    delay: int,
+    cap: int,
+    reach: Reach | None,
 ) -> tuple[IntArray, CodeArray]: ...
 def totals(
-    shard: Index, weights: IntArray | None, kind: int, lookback: IntArray, delay: int, cap: int
+    shard: Index,
+    weights: IntArray | None,
+    kind: int,
+    lookback: IntArray,
+    delay: int,
+    cap: int,
+    reach: Reach | None,
 ) -> IntArray: ...
 def tests(
     shard: Index,
+    clock: Clock | None,
     weights: IntArray | None,
     tree: IntArray,
     slots: IntArray,
@@ -47,8 +76,10 @@ def tests(
     n_outcomes: int,
     shapes: list[tuple[int, ...]],
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]: ...
-def leaves(shard: Index, tree: IntArray, depth: int) -> IntArray: ...
-def followed(shard: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]: ...
+def leaves(shard: Index, clock: Clock | None, tree: IntArray, depth: int) -> IntArray: ...
+def followed(
+    shard: Index, weights: IntArray | None, pairs: IntArray, reaches: list[Reach | None]
+) -> tuple[IntArray, CodeArray]: ...
 def shuffled(
     codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
 ) -> CodeArray: ...
@@ -62,11 +93,16 @@ def presence(
     weights: IntArray | None,
     influencers: CodeArray,
     lookbacks: IntArray,
+    reach_of: list[int],
     starts: IntArray,
     labels: CodeArray,
     labels_starts: IntArray,
     ends: IntArray,
     delay: int,
+    first: CodeArray,
+    before: CodeArray,
+    last: list[CodeArray],
+    attributes: BoolArray,
 ) -> list[tuple[CodeArray, IntArray]]: ...
 def grow_trees(
     levels: LevelArray,

@@ -3,7 +3,8 @@
 A tree is an array with one row per node, the root first: kind, label, other label, count, look-back, and the
 rows of the yes and the no branch. Its tests are
 
-- ``OCCURS``: the lag to the count-th most recent occurrence of the label is at most the look-back;
+- ``OCCURS``: the lag to the count-th most recent occurrence of the label, in positions or in time, is at most
+  the look-back; of an attribute it is 0;
 - ``MORE_RECENT``: the last occurrence of the label is more recent than that of the other;
 - ``START``: fewer events than the look-back precede in the sequence.
 
@@ -18,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.kernels.index import ABSENT, MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import _add, _spread
+from summarkov.kernels.numpy_kernels import _add, outcomes_counted
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 LEAF, OCCURS, MORE_RECENT, START = range(4)
@@ -31,7 +32,8 @@ class Recency(NamedTuple):
 
     ``lookbacks`` are sorted upper ends of the bins (``UNLIMITED`` for the whole past), ``starts`` likewise
     the numbers of preceding events; ``order`` asks for pairs of labels by which was more recent. ``depth`` is
-    at least the largest count that the tree asks for.
+    at least the largest count that the tree asks for. ``in_time`` says that look-backs, also those of the
+    tree, are times.
     """
 
     labels: CodeArray
@@ -39,6 +41,7 @@ class Recency(NamedTuple):
     depth: int
     starts: IntArray
     order: bool
+    in_time: bool = False
 
     def shapes(self, n_open: int, n_outcomes: int) -> list[tuple[int, ...]]:
         """The shapes of the tables; more cells than memory should hold are refused."""
@@ -73,40 +76,40 @@ def count_tests(
     counts, lags, starts, pairs = (
         np.zeros(shape, np.int64) for shape in recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
     )
-    past = _Past(index)
-    outcomes, by_position = outcome_of[index.codes].astype(np.int64), _spread(index, weights)
+    past = _Past(index, recency.in_time)
+    counted = outcomes_counted(index, weights, outcome_of)
     for block in _blocks(index):
-        slot = np.full(len(block), -1)
+        slots_here = np.full(len(block), -1)
         for node, rows in past.leaves(tree, block):
-            slot[rows - block[0]] = slots[node]
-        some = (slot >= 0) & (outcomes[block] >= 0)
-        rows, slot = block[some], slot[some]
-        x, each = outcomes[rows], None if by_position is None else by_position[rows]
-        _add(counts, slot * n_outcomes + x, np.ones(len(rows), bool), each)
-        begun = np.searchsorted(recency.starts, past.since_start(rows), side="right")
-        n_starts = len(recency.starts)
-        _add(starts, (slot * n_starts + begun) * n_outcomes + x, begun < n_starts, each)
-        last = []
-        for number, label in enumerate(recency.labels.tolist()):
-            for c in range(recency.depth):
-                lag = past.lag(rows, label, c + 1)
-                place = np.searchsorted(recency.lookbacks, lag)
-                seen = (lag < -ABSENT) & (place < len(recency.lookbacks))
-                cell = (slot * len(recency.labels) + number) * recency.depth + c
-                _add(lags, (cell * len(recency.lookbacks) + place) * n_outcomes + x, seen, each)
-                if c == 0:
-                    last.append(lag)
-        if recency.order:
-            for z, mine in enumerate(last):
-                for y, other in enumerate(last):
-                    cell = (slot * len(last) + z) * len(last) + y
-                    _add(pairs, cell * n_outcomes + x, (mine < other) & (other < -ABSENT), each)
+            slots_here[rows - block[0]] = slots[node]
+        for outcomes, weight in counted:
+            some = (slots_here >= 0) & (outcomes[block] >= 0)
+            rows, slot = block[some], slots_here[some]
+            x, each = outcomes[rows], None if weight is None else weight[rows]
+            _add(counts, slot * n_outcomes + x, np.ones(len(rows), bool), each)
+            begun = np.searchsorted(recency.starts, past.since_start(rows), side="right")
+            n_starts = len(recency.starts)
+            _add(starts, (slot * n_starts + begun) * n_outcomes + x, begun < n_starts, each)
+            last = []
+            for number, label in enumerate(recency.labels.tolist()):
+                for c in range(recency.depth):
+                    lag = past.lag(rows, label, c + 1)
+                    place = np.searchsorted(recency.lookbacks, lag)
+                    seen = (lag < -ABSENT) & (place < len(recency.lookbacks))
+                    cell = (slot * len(recency.labels) + number) * recency.depth + c
+                    _add(lags, (cell * len(recency.lookbacks) + place) * n_outcomes + x, seen, each)
+                last.append(past.last(rows, label))
+            if recency.order:
+                for z, mine in enumerate(last):
+                    for y, other in enumerate(last):
+                        cell = (slot * len(last) + z) * len(last) + y
+                        _add(pairs, cell * n_outcomes + x, (mine > other) & (other > ABSENT), each)
     return counts, lags, starts, pairs
 
 
-def tree_leaves(index: Index, tree: IntArray) -> IntArray:
-    """The leaf, as a row of the tree, at which each position ends."""
-    past, found = _Past(index), np.zeros(len(index.codes), np.int64)
+def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray:
+    """The leaf, as a row of the tree, at which each row ends."""
+    past, found = _Past(index, in_time), np.zeros(len(index.codes), np.int64)
     for block in _blocks(index):
         for node, rows in past.leaves(tree, block):
             found[rows] = node
@@ -121,28 +124,54 @@ def _blocks(index: Index) -> Iterator[IntArray]:
 class _Past:
     """Looks up how far back things are."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, in_time: bool) -> None:
         seen = index.occurrences
         order = np.argsort(seen.code, kind="stable")
         ends = np.searchsorted(seen.code[order], np.arange(index.n_labels + 1))
         self._positions = np.split(seen.position[order], ends)[1:-1]  # of each label
         sequence = np.searchsorted(index.offsets, np.arange(len(index.codes)), side="right") - 1
         begin = index.offsets.copy()
-        begin[0] = index.past_positions.min(initial=0)
+        begin[0] = seen.position.min(initial=0)
         self._begin = begin[sequence]  # the past reaches back to there
+        rows, n = np.arange(len(index.codes)), len(index.past_codes)
+        self._tick, self._first, self._clock, self._n_past = rows, rows, None, n
+        self._start = self._begin
+        self._attributes = np.zeros(index.n_labels, bool)
+        if index.places is not None:
+            ticks = index.ticks
+            self._tick = ticks.of
+            self._first = ticks.first_rows(ticks.of, ticks.sequence)
+            self._start = ticks.bounds[:-1][ticks.sequence]
+            self._start[ticks.sequence == 0] = index.past_positions.min(initial=0)
+            clock = np.append(index.past_positions, ticks.of)
+            if in_time:
+                assert index.places.times is not None
+                past = np.zeros(0, np.int64) if index.places.past_times is None else index.places.past_times
+                clock = np.append(past, index.places.times)
+            self._clock = clock
+            self._attributes = index.places.attributes[:-1]
+
+    def last(self, rows: IntArray, label: int, count: int = 1) -> IntArray:
+        """The row of the count-th most recent occurrence of a label; ABSENT: there is none."""
+        positions = self._positions[label]
+        place = np.searchsorted(positions, self._first[rows]) - count
+        if not len(positions):
+            return np.full(len(rows), ABSENT)
+        found = positions[np.maximum(place, 0)]
+        return np.where((place >= 0) & (found >= self._begin[rows]), found, ABSENT)
 
     def lag(self, rows: IntArray, label: int, count: int) -> IntArray:
         """How far back the count-th most recent occurrence of a label is; -ABSENT or more: there is none."""
-        positions = self._positions[label]
-        place = np.searchsorted(positions, rows) - count
-        if not len(positions):
-            return rows - ABSENT
-        found = positions[np.maximum(place, 0)]
-        return np.asarray(rows - np.where((place >= 0) & (found >= self._begin[rows]), found, ABSENT))
+        last = self.last(rows, label, count)
+        if self._clock is None:
+            return np.asarray(rows - last)
+        there = last > ABSENT
+        since = self._clock[self._n_past + rows] - self._clock[self._n_past + np.where(there, last, 0)]
+        return np.where(there, 0 if self._attributes[label] else since, -2 * (ABSENT // 2))
 
     def since_start(self, rows: IntArray) -> IntArray:
-        """How many events precede: exact up to what the past remembers, and never too many."""
-        return np.asarray(rows - self._begin[rows])
+        """How many positions precede: exact up to what the past remembers, and never too many."""
+        return np.asarray(self._tick[rows] - self._start[rows])
 
     def leaves(self, tree: IntArray, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
         """The leaves, and the positions that end there."""
@@ -160,5 +189,5 @@ class _Past:
         if kind == OCCURS:
             return np.asarray(self.lag(rows, label, count) <= within)
         if kind == MORE_RECENT:
-            return np.asarray(self.lag(rows, label, 1) < self.lag(rows, other, 1))
+            return np.asarray(self.last(rows, label) > self.last(rows, other))
         return np.asarray(self.since_start(rows) < within)

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.typing import CodeArray, IntArray
+from summarkov.kernels.places import Places, Span, Ticks
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: A look-back over the whole past.
-UNLIMITED = 2**62
 #: Tables with more cells than this are refused with a MemoryError before they are made.
 MOST_CELLS = 2**28
 #: A position so far back that no look-back, unlimited included, reaches it.
@@ -26,6 +25,9 @@ class Index:
     ``codes`` are flat (-1 for an event of no known label), ``offsets`` cut them into sequences. The past is
     looked back at and never counted: positions before the cut (-1 is the event just before it) and codes of
     the earlier events that can still matter, in order.
+
+    Every row is a position of its own, unless there are ``places``. Then positions before the cut are those
+    of ticks, and rows of the past are numbered -1, -2, ... from the cut on.
     """
 
     codes: CodeArray
@@ -33,6 +35,7 @@ class Index:
     n_labels: int
     past_positions: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     past_codes: CodeArray = field(default_factory=lambda: np.empty(0, np.int32))
+    places: Places | None = None
 
     @cached_property
     def kept(self) -> dict[Hashable, Any]:
@@ -44,32 +47,95 @@ class Index:
         """Every event that can be looked back at, each with its neighbours of the same label."""
         return Occurrences.of(self)
 
+    # ------------------------------------------------------------------ where rows stand
+
+    @cached_property
+    def ticks(self) -> Ticks:
+        """The ticks, where there are places."""
+        assert self.places is not None
+        return Ticks(self.places, self.codes, self.offsets)
+
+    @property
+    def begins(self) -> BoolArray | slice:
+        """The rows that stand for a position: the first of each."""
+        return slice(None) if self.places is None else self.places.starts & ~self.ticks.attribute
+
+    @cached_property
+    def events_only(self) -> tuple[Index, BoolArray]:
+        """The same without attributes, for what looks at single events only; and which rows stay."""
+        if self.places is None:
+            return self, np.ones(len(self.codes), bool)
+        keep, past = ~self.ticks.attribute, ~self._past_attribute
+        offsets = np.append(0, np.cumsum(keep))[self.offsets]
+        positions, codes = self.past_positions[past], self.past_codes[past]
+        return Index(self.codes[keep], offsets, self.n_labels, positions, codes), keep
+
+    def ends(self, span: Span) -> CodeArray:
+        """For each row, the past first, the last row that is at most a span after it."""
+        name = ("ends", span)
+        if name not in self.kept:
+            self.kept[name] = (self._beyond(span) - 1).astype(np.int32)
+        found: CodeArray = self.kept[name]
+        return found
+
+    def firsts(self, delay: Span) -> CodeArray:
+        """For each row, the past first, the first row that is more than a delay after it."""
+        name = ("firsts", delay)
+        if name not in self.kept:
+            found, ticks, n = self._beyond(delay), self.ticks, len(self.past_codes)
+            found[n:][ticks.attribute] = ticks.first_rows(ticks.of, ticks.sequence)[ticks.attribute]
+            found[:n][self._past_attribute] = 0
+            self.kept[name] = found.astype(np.int32)
+        made: CodeArray = self.kept[name]
+        return made
+
+    @property
+    def _past_attribute(self) -> BoolArray:
+        assert self.places is not None
+        return self.places.attributes[self.past_codes]
+
+    def _beyond(self, span: Span) -> IntArray:
+        """For each row, the past first, the row of the first tick that is further than a span after it."""
+        assert self.places is not None
+        ticks, n = self.ticks, len(self.past_codes)
+        tick = ticks.beyond(ticks.of, self.places.times, ticks.sequence, span)
+        found = np.append(np.zeros(n, np.int64), ticks.first_rows(tick, ticks.sequence))
+        found[n:][ticks.attribute] = self.offsets[ticks.sequence + 1][ticks.attribute]
+        if n:  # the past is that of the first sequence
+            first = np.zeros(n, np.int64)
+            tick = ticks.beyond(self.past_positions, self.places.past_times, first, span)
+            rows = ticks.first_rows(tick, first)
+            rows[tick == ticks.bounds[0]] = 0  # attributes may stand before the first tick
+            rows[self._past_attribute] = self.offsets[1]
+            found[:n] = rows
+        return found
+
 
 @dataclass(frozen=True)
 class Occurrences:
     """The past, then the shard, in order of position."""
 
-    position: IntArray  # negative for the past
+    position: IntArray  # the row; negative for the past
     code: CodeArray
-    previous: IntArray  # position of the label's previous occurrence in the sequence, or ABSENT
-    following: IntArray  # position of its next one, or UNLIMITED
-    stop: IntArray  # one past the last position of the event's sequence
+    previous: IntArray  # which is the label's previous occurrence in the sequence, or -1
+    following: IntArray  # which is its next one, or -1
+    stop: IntArray  # one past the last row of the event's sequence
 
     @classmethod
     def of(cls, index: Index) -> Occurrences:
-        position = np.concatenate([index.past_positions, np.arange(len(index.codes))])
+        past = index.past_positions if index.places is None else np.arange(-len(index.past_codes), 0)
+        position = np.concatenate([past, np.arange(len(index.codes))])
         code = np.concatenate([index.past_codes, index.codes])
         lengths = np.diff(index.offsets)
         sequence = np.concatenate(
             [np.zeros(len(index.past_codes), np.int64), np.repeat(np.arange(len(lengths)), lengths)]
         )
-        previous = np.full(len(code), ABSENT)
-        following = np.full(len(code), UNLIMITED)
+        previous, following = np.full(len(code), -1), np.full(len(code), -1)
         order = np.argsort(code, kind="stable")
         before, after = order[:-1], order[1:]
         same = (code[before] == code[after]) & (sequence[before] == sequence[after])
-        previous[after[same]] = position[before[same]]
-        following[before[same]] = position[after[same]]
+        previous[after[same]] = before[same]
+        following[before[same]] = after[same]
         return cls(
             position, code, previous, following, index.offsets[1:][sequence] if len(code) else position
         )

@@ -1,21 +1,25 @@
 """The kernels in NumPy, short and readable.
 
-The key step: event j of label Z makes Z present at the positions i in
-``[j + d + 1, min(j + k, next(j) + d)]``, where next(j) is Z's next occurrence. These ranges are disjoint,
-so listing (event, position) pairs range by range lists, for every position, each label present in its
-window exactly once, together with its last occurrence there. (Mask "first" lists the first occurrence
-instead: ``[max(j + d + 1, prev(j) + k + 1), j + k]``.)
+The key step: event j of label Z is in the window at the positions i from first(j) = j + d + 1 to
+last(j) = j + k, and the last of its label there up to first(next(j)) - 1, where next(j) is Z's next
+occurrence. These ranges are disjoint, so listing (event, position) pairs range by range lists, for every
+position, each label present in its window exactly once, together with its last occurrence there. (Mask
+"first" lists the first occurrence instead: from max(first(j), last(prev(j)) + 1) to last(j).) Where several
+rows share a position, or windows are in time, first and last are other rows (``Index.firsts``,
+``Index.ends``), and all else is the same.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Occurrences
+from summarkov.kernels.places import Span
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)
@@ -26,12 +30,29 @@ _MOST_AXES = 32
 
 
 class Window(NamedTuple):
-    """How a summary looks back: its kind, a look-back a label, the delay, the largest count told apart."""
+    """How a summary looks back: its kind, one look-back per label, the delay, the largest count told apart.
+
+    ``in_time`` says which look-backs are times (None: none is), ``delay_in_time`` whether the delay is one.
+    """
 
     kind: int
     lookback: IntArray
     delay: int
     cap: int
+    in_time: BoolArray | None = None
+    delay_in_time: bool = False
+
+    @property
+    def name(self) -> tuple[object, ...]:
+        """Something that is equal for equal windows."""
+        in_time = None if self.in_time is None else self.in_time.tobytes()
+        return self.kind, self.lookback.tobytes(), self.delay, self.cap, in_time, self.delay_in_time
+
+    def spans(self) -> tuple[list[Span], CodeArray]:
+        """The different look-backs, and which of them each label has."""
+        in_time = np.zeros(len(self.lookback), bool) if self.in_time is None else self.in_time
+        found, of = np.unique(np.stack([self.lookback, in_time]), axis=1, return_inverse=True)
+        return [Span(int(size), bool(timed)) for size, timed in found.T], of.reshape(-1).astype(np.int32)
 
     def n_levels(self, n_others: int) -> int:
         """How many levels a label can have beside ``n_others`` influencers, absence included."""
@@ -88,14 +109,14 @@ def count_candidates(
     present = np.zeros((len(candidates), len(keys), deep, n_outcomes), np.int64)
     row_of = np.full(index.n_labels + 1, -1)
     row_of[candidates] = np.arange(len(candidates))
-    outcomes = outcome_of[index.codes].astype(np.int64)
-    by_position = _spread(index, weights)
-    seen = index.occurrences
-    for event, position in _pairs(seen, np.flatnonzero(row_of[seen.code] >= 0), window):
-        level = _levels(seen, event, position, stands, window)
-        row, x = row_of[seen.code[event]], outcomes[position]
-        cells = ((row * len(keys) + ids[position]) * deep + level - 1) * n_outcomes + x
-        _add(present, cells, x >= 0, None if by_position is None else by_position[position])
+    counted = outcomes_counted(index, weights, outcome_of)
+    stretches = Stretches.of(index, window)
+    seen = stretches.seen
+    for event, position in stretches.pairs(np.flatnonzero(row_of[seen.code] >= 0)):
+        level = stretches.levels(event, position, stands)
+        cells = ((row_of[seen.code[event]] * len(keys) + ids[position]) * deep + level - 1) * n_outcomes
+        for x, each in counted:
+            _add(present, cells + x[position], x[position] >= 0, None if each is None else each[position])
     return keys, counts, present
 
 
@@ -133,9 +154,30 @@ def tabulate(
 ) -> IntArray:
     """N(x; s) as counts[S, X] from the state of every position."""
     counts = np.zeros((n_states, n_outcomes), np.int64)
-    outcomes = outcome_of[index.codes].astype(np.int64)
-    _add(counts, ids * n_outcomes + outcomes, outcomes >= 0, _spread(index, weights))
+    for x, each in outcomes_counted(index, weights, outcome_of):
+        _add(counts, ids * n_outcomes + x, x >= 0, each)
     return counts
+
+
+def outcomes_counted(
+    index: Index, weights: IntArray | None, outcome_of: CodeArray
+) -> list[tuple[IntArray, IntArray | None]]:
+    """What each row adds: to which outcome (-1: to none), and how much (None: one); perhaps several such.
+
+    A row adds to the outcome of its label. Where several rows share a position, one that has a label of the
+    target's adds to that, and the residual outcome gets one for each position less one for each such row: the
+    sum over all outcomes is the number of positions.
+    """
+    outcomes, each = outcome_of[index.codes].astype(np.int64), _spread(index, weights)
+    if index.places is None:
+        return [(outcomes, each)]
+    residual = int(outcome_of[-1])
+    explicit = (outcomes != residual) & ~index.ticks.attribute & (outcomes >= 0)
+    found: list[tuple[IntArray, IntArray | None]] = [(np.where(explicit, outcomes, -1), each)]
+    if residual >= 0:
+        rest = np.diff(index.ticks.before) - explicit
+        found.append((np.where(rest == 0, -1, residual), rest if each is None else rest * each))
+    return found
 
 
 def merge_keys(many: list[CodeArray]) -> tuple[CodeArray, list[IntArray]]:
@@ -171,30 +213,42 @@ def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -
 def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
     """In how many sequences a label occurred, and in how many another one followed it.
 
-    A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k. Returns
-    ``counts[pair, 2]``: sequences, weighted, in which z is in the window of some position, and of a position
-    of x; and ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it is among them.
+    A row of ``pairs`` is an influencer z, a target x, a delay d and a look-back k, and whether d and k are
+    times. Returns ``counts[pair, 2]``: sequences, weighted, in which z is in the window of some position, and
+    of a position of x; and ``ends[pair, 2, 2]``, which says of the first and of the last sequence whether it
+    is among them.
     """
     counts, ends = np.zeros((len(pairs), 2), np.int64), np.zeros((len(pairs), 2, 2), np.int32)
     seen, n = index.occurrences, len(index.offsets) - 1
     sequence = np.maximum(np.searchsorted(index.offsets, seen.position, side="right") - 1, 0)
-    for row, (z, x, delay, lookback) in enumerate(pairs.tolist()):
+    for row, (z, x, delay, lookback, delay_in_time, in_time) in enumerate(pairs.tolist()):
         of_z = np.flatnonzero(seen.code == z)
         of_x = np.flatnonzero((seen.code == x) & (seen.position >= 0))
-        begin = np.maximum(seen.position[of_z] + delay + 1, 0)
-        reaches = np.minimum(seen.position[of_z] + lookback, seen.stop[of_z] - 1) >= begin
-        found = [sequence[of_z[reaches]]]
+        first = np.maximum(first_rows(index, Span(delay, bool(delay_in_time)))[of_z], 0)
+        last = last_rows(index, Span(lookback, bool(in_time)))[of_z]
+        found = [sequence[of_z[last >= first]]]
         if len(of_z):
-            at = np.searchsorted(seen.position[of_z], seen.position[of_x] - delay, side="left") - 1
-            last = of_z[np.maximum(at, 0)]
-            near = (at >= 0) & (seen.position[last] >= seen.position[of_x] - lookback)
-            of_x = of_x[near & (sequence[last] == sequence[of_x])]
-            found.append(sequence[of_x])
+            at = np.searchsorted(first, seen.position[of_x], side="right") - 1
+            found.append(sequence[of_x[(at >= 0) & (last[np.maximum(at, 0)] >= seen.position[of_x])]])
         for kind, some in enumerate(found):
             each = np.unique(some)
             counts[row, kind] = len(each) if weights is None else weights[each].sum()
             ends[row, kind] = (some == 0).any(), (some == n - 1).any()
     return counts, ends
+
+
+def first_rows(index: Index, delay: Span) -> IntArray:
+    """For each occurrence the first row at which it is in a window."""
+    if index.places is None:
+        return index.occurrences.position + delay.size + 1
+    return index.firsts(delay).astype(np.int64)
+
+
+def last_rows(index: Index, lookback: Span) -> IntArray:
+    """For each occurrence the last row of its sequence at which it is in a window."""
+    if index.places is None:
+        return np.minimum(index.occurrences.position + lookback.size, index.occurrences.stop - 1)
+    return index.ends(lookback).astype(np.int64)
 
 
 # ------------------------------------------------------------------------------ the steps
@@ -205,11 +259,12 @@ def _states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntAr
     n = len(index.codes)
     stands = np.full((len(influencers), n), ABSENT)
     levels = np.zeros((len(influencers), n), np.int64)
-    seen, nobody = index.occurrences, np.empty((0, n), np.int64)
+    stretches, nobody = Stretches.of(index, window), np.empty((0, n), np.int64)
+    seen = stretches.seen
     for u, code in enumerate(influencers):
-        for event, position in _pairs(seen, np.flatnonzero(seen.code == code), window):
+        for event, position in stretches.pairs(np.flatnonzero(seen.code == code)):
             stands[u, position] = seen.position[event]
-            levels[u, position] = _levels(seen, event, position, nobody, window)
+            levels[u, position] = stretches.levels(event, position, nobody)
     if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
         for u in range(len(influencers)):
             before = (stands != ABSENT) & (stands < stands[u])
@@ -217,51 +272,72 @@ def _states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntAr
     ids, keys = np.zeros(n, np.int64), np.zeros((min(n, 1), 0), np.int32)
     for level in levels:
         ids, keys = _refine(ids, keys, level, window.n_levels(len(influencers) - 1))
+    if index.places is not None:  # rows of attributes are no positions
+        kept, number = np.unique(ids[index.begins]), np.full(len(keys), -1)
+        number[kept] = np.arange(len(kept))
+        ids, keys = number[ids], keys[kept]
     return ids, keys, stands
 
 
-def _pairs(seen: Occurrences, which: IntArray, window: Window) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield pairs of an event of ``which`` and a position at which it speaks for its label, in parts."""
-    position, reach = seen.position[which], window.lookback[seen.code[which]]
-    if window.kind == ORDINAL_FIRST:
-        begin = np.maximum(position + window.delay + 1, seen.previous[which] + reach + 1)
-        end = position + reach
-    else:
-        begin = position + window.delay + 1
-        end = np.minimum(position + reach, seen.following[which] + window.delay)
-    begin = np.maximum(begin, 0)  # the past is not counted
-    length = np.maximum(np.minimum(end, seen.stop[which] - 1) - begin + 1, 0)
-    ends = np.cumsum(length)
-    cuts = np.searchsorted(ends, np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE), side="right")
-    for part in np.split(np.arange(len(which)), cuts):
-        sizes = length[part]
-        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        yield np.repeat(which[part], sizes), np.repeat(begin[part], sizes) + within
+@dataclass(frozen=True)
+class Stretches:
+    """At which rows each occurrence is in the window of its label."""
 
+    window: Window
+    seen: Occurrences
+    first: IntArray
+    last: IntArray
 
-def _levels(
-    seen: Occurrences, event: IntArray, position: IntArray, stands: IntArray, window: Window
-) -> IntArray:
-    """Level of each pair's label at its position; influencer u stands at ``stands[u, position]``.
+    @classmethod
+    def of(cls, index: Index, window: Window) -> Stretches:
+        seen = index.occurrences
+        first = first_rows(index, Span(window.delay, window.delay_in_time))
+        last = np.zeros(len(seen.code), np.int64)
+        spans, which = window.spans()
+        for number, span in enumerate(spans):
+            mine = (seen.code >= 0) & (which[seen.code] == number)
+            last[mine] = last_rows(index, span)[mine]
+        return cls(window, seen, first, last)
 
-    Binary: 1. Count: occurrences in the window, at most the cap. Ordinal: one more than the number of
-    influencers that stand before the label.
-    """
-    level = np.ones(len(event), np.int64)
-    if window.kind == COUNT:
-        horizon = position - window.lookback[seen.code[event]]
-        earlier = seen.previous[event]
-        for _ in range(window.cap - 1):
-            inside = earlier >= horizon  # never true of ABSENT
-            if not inside.any():
-                break
-            level += inside
-            at = np.searchsorted(seen.position, np.maximum(earlier, seen.position[0]))
-            earlier = np.where(inside, seen.previous[at], ABSENT)
-    elif window.kind != BINARY:
-        for where in stands:
-            level += (where[position] != ABSENT) & (where[position] < seen.position[event])
-    return level
+    def pairs(self, which: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield pairs of an event of ``which`` and a row at which it speaks for its label, in parts."""
+        begin, end = self.first[which], self.last[which]
+        if self.window.kind == ORDINAL_FIRST:
+            previous = self.seen.previous[which]
+            begin = np.where(previous < 0, begin, np.maximum(begin, self.last[previous] + 1))
+        else:
+            following = self.seen.following[which]
+            end = np.where(following < 0, end, np.minimum(end, self.first[following] - 1))
+        begin = np.maximum(begin, 0)  # the past is not counted
+        length = np.maximum(end - begin + 1, 0)
+        ends = np.cumsum(length)
+        cuts = np.searchsorted(
+            ends, np.arange(_PAIRS_AT_ONCE, length.sum() + 1, _PAIRS_AT_ONCE), side="right"
+        )
+        for part in np.split(np.arange(len(which)), cuts):
+            sizes = length[part]
+            within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            yield np.repeat(which[part], sizes), np.repeat(begin[part], sizes) + within
+
+    def levels(self, event: IntArray, row: IntArray, stands: IntArray) -> IntArray:
+        """Level of each pair's label at its row; influencer u stands at ``stands[u, row]``.
+
+        Binary: 1. Count: occurrences in the window, at most the cap. Ordinal: one more than the number of
+        influencers that stand before the label.
+        """
+        level = np.ones(len(event), np.int64)
+        if self.window.kind == COUNT:
+            earlier = self.seen.previous[event]
+            for _ in range(self.window.cap - 1):
+                inside = (earlier >= 0) & (self.last[earlier] >= row)
+                if not inside.any():
+                    break
+                level += inside
+                earlier = np.where(inside, self.seen.previous[earlier], -1)
+        elif self.window.kind != BINARY:
+            for where in stands:
+                level += (where[row] != ABSENT) & (where[row] < self.seen.position[event])
+        return level
 
 
 def _refine(ids: IntArray, keys: CodeArray, level: IntArray, n: int) -> tuple[IntArray, CodeArray]:

@@ -13,16 +13,8 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import (
-    COUNT,
-    ORDINAL_FIRST,
-    ORDINAL_LAST,
-    Window,
-    _levels,
-    _pairs,
-    _refine,
-)
-from summarkov.typing import CodeArray, IntArray
+from summarkov.kernels.numpy_kernels import COUNT, ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window, _refine
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -30,11 +22,13 @@ class Positions:
     """Positions as rows, each a label that occurred and the labels in the window then, and their weights.
 
     Weights are ``weights[unit, b]``: many, for each unit. A position belongs to a unit, such as its sequence.
-    Positions that are alike are one row that is its own unit, unless there are few such.
+    Positions that are alike are one row that is its own unit, unless there are few such. Where several labels
+    can share a position, each has a row, and the first of them also stands for the position.
     """
 
     window: Window
     own: CodeArray  # the label of each row
+    begins: BoolArray | None  # whether it stands for its position; None: each does
     unit: IntArray  # its row of weights
     weights: IntArray
     row: IntArray  # pairs of a row and a label in its window, label by label
@@ -46,6 +40,10 @@ class Positions:
     def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Positions:
         """Make rows from positions, the unit of each, and the weights of the units."""
         position, code, level = window_pairs(index, window)
+        begins = None
+        if index.places is not None:
+            begins = np.zeros(len(index.codes), bool)
+            begins[index.begins] = True
         number, chosen = merge_alike(index, position, code, level)
         own = index.codes
         if 2 * len(chosen) <= len(own):
@@ -55,10 +53,11 @@ class Positions:
             here = one[position]
             position, code, level = number[position[here]], code[here], level[here]
             own, unit = own[chosen], np.arange(len(chosen))
+            begins = None if begins is None else begins[chosen]
         order = np.argsort(code, kind="stable")
         starts = np.searchsorted(code[order], np.arange(index.n_labels + 1))
         row = position[order]
-        return cls(window, own, unit, weights, row, unit[row], level[order], starts)
+        return cls(window, own, begins, unit, weights, row, unit[row], level[order], starts)
 
     @property
     def n_bytes(self) -> int:
@@ -85,26 +84,51 @@ class Positions:
             level = self._place(levels, levels[u])
             ids, keys = _refine(ids, keys, level, self.window.n_levels(len(influencers) - 1))
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
-        outcome = outcome_of[self.own].astype(np.int64)
         n, width = len(keys), weights.shape[1]
-        cells = np.where(outcome < 0, -1, ids * n_outcomes + outcome)
-        counts = kernels.add_rows(cells, self.unit, weights, n * n_outcomes).reshape(n, n_outcomes, width)
+        counts = self._sums(ids, n, self.unit, None, outcome_of, n_outcomes, weights).reshape(
+            n, n_outcomes, width
+        )
         if candidates is None:
             return keys, counts, np.zeros((0, n, 0, n_outcomes, width), np.int64)
         deep = self.window.n_levels(len(influencers)) - 1
-        size = n * deep * n_outcomes
-        if len(candidates) * size * width > MOST_CELLS:
+        size = n * deep
+        if len(candidates) * size * n_outcomes * width > MOST_CELLS:
             raise MemoryError
         block = np.full(len(self.starts) - 1, -1)
         block[candidates] = np.arange(len(candidates))
         block = np.repeat(block, np.diff(self.starts))  # of each pair
-        # less than 0 for what is no candidate and what is not counted
-        cells = np.where(outcome < 0, -2 * MOST_CELLS, ids * (deep * n_outcomes) + outcome)[self.row]
-        cells += block * size
+        cells = ids[self.row] * deep
         if deep > 1:
-            cells += (self._place([level[self.row] for level in levels], self.level) - 1) * n_outcomes
-        present = kernels.add_rows(cells, self.pair_unit, weights, len(candidates) * size)
+            cells += self._place([level[self.row] for level in levels], self.level) - 1
+        cells = np.where(block < 0, -1, cells + block * size)  # less than 0 for what is no candidate
+        shape = len(candidates) * size
+        present = self._sums(cells, shape, self.pair_unit, self.row, outcome_of, n_outcomes, weights)
         return keys, counts, present.reshape(len(candidates), n, deep, n_outcomes, width)
+
+    def _sums(
+        self,
+        cells: IntArray,
+        n_cells: int,
+        unit: IntArray,
+        row: IntArray | None,
+        outcome_of: CodeArray,
+        n_outcomes: int,
+        weights: IntArray,
+    ) -> IntArray:
+        """Sums ``[cell, outcome, b]`` over rows, or over pairs that are each of a ``row``."""
+        outcome = outcome_of[self.own].astype(np.int64)
+        residual = int(outcome_of[-1])
+        if self.begins is not None:
+            outcome[outcome == residual] = -1
+        x = outcome if row is None else outcome[row]
+        into = np.where((x < 0) | (cells < 0), -1, cells * n_outcomes + x)
+        shape = n_cells, n_outcomes, weights.shape[1]
+        sums: IntArray = kernels.add_rows(into, unit, weights, n_cells * n_outcomes).reshape(shape)
+        if self.begins is not None and residual >= 0:
+            begins = self.begins if row is None else self.begins[row]
+            every = kernels.add_rows(np.where(begins, cells, -1), unit, weights, n_cells)
+            sums[:, residual] = every - sums.sum(axis=1)
+        return sums
 
     def _levels(self, influencers: CodeArray) -> list[IntArray]:
         """The level of each influencer in each row, 0 where it is not in the window."""
@@ -134,17 +158,18 @@ def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, Cod
     The level is 1 (binary), the capped count, or the place (1 = oldest) among all labels in the window
     (ordinal).
     """
-    seen = index.occurrences
+    stretches = Stretches.of(index, window)
+    seen = stretches.seen
     which = np.flatnonzero(seen.code >= 0)
     nobody = np.empty((0, len(index.codes)), np.int64)
     parts, n = [], 0
-    for event, position in _pairs(seen, which, window):
+    for event, position in stretches.pairs(which):
         n += len(event)
         if n > MOST_PAIRS:
             raise MemoryError
         level = np.ones(len(event), np.int64)
         if window.kind == COUNT:
-            level = _levels(seen, event, position, nobody, window)
+            level = stretches.levels(event, position, nobody)
         parts.append((position, seen.position[event], seen.code[event], level))
     position, stand, code, level = (np.concatenate([part[i] for part in parts]) for i in range(4))
     if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
@@ -169,7 +194,9 @@ def merge_alike(
     starts = np.searchsorted(position, np.arange(n + 1))
     pairs = (code.astype(np.uint64) << np.uint64(32)) | level.astype(np.uint64)
     sums = np.append(np.uint64(0), np.cumsum(_hash(pairs), dtype=np.uint64))
-    own = index.codes.astype(np.int64)
+    own = 2 * index.codes.astype(np.int64)
+    if index.places is not None:
+        own += np.diff(index.ticks.before)  # whether the row stands for its position
     hashed = sums[starts[1:]] - sums[starts[:-1]] + _hash((own - (1 << 62)).astype(np.uint64))
     order = np.argsort(hashed, kind="stable")
     a, b = order[:-1], order[1:]

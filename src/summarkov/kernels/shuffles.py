@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.kernels.index import ABSENT, Index
-from summarkov.typing import CodeArray, IntArray
+from summarkov.kernels.index import Index
+from summarkov.kernels.numpy_kernels import first_rows, last_rows, tabulate
+from summarkov.kernels.places import Span
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 Seeds = npt.NDArray[np.uint64]
 
@@ -28,6 +30,11 @@ def sequence_seeds(seed: int, replicate: int, numbers: npt.ArrayLike) -> Seeds:
     for number in (np.uint64(seed % 2**64), np.uint64(replicate), np.asarray(numbers).astype(np.uint64)):
         mixed = _random_numbers(mixed, number + np.uint64(1))
     return mixed
+
+
+def block_seeds(seeds: Seeds, numbers: IntArray) -> Seeds:
+    """A seed for each block of a sequence, from that of the sequence and the number of the block."""
+    return _random_numbers(seeds, numbers.astype(np.uint64) + np.uint64(1))
 
 
 def shuffled(
@@ -68,7 +75,8 @@ class PresenceAsked(NamedTuple):
 
     Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
     last the residual one, which is that of all other events.
-    ``ends`` has the last position, from 1 on, of each stratum of positions but the last.
+    ``ends`` has the last position, from 1 on, of each stratum of positions but the last. ``in_time`` says
+    which look-backs are times, ``delay_in_time`` whether the delay is one.
     """
 
     influencers: CodeArray
@@ -78,6 +86,8 @@ class PresenceAsked(NamedTuple):
     labels_starts: IntArray
     ends: IntArray
     delay: int
+    in_time: BoolArray
+    delay_in_time: bool = False
 
 
 def count_presence(
@@ -85,32 +95,35 @@ def count_presence(
 ) -> list[tuple[CodeArray, IntArray]]:
     """For each target keys[S, U + 1], presence of each influencer and the stratum, and counts[S, X].
 
-    The first sequence has ``begun`` events before the shard. Rows are in the order of stratum and presence.
+    The first sequence has ``begun`` positions before the shard. Rows are in the order of stratum and
+    presence.
     """
     lengths = np.diff(index.offsets)
-    start = np.repeat(index.offsets[:-1], lengths)
-    place = np.arange(len(index.codes)) - start + 1
+    if index.places is None:
+        place = np.arange(len(index.codes)) - np.repeat(index.offsets[:-1], lengths) + 1
+    else:
+        place = index.ticks.of - index.ticks.bounds[:-1][index.ticks.sequence] + 1
     if len(lengths):
         place[: lengths[0]] += begun
-        start[: lengths[0]] = ABSENT  # so far the past reaches
     stratum = np.searchsorted(asked.ends, place, side="left")
-    by_position = np.ones(len(place), np.int64) if weights is None else np.repeat(weights, lengths)
-    present: dict[tuple[int, int], IntArray] = {}
+    present: dict[tuple[int, int, bool], IntArray] = {}
     found = []
     for t in range(len(asked.starts) - 1):
         labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
-        outcome_of = np.full(index.n_labels + 1, len(labels))
+        outcome_of = np.full(index.n_labels + 1, len(labels), np.int32)
         outcome_of[labels] = np.arange(len(labels))
         mine = slice(asked.starts[t], asked.starts[t + 1])
         row = stratum
-        for pair in zip(asked.influencers[mine].tolist(), asked.lookbacks[mine].tolist(), strict=True):
-            if pair not in present:
-                present[pair] = _is_present(index, start, *pair, asked.delay)
-            row = row * 2 + present[pair]
+        for each in zip(
+            *(some[mine].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
+            strict=True,
+        ):
+            if each not in present:
+                present[each] = _is_present(index, asked, *each)
+            row = row * 2 + present[each]
         width = asked.starts[t + 1] - asked.starts[t]
         rows, at = np.unique(row, return_inverse=True)
-        counts = np.zeros((len(rows), len(labels) + 1), np.int64)
-        np.add.at(counts, (at, outcome_of[index.codes]), by_position)
+        counts = tabulate(index, weights, at, len(rows), outcome_of, len(labels) + 1)
         some = counts.any(axis=1)
         levels = rows[some, None] >> np.arange(width - 1, -1, -1) & 1
         keys = np.column_stack([levels, rows[some] >> width]).astype(np.int32)
@@ -118,13 +131,13 @@ def count_presence(
     return found
 
 
-def _is_present(index: Index, start: IntArray, z: int, lookback: int, delay: int) -> IntArray:
-    """For each position, 1 if a label is in its window, else 0; ``start`` is the first that may be."""
-    of_z = np.flatnonzero(index.codes == z)
-    events = np.concatenate([index.past_positions[index.past_codes == z], of_z])
-    if not len(events):
-        return np.zeros(len(start), np.int64)
-    at = np.searchsorted(events, np.arange(len(start)) - delay, side="left") - 1
-    last = np.where(at >= 0, events[np.maximum(at, 0)], ABSENT)
-    inside = (at >= 0) & (last >= start) & (np.arange(len(start)) - last <= lookback)
-    return inside.astype(np.int64)
+def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
+    """For each row, 1 if a label is in its window, else 0."""
+    of_z = np.flatnonzero(index.occurrences.code == z)
+    first = np.maximum(first_rows(index, Span(asked.delay, asked.delay_in_time))[of_z], 0)
+    last = last_rows(index, Span(lookback, in_time))[of_z]
+    there = last >= first
+    changes = np.zeros(len(index.codes) + 1, np.int64)
+    np.add.at(changes, first[there], 1)
+    np.add.at(changes, last[there] + 1, -1)
+    return (np.cumsum(changes[:-1]) > 0).astype(np.int64)

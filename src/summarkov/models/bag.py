@@ -27,6 +27,7 @@ from summarkov.models.predictor import Predictor
 from summarkov.models.saving import document_of
 from summarkov.models.stored_results import influence_documents
 from summarkov.settings import MOST_REPLICATES, check_whole, seed_of
+from summarkov.summaries import Memory, Reach
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -149,7 +150,7 @@ class Bag(Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _memory(self) -> tuple[int, int | None]:
+    def _memory(self) -> Memory:
         return joint_memory(model.fitted.summary for model in self.models_)
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
@@ -212,7 +213,8 @@ def _together(contrasts: Sequence[Contrast]) -> Contrast:
     return Contrast(strata, np.zeros((strata.n_with.shape[-1], 0), np.int32), totals)
 
 
-def _widest(windows: Sequence[tuple[int, int | None]]) -> tuple[int, int | None]:
+def _widest(windows: Sequence[Reach]) -> Reach:
     """The window that holds all of several."""
     ends = [k for _, k in windows]
-    return min(d for d, _ in windows), None if None in ends else max(k for k in ends if k is not None)
+    last = None if None in ends else max(k for k in ends if k is not None)
+    return Reach(min(d for d, _ in windows), last)

@@ -346,5 +346,4 @@ class MarkovChain(SummaryModel):
     @property
     def influencers_(self) -> tuple[str, ...]:
         """All labels: a chain looks at whatever came just before."""
-        order, _ = self.fitted.summary.memory()
-        return self.labels_ if order else ()
+        return self.labels_ if self.fitted.summary.memory().recent else ()

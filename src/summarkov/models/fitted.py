@@ -19,7 +19,7 @@ from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
-from summarkov.summaries import Summary
+from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import number
 
@@ -120,8 +120,8 @@ class Fitted:
         """The influencers' labels."""
         return tuple(self.labels[z] for z in self.influencers)
 
-    def reach(self, label: str) -> tuple[int, int | None]:
-        """How far back an influencer is looked for: from lag d + 1 to lag k of ``(d, k)``, None: no end."""
+    def reach(self, label: str) -> Reach:
+        """How far back an influencer is looked for."""
         return self.summary.reach(label)
 
     @property

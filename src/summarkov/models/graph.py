@@ -33,7 +33,7 @@ from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences
-from summarkov.summaries import Summary
+from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -202,7 +202,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
     def _check_predicts(self) -> None:
         self._next.check_complete()
 
-    def _memory(self) -> tuple[int, int | None]:
+    def _memory(self) -> Memory:
         return self._next.memory
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:

@@ -27,6 +27,7 @@ from summarkov.models.stored_joint import joint_document
 from summarkov.search.boosting import Boosting
 from summarkov.settings import check_level, check_positive, check_whole, seed_of
 from summarkov.simulate.draw import after_histories, draw_sequences
+from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray, IntArray
 
@@ -233,7 +234,7 @@ class JointSuMM(Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _memory(self) -> tuple[int, int | None]:
+    def _memory(self) -> Memory:
         return self.fitted.memory
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:

@@ -17,6 +17,7 @@ from summarkov.models.joint_features import PER_LABEL, JointFeatures
 from summarkov.models.next_event import Distribution
 from summarkov.scores.softmax import Features, Weights, dense, softmax
 from summarkov.search.boosting import Trees
+from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
@@ -48,7 +49,7 @@ class FittedJoint(Distribution):
         return self.vocabulary
 
     @property
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         return self.summary.memory()
 
     @property

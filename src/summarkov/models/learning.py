@@ -32,7 +32,7 @@ def learn(
 
     There is a summary a model; what models ask about one and the same object is counted once.
     """
-    n_events = float(source.label_counts.sum() / source.scale)
+    n_events = float(n_positions(source) / source.scale)
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
     if n_events < 2 and source.scale > 1:
@@ -73,6 +73,11 @@ def learn(
     _count_sequences(models, source)
 
 
+def n_positions(source: CountSource) -> int:
+    """N, in units of ``1 / scale``; a source that tells only its labels has one at each position."""
+    return int(getattr(source, "n_positions", source.label_counts.sum()))
+
+
 def _count_sequences(models: Sequence[SummaryModel], source: CountSource) -> None:
     """Add to fitted models in how many sequences their influencers occurred, and their targets followed."""
     found = count_followed(source, [_asked(model.fitted) for model in models])
@@ -98,7 +103,7 @@ def learn_replicates(
 
     ``n_targets`` is with how many targets together the models were learned from the data themselves.
     """
-    n_events = (source.label_counts.sum(axis=1) / source.scale).tolist()
+    n_events = (source.n_positions / source.scale).tolist()
     targets = [resolve_target(model.target, source.labels) for model in models]
     problems = [
         replace(

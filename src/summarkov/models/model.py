@@ -35,7 +35,7 @@ from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.settings import Progress, seed_of
-from summarkov.summaries import Summary
+from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -197,7 +197,7 @@ class SummaryModel(Predictor):
 
     # ------------------------------------------------------------------ use
 
-    def _memory(self) -> tuple[int, int | None]:
+    def _memory(self) -> Memory:
         return self.fitted.summary.memory()
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:

@@ -16,6 +16,7 @@ from summarkov.events.vocabulary import check_unknown, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.simulate.draw import after_histories, flat
+from summarkov.summaries import Memory
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class History:
     """The past of one sequence, as much of it as a summary needs."""
 
-    def __init__(self, labels: tuple[str, ...], memory: tuple[int, int | None], unknown: str) -> None:
+    def __init__(self, labels: tuple[str, ...], memory: Memory, unknown: str) -> None:
         check_unknown(unknown)
         self._labels, self._memory, self._unknown = labels, memory, unknown
         self._codes = {label: code for code, label in enumerate(labels)}
@@ -88,7 +89,7 @@ class Distribution(ABC):
 
     @property
     @abstractmethod
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """How far back a sequence must be remembered, see ``Summary.memory``."""
 
     @abstractmethod
@@ -102,7 +103,7 @@ class Distribution(ABC):
     def after(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         self.check_complete()
-        recent, first = self.memory
+        recent, first, _ = self.memory
         codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
         return self.at(Index(codes, offsets, len(self.labels)), ends)
 
@@ -119,7 +120,7 @@ class NextEvent(Distribution):
         return next(iter(self.models.values())).labels_
 
     @property
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         """How far back a sequence must be remembered for all models, see ``Summary.memory``."""
         return joint_memory(model.fitted.summary for model in self.models.values())
 

@@ -17,6 +17,7 @@ from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions, Residual, Unknown
 from summarkov.simulate.draw import after_histories
 from summarkov.store import write_sealed
+from summarkov.summaries import Memory
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -41,7 +42,7 @@ class Predictor(Parameters):
         return found
 
     @abstractmethod
-    def _memory(self) -> tuple[int, int | None]:
+    def _memory(self) -> Memory:
         """How far back a sequence must be remembered, see ``Summary.memory``."""
 
     @abstractmethod
@@ -143,7 +144,7 @@ class Predictor(Parameters):
         """
         self._check_predicts()
         data = self._read(histories, unknown)
-        recent, first = self._memory()
+        recent, first, _ = self._memory()
         codes, offsets, ends = after_histories(data.codes, data.offsets, recent if first is None else None)
         return Predictions(
             outcomes=self.outcomes_,

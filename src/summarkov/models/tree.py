@@ -20,7 +20,7 @@ from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
 from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
 from summarkov.settings import check_flag, check_share, check_whole
-from summarkov.summaries import HistoryTests, Occurs, Summary, TreeSummary
+from summarkov.summaries import HistoryTests, Occurs, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 #: With more labels than this, their order is looked at only if asked for.
@@ -42,12 +42,12 @@ class FittedTestTree(Fitted):
         """All nodes, depth first."""
         return Tree(self.rules.parent)
 
-    def reach(self, label: str) -> tuple[int, int | None]:
+    def reach(self, label: str) -> Reach:
         """As far back as the tests of the tree that was learned look for a label."""
         code = self.labels.index(label)
         tests = [test for test in self.rules.nodes if test is not None and code in test.labels]
         ends = [test.within if isinstance(test, Occurs) else None for test in tests]
-        return 0, None if None in ends else max((k for k in ends if k is not None), default=0)
+        return Reach(0, None if None in ends else max((k for k in ends if k is not None), default=0))
 
     def met(self, label: str) -> BoolArray:
         """For each leaf, whether a test on the way says that a label occurred, or is the more recent one."""

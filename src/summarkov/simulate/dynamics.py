@@ -195,7 +195,7 @@ class Dynamics:
 
     def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
-        recent, first = self.summary.memory()
+        recent, first, _ = self.summary.memory()
         codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
         index = Index(codes, offsets, len(self.labels))
         columns = []

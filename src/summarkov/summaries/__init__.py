@@ -1,6 +1,6 @@
 """Summaries: what of the history a model looks at. One file per summary."""
 
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.summaries.binary import BinarySummary
 from summarkov.summaries.chain import ChainSummary
 from summarkov.summaries.contexts import ContextSummary
@@ -20,9 +20,11 @@ __all__ = [
     "HistorySummary",
     "HistoryTest",
     "HistoryTests",
+    "Memory",
     "MoreRecent",
     "Occurs",
     "OrdinalSummary",
+    "Reach",
     "Start",
     "Summary",
     "TreeSummary",

@@ -4,16 +4,64 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from summarkov import kernels
+from summarkov.durations import Duration
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
     from summarkov.store import Node
+
+
+class Memory(NamedTuple):
+    """How far back a cut sequence must be remembered.
+
+    All of the last ``recent`` positions, and of the last ``time``; and, where the look-back has no limit,
+    each label's first ``first`` occurrences and its last one before those (None: nothing further back).
+    """
+
+    recent: int
+    first: int | None
+    time: int = 0
+
+    @staticmethod
+    def joint(memories: Iterable[Memory]) -> Memory:
+        """The memory that serves wherever one of several does."""
+        recents, firsts, times = zip(*memories, strict=True)
+        return Memory(max(recents), max((n for n in firsts if n is not None), default=None), max(times))
+
+
+class Reach(NamedTuple):
+    """Where a label is looked for: more than ``delay`` and at most ``lookback`` back, None without end.
+
+    Each is a number of positions, or a :class:`Duration`.
+    """
+
+    delay: int
+    lookback: int | None
+
+    @property
+    def delay_span(self) -> kernels.Span:
+        """The delay as the kernels take it."""
+        return kernels.Span(int(self.delay), isinstance(self.delay, Duration))
+
+    @property
+    def lookback_span(self) -> kernels.Span:
+        """The look-back as the kernels take it."""
+        size = kernels.UNLIMITED if self.lookback is None else int(self.lookback)
+        return kernels.Span(size, isinstance(self.lookback, Duration))
+
+    @property
+    def memory(self) -> Memory:
+        """How far back a cut sequence must be remembered for it."""
+        given = [k for k in self if k is not None]
+        recent = max((int(k) for k in given if not isinstance(k, Duration)), default=0)
+        time = max((int(k) for k in given if isinstance(k, Duration)), default=0)
+        return Memory(recent, 1 if self.lookback is None else None, time)
 
 
 class Summary(ABC):
@@ -42,6 +90,17 @@ class Summary(ABC):
     ) -> tuple[IntArray, KeyArray]:
         """State of every position of a shard as ids[N] and keys[S, ...]."""
 
+    def encode_rows(
+        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
+    ) -> tuple[IntArray, KeyArray]:
+        """State of every row, also where some are attributes: those have any state."""
+        if index.places is None or self.takes_ticks:
+            return self.encode(index, influencers, labels)
+        events, keep = index.events_only
+        ids = np.zeros(len(index.codes), np.int64)
+        ids[keep], keys = self.encode(events, influencers, labels)
+        return ids, keys
+
     @abstractmethod
     def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
         """A key as a value that a person can read and compare."""
@@ -51,12 +110,16 @@ class Summary(ABC):
         """A key in words, for tables and explanations."""
 
     @abstractmethod
-    def memory(self) -> tuple[int, int | None]:
-        """How far back a cut sequence must be remembered.
+    def memory(self) -> Memory:
+        """How far back a cut sequence must be remembered."""
 
-        ``(recent, first)``: all of the last ``recent`` events, and, where the look-back has no limit, each
-        label's first ``first`` occurrences and its last one before those (None: nothing further back).
-        """
+    @property
+    def durations(self) -> tuple[Duration, ...]:
+        """The look-backs and delays that are times."""
+        return ()
+
+    #: Whether it can tell events that happened together from events in a row.
+    takes_ticks: ClassVar[bool] = False
 
     def window(self, labels: Sequence[str]) -> kernels.Window | None:
         """The window as the kernels take it, where states are levels of labels (``by_level``)."""
@@ -66,10 +129,10 @@ class Summary(ABC):
         """Where an influencer is looked for, in words to follow it, if each is in a place of its own."""
         return ""
 
-    def reach(self, label: str) -> tuple[int, int | None]:
-        """How far back a label is looked for: ``(d, k)`` is from lag d + 1 to lag k, None without end."""
-        recent, first = self.memory()
-        return 0, recent if first is None else None
+    def reach(self, label: str) -> Reach:
+        """How far back a label is looked for."""
+        memory = self.memory()
+        return Reach(0, memory.recent if memory.first is None else None)
 
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """How many states some history can reach at this look-back; all, unless a summary knows better."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from summarkov import kernels
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Summary
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class ChainSummary(Summary):
         context = " ".join(self.state(key, influencers, labels))
         return f"start {context}".strip() if 0 in key else context
 
-    def memory(self) -> tuple[int, int | None]:
-        return self.order, None
+    def memory(self) -> Memory:
+        return Memory(self.order, None)
 
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         return {"kind": "chain", "order": int(self.order)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Summary
 from summarkov.summaries.chain import codes_or_start
 from summarkov.typing import IntArray, KeyArray
 
@@ -61,8 +61,8 @@ class ContextSummary(Summary):
         start = ["start"] if START in key else []
         return " ".join([*start, *self.state(key, influencers, labels)]) or "any history"
 
-    def memory(self) -> tuple[int, int | None]:
-        return int(self.max_order), None
+    def memory(self) -> Memory:
+        return Memory(int(self.max_order), None)
 
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         return {"kind": "contexts", "order": int(self.max_order)}

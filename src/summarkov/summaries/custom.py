@@ -12,7 +12,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import SettingError
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Summary
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
@@ -136,9 +136,9 @@ class CustomSummary(Summary):
     def words(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return str(key[0])
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         reach = getattr(self.function, "lookback", None)
-        return (2**62 if reach is None else int(reach)), None
+        return Memory(2**62 if reach is None else int(reach), None)
 
     def state_document(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Any:
         return plain(key[0])

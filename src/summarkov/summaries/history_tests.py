@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov import kernels
+from summarkov.durations import Duration, span_of
 from summarkov.errors import SettingError
 from summarkov.settings import is_whole
-from summarkov.summaries.window import FARTHEST
+from summarkov.summaries.base import Memory
+from summarkov.summaries.window import FARTHEST, plain_span
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ class Occurs:
 
     def row(self) -> tuple[int, ...]:
         """The test as the kernels take it."""
-        within = kernels.UNLIMITED if self.within is None else self.within
+        within = kernels.UNLIMITED if self.within is None else int(self.within)
         return kernels.OCCURS, self.label, 0, self.times, within
 
     @property
@@ -56,11 +58,16 @@ class Occurs:
 
     def document(self, labels: Sequence[str]) -> dict[str, Any]:
         """The test as JSON has it."""
-        return {"test": "occurs", "label": labels[self.label], "times": self.times, "within": self.within}
+        return {
+            "test": "occurs",
+            "label": labels[self.label],
+            "times": self.times,
+            "within": plain_span(self.within),
+        }
 
     def page_form(self) -> list[Any]:
         """The test as the page has it."""
-        return ["occurs", self.label, self.within, self.times]
+        return ["occurs", self.label, plain_span(self.within), self.times]
 
 
 @dataclass(frozen=True)
@@ -160,10 +167,14 @@ class HistoryTests:
     pairs: bool = True
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "lookbacks", tuple(span_of(k, "lookbacks") for k in self.lookbacks))
         if None in self.lookbacks[:-1]:
             raise SettingError("lookbacks must be in ascending order, with None, the whole past, last")
+        times = [k for k in self.lookbacks if isinstance(k, Duration)]
+        if times and len(times) < sum(k is not None for k in self.lookbacks):
+            raise SettingError("lookbacks must all be numbers of positions, or all times such as '6h'")
         for name, least, most, each in (
-            ("lookbacks", 1, FARTHEST, [k for k in self.lookbacks if k is not None]),
+            ("lookbacks", 1, 2**62 if times else FARTHEST, [k for k in self.lookbacks if k is not None]),
             ("counts", 2, 1000, self.counts),
             ("starts", 1, FARTHEST, self.starts),
         ):
@@ -181,7 +192,7 @@ class HistoryTests:
 
     def windows(self, times: int) -> list[int | None]:
         """The look-backs that can hold this number of occurrences."""
-        return [k for k in self.lookbacks if k is None or k >= times]
+        return [k for k in self.lookbacks if k is None or isinstance(k, Duration) or k >= times]
 
     def size(self, n_candidates: int) -> int:
         """How many tests there are."""
@@ -231,18 +242,29 @@ class HistoryTests:
         elif kind == "more recent":
             test = MoreRecent(label("label"), label("than"))
         else:
-            within = None if node["within"].value is None else node["within"].count()
-            test = Occurs(label("label"), within, node["times"].count())
+            test = Occurs(label("label"), self._read_within(node["within"]), node["times"].count())
         if not self.holds(test):
             node.wrong("a test that the settings allow")
         return test
+
+    def _read_within(self, node: Node) -> int | None:
+        if node.value is None or not isinstance(node.value, str):
+            return None if node.value is None else node.count()
+        named = {k.text: k for k in self.durations}
+        return named[node.one_of(tuple(named))]
+
+    @property
+    def durations(self) -> tuple[Duration, ...]:
+        """The look-backs that are times."""
+        return tuple(k for k in self.lookbacks if isinstance(k, Duration))
 
     def recency(self, candidates: Sequence[int]) -> kernels.Recency:
         """What to have counted. The last bin is the rest of the past, whether or not a test asks for it."""
         limits = [k for k in self.lookbacks if k is not None]
         labels: CodeArray = np.array(candidates, np.int32)
-        lookbacks: IntArray = np.array([*limits, kernels.UNLIMITED], np.int64)
-        return kernels.Recency(labels, lookbacks, self.depth, np.array(self.starts, np.int64), self.pairs)
+        lookbacks: IntArray = np.array([*map(int, limits), kernels.UNLIMITED], np.int64)
+        starts = np.array(self.starts, np.int64)
+        return kernels.Recency(labels, lookbacks, self.depth, starts, self.pairs, bool(self.durations))
 
     def yes(self, lags: IntArray, starts: IntArray, pairs: IntArray) -> IntArray:
         """N(x; open leaf, test answered yes) as ``[open, test, x]``, from what the kernels counted.
@@ -258,10 +280,15 @@ class HistoryTests:
             apart = ~np.eye(n, dtype=bool)
             parts.append(more[:, apart])
         for c in self.counts:
-            columns = [i for i, k in enumerate(self.lookbacks) if k is None or k >= c]
+            columns = [
+                i for i, k in enumerate(self.lookbacks) if k is None or isinstance(k, Duration) or k >= c
+            ]
             parts.append(ever[:, :, c - 1, columns].reshape(n_open, -1, n_outcomes))
         return np.concatenate(parts, axis=1)
 
-    def memory(self) -> tuple[int, int]:
+    def memory(self) -> Memory:
         """See :meth:`Summary.memory`: all of the longest look-back, and enough to know what occurred ever."""
-        return max([*(k for k in self.lookbacks if k is not None), *self.starts, 0]), self.depth
+        limits = [k for k in self.lookbacks if k is not None]
+        recent = [int(k) for k in limits if not isinstance(k, Duration)]
+        time = [int(k) for k in limits if isinstance(k, Duration)]
+        return Memory(max([*recent, *self.starts, 0]), self.depth, max(time, default=0))

@@ -63,11 +63,15 @@ class OrdinalSummary(WindowSummary):
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether some history can have this state: a position of the window holds one label."""
+        if self.together:
+            return True
         return all(width is None or max(key) <= width for width in self.widths(influencers))
 
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
         """As many labels as the window has positions can stand in it at once."""
         n = len(influencers)
+        if self.together:
+            return self.n_states(n, n_labels)
         (width,) = set(self.widths(influencers)) or {0}
         return sum(perm(n, i) for i in range((n if width is None else min(width, n)) + 1))
 

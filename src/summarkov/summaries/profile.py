@@ -9,7 +9,7 @@ from summarkov.errors import TooLargeError
 from summarkov.kernels import Index, merge_keys
 from summarkov.kernels.profile import Profile, profile_rows
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Summary
 from summarkov.typing import CodeArray, IntArray, KeyArray
 
 
@@ -73,5 +73,5 @@ class ProfileSummary(Summary):
         there = sorted((lag, labels[z]) for z, lag in enumerate(key[: len(labels)]) if lag)
         return ", ".join(f"{label} {lag} before" for lag, label in there) or "an empty window"
 
-    def memory(self) -> tuple[int, int | None]:
-        return self.lookback, None
+    def memory(self) -> Memory:
+        return Memory(self.lookback, None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from summarkov import kernels
-from summarkov.summaries.base import Summary
+from summarkov.durations import Duration
+from summarkov.summaries.base import Memory, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.typing import IntArray, KeyArray
 
@@ -34,6 +35,8 @@ class TreeSummary(Summary):
 
     nodes: tuple[HistoryTest | None, ...] = (None,)
     tests: HistoryTests = field(default_factory=HistoryTests)
+
+    takes_ticks: ClassVar[bool] = True
 
     @property
     def by_label(self) -> bool:
@@ -102,7 +105,17 @@ class TreeSummary(Summary):
     ) -> tuple[IntArray, KeyArray]:
         number = np.cumsum([test is None for test in self.nodes]) - 1
         keys = np.arange(len(self.leaves), dtype=np.int32)[:, None]
-        return np.asarray(number[kernels.tree_leaves(index, self.arrays)]), keys
+        leaves = kernels.tree_leaves(index, self.arrays_for(index), bool(self.durations))
+        return np.asarray(number[leaves]), keys
+
+    def arrays_for(self, index: kernels.Index) -> IntArray:
+        """The tree as the kernels take it, with look-backs in the unit of the times there."""
+        if not self.durations or index.places is None:
+            return self.arrays
+        arrays = self.arrays.copy()
+        occurs = arrays[:, 0] == kernels.OCCURS
+        arrays[occurs, 4] = kernels.in_units(arrays[occurs, 4], index.places.unit)
+        return arrays
 
     def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
         """The conditions of a leaf."""
@@ -111,8 +124,12 @@ class TreeSummary(Summary):
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return ", ".join(self.state(key, influencers, labels)) or "any history"
 
-    def memory(self) -> tuple[int, int | None]:
+    def memory(self) -> Memory:
         return self.tests.memory()
+
+    @property
+    def durations(self) -> tuple[Duration, ...]:
+        return self.tests.durations
 
     def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
         """The nodes, depth first and the yes branch first, with their tests.

@@ -12,9 +12,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from summarkov import kernels
+from summarkov.durations import Duration, span_of
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Summary
+from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class WindowSummary(Summary):
     """A summary by levels: how each influencer stands in the window d < i - j <= k before position i.
 
     ``lookback`` is k: one number, None for the whole past, or a mapping from label to its own k (a label
-    that it does not name is looked for in the whole past). ``delay`` is d. ``only`` says that no label but
+    that it does not name is looked for in the whole past). ``delay`` is d. Each may also be a time, such as
+    "6h": then what lies further back in time than that is left out. ``only`` says that no label but
     those that the mapping names is ever looked for, so that no more need be remembered than they need.
     """
 
@@ -39,48 +41,63 @@ class WindowSummary(Summary):
     delay: int = 0
     _: KW_ONLY
     only: bool = False
+    together: bool = False  # whether a position can hold several labels
 
     kind: ClassVar[int]
     cap: ClassVar[int] = 1
     by_level: ClassVar[bool] = True
+    takes_ticks: ClassVar[bool] = True
     keys_on_page: ClassVar[bool] = True
     #: What the page calls it.
     page_kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        check_whole("delay", self.delay, 0)
-        if self.delay > FARTHEST:
-            raise SettingError(f"delay {self.delay} is too large; it may be {FARTHEST} at most")
-        lookbacks = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
-        for lookback in lookbacks:
+        object.__setattr__(self, "delay", span_of(self.delay, "delay"))
+        given = self.lookback
+        if isinstance(given, Mapping):
+            object.__setattr__(self, "lookback", {z: span_of(k, "lookback") for z, k in given.items()})
+        else:
+            object.__setattr__(self, "lookback", span_of(given, "lookback"))
+        if not isinstance(self.delay, Duration):
+            check_whole("delay", self.delay, 0)
+            if self.delay > FARTHEST:
+                raise SettingError(f"delay {self.delay} is too large; it may be {FARTHEST} at most")
+        for lookback in self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]:
             if lookback is None:
                 continue
-            check_whole("lookback", lookback, 1, limits="from 1 on or None")
-            if self.delay >= lookback:
+            if not isinstance(lookback, Duration):
+                check_whole("lookback", lookback, 1, limits="from 1 on, None, or a time such as '7d'")
+                if lookback > FARTHEST:
+                    raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
+            if isinstance(lookback, Duration) == isinstance(self.delay, Duration) and self.delay >= lookback:
                 raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
-            if lookback > FARTHEST:
-                raise SettingError(f"lookback {lookback} is too large; use None for the whole past")
+
+    @property
+    def durations(self) -> tuple[Duration, ...]:
+        given = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
+        return tuple(k for k in (*given, self.delay) if isinstance(k, Duration))
 
     def lookbacks(self, labels: Sequence[str]) -> IntArray:
         """One look-back per label of the vocabulary."""
         if not isinstance(self.lookback, Mapping):
-            return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else self.lookback)
+            return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else int(self.lookback))
         known = set(labels)
         for label in self.lookback:
             if label not in known:
                 raise UnknownLabelError(label, labels)
         given = (self.lookback.get(label) for label in labels)
-        return np.array([kernels.UNLIMITED if k is None else k for k in given], dtype=np.int64)
+        return np.array([kernels.UNLIMITED if k is None else int(k) for k in given], dtype=np.int64)
 
     def widths(self, influencers: Sequence[str]) -> list[int | None]:
-        """The number of positions in each influencer's window, None where it has no limit."""
+        """The number of positions in each influencer's window, None where it has no limit but time."""
         reach = self.lookback
         each = [reach.get(z) if isinstance(reach, Mapping) else reach for z in influencers]
-        return [None if k is None else k - self.delay for k in each]
+        delay = 0 if isinstance(self.delay, Duration) else self.delay
+        return [None if k is None or isinstance(k, Duration) else k - delay for k in each]
 
-    def reach(self, label: str) -> tuple[int, int | None]:
+    def reach(self, label: str) -> Reach:
         given = self.lookback
-        return self.delay, given.get(label) if isinstance(given, Mapping) else given
+        return Reach(self.delay, given.get(label) if isinstance(given, Mapping) else given)
 
     def where(self, label: str) -> str:
         """Where a label is looked for, in words to follow it; nothing where all have one look-back.
@@ -93,6 +110,9 @@ class WindowSummary(Summary):
         if not isinstance(self.lookback, Mapping):
             return ""
         lookback = self.lookback.get(label)
+        if isinstance(self.delay, Duration):
+            last = "" if lookback is None else f" and within {lookback}"
+            return f"more than {self.delay}{last} before"
         if self.delay:
             last = "or more" if lookback is None else f"to {lookback}"
             return f"{self.delay + 1} {last} before"
@@ -131,6 +151,8 @@ class WindowSummary(Summary):
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether some history can have this state: a position of a window holds one event."""
+        if self.together:
+            return True
         needed = 0
         widths = [np.inf if w is None else w for w in self.widths(influencers)]
         for width, level in sorted(zip(widths, key, strict=True)):
@@ -145,6 +167,8 @@ class WindowSummary(Summary):
         The windows are nested, so levels c_1, c_2, ... of influencers sorted by the width of their windows
         fit if and only if c_1 + ... + c_i is at most the i-th width for every i that occurs.
         """
+        if self.together:
+            return self.n_states(len(influencers), n_labels)
         ways = {0: 1}  # events needed so far -> number of states
         for width in sorted(self.widths(influencers), key=lambda w: np.inf if w is None else w):
             grown: dict[int, int] = {}
@@ -162,13 +186,20 @@ class WindowSummary(Summary):
         return ids, keys
 
     def window(self, labels: Sequence[str]) -> kernels.Window:
-        return kernels.Window(self.kind, self.lookbacks(labels), self.delay, self.cap)
+        window = kernels.Window(self.kind, self.lookbacks(labels), int(self.delay), self.cap)
+        if not self.durations:
+            return window
+        given = self.lookback
+        each = [given.get(z) if isinstance(given, Mapping) else given for z in labels]
+        in_time = np.array([isinstance(k, Duration) for k in each], bool)
+        return window._replace(in_time=in_time, delay_in_time=isinstance(self.delay, Duration))
 
-    def memory(self) -> tuple[int, int | None]:
-        given = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
-        limits = [k for k in given if k is not None]
+    def memory(self) -> Memory:
+        given = list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
         unlimited = None in given or (isinstance(self.lookback, Mapping) and not self.only)
-        return max([*limits, self.delay]), self.cap if unlimited else None
+        reaches = [Reach(self.delay, k).memory for k in given] or [Reach(self.delay, 1).memory]
+        recent, _, time = Memory.joint(reaches)
+        return Memory(recent, self.cap if unlimited else None, time)
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         return np.concatenate([keys[:, :column], keys[:, column + 1 :]], axis=1)
@@ -193,7 +224,7 @@ class WindowSummary(Summary):
         return {
             "kind": self.page_kind,
             "where": [self.where(z) for z in influencers],
-            "delay": int(self.delay),
+            "delay": plain_span(self.delay),
             "cap": int(self.cap),
         }
 
@@ -201,7 +232,7 @@ class WindowSummary(Summary):
         if not self.only:
             return {}
         assert isinstance(self.lookback, Mapping)  # if it looks for no others
-        return {"lookbacks": {z: None if k is None else int(k) for z, k in self.lookback.items()}}
+        return {"lookbacks": {z: plain_span(k) for z, k in self.lookback.items()}}
 
     def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
         """The level of each influencer."""
@@ -216,3 +247,8 @@ class WindowSummary(Summary):
         if not self.fits(key, influencers):
             node.wrong("a state that fits into the look-back of 'settings'")
         return key
+
+
+def plain_span(k: int | None) -> int | str | None:
+    """A look-back or delay as JSON has it: times as they were written."""
+    return k.text if isinstance(k, Duration) else None if k is None else int(k)

@@ -6,7 +6,14 @@ import pytest
 from summarkov.engines import Past
 from summarkov.engines.past import joint_memory
 from summarkov.kernels import Index
-from summarkov.summaries import BinarySummary, ChainSummary, CountSummary, CustomSummary, OrdinalSummary
+from summarkov.summaries import (
+    BinarySummary,
+    ChainSummary,
+    CountSummary,
+    CustomSummary,
+    Memory,
+    OrdinalSummary,
+)
 
 LABELS = ("A", "B", "C")
 
@@ -22,15 +29,15 @@ def remembered(past):
 
 def test_nothing_has_happened():
     assert remembered(Past()) == []
-    assert remembered(Past().extend(codes(""), (3, None))) == []
+    assert remembered(Past().extend(codes(""), Memory(3, None))) == []
 
 
 def test_only_the_recent():
-    past = Past().extend(codes("ABCA"), (2, None))
+    past = Past().extend(codes("ABCA"), Memory(2, None))
     assert remembered(past) == [(-2, "C"), (-1, "A")]
-    assert remembered(past.extend(codes("B"), (2, None))) == [(-2, "A"), (-1, "B")]
-    assert remembered(past.extend(codes(""), (2, None))) == [(-2, "C"), (-1, "A")]
-    assert remembered(past.extend(codes("BC?"), (2, None))) == [(-2, "C"), (-1, "?")]
+    assert remembered(past.extend(codes("B"), Memory(2, None))) == [(-2, "A"), (-1, "B")]
+    assert remembered(past.extend(codes(""), Memory(2, None))) == [(-2, "C"), (-1, "A")]
+    assert remembered(past.extend(codes("BC?"), Memory(2, None))) == [(-2, "C"), (-1, "?")]
 
 
 def test_nothing_at_all_for_a_chain_of_order_0():
@@ -39,9 +46,9 @@ def test_nothing_at_all_for_a_chain_of_order_0():
 
 def test_first_and_last_of_each_label():
     """Unlimited look-back: the first occurrence (for "first"), the last (for "last"), whatever is between."""
-    past = Past().extend(codes("AABAACA"), (0, 1))
+    past = Past().extend(codes("AABAACA"), Memory(0, 1))
     assert remembered(past) == [(-7, "A"), (-5, "B"), (-2, "C"), (-1, "A")]
-    assert remembered(past.extend(codes("B"), (0, 1))) == [
+    assert remembered(past.extend(codes("B"), Memory(0, 1))) == [
         (-8, "A"),
         (-6, "B"),
         (-3, "C"),
@@ -56,13 +63,13 @@ def test_as_many_firsts_as_a_cap_can_tell_apart():
 
 
 def test_unknown_labels_are_not_carried_far():
-    assert remembered(Past().extend(codes("?A?"), (0, 1))) == [(-2, "A")]
+    assert remembered(Past().extend(codes("?A?"), Memory(0, 1))) == [(-2, "A")]
 
 
 def test_in_pieces_or_at_once():
     rng = np.random.default_rng(0)
     text = rng.integers(-1, 3, 60).astype(np.int32)
-    for memory in [(4, None), (0, 1), (3, 2), (0, 3)]:
+    for memory in [Memory(4, None), Memory(0, 1), Memory(3, 2), Memory(0, 3)]:
         whole = Past().extend(text, memory)
         pieces = Past()
         for part in np.split(text, [1, 2, 10, 10, 33, 59]):
@@ -117,7 +124,7 @@ def test_states_after_a_cut_are_those_of_the_whole(summary):
 
 
 def test_the_past_is_of_the_first_sequence_only():
-    past = Past().extend(codes("A"), (3, None))
+    past = Past().extend(codes("A"), Memory(3, None))
     index = past.index(codes("BCBC"), np.array([0, 2, 4]), 3)
     ids, keys = BinarySummary(3).encode(index, (0,), LABELS)
     assert keys[ids, 0].tolist() == [1, 1, 0, 0]
@@ -133,8 +140,8 @@ def test_joint_memory():
         def n_states(self, n):
             return 1
 
-    assert joint_memory([BinarySummary(3), ChainSummary(5)]) == (5, None)
-    assert joint_memory([BinarySummary(3), CountSummary(None, cap=4), OrdinalSummary(None)]) == (3, 4)
-    assert joint_memory([CustomSummary(Own()), BinarySummary(2)]) == (7, None)
-    assert BinarySummary({"A": 2}).memory() == (2, 1)  # labels that are not named: the whole past
-    assert BinarySummary(None, delay=3).memory() == (3, 1)
+    assert joint_memory([BinarySummary(3), ChainSummary(5)]) == Memory(5, None)
+    assert joint_memory([BinarySummary(3), CountSummary(None, cap=4), OrdinalSummary(None)]) == Memory(3, 4)
+    assert joint_memory([CustomSummary(Own()), BinarySummary(2)]) == Memory(7, None)
+    assert BinarySummary({"A": 2}).memory() == Memory(2, 1)  # labels that are not named: the whole past
+    assert BinarySummary(None, delay=3).memory() == Memory(3, 1)

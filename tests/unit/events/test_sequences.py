@@ -141,7 +141,7 @@ def test_numbers_are_labels():
         ([[float("nan")]], "an event has no label (None or nan); drop it or give it a name"),
         ([[np.datetime64("NaT")]], "an event has no label (None or nan); drop it or give it a name"),
         ([[b"A"]], "a label must be text or a number, not bytes"),
-        ([[["A"]]], "a label must be text or a number, not list"),
+        ([[[["A"]]]], "a label must be text or a number, not list"),
     ],
 )
 def test_lists_that_are_no_sequences(sequences, message):

@@ -16,7 +16,7 @@ from summarkov.errors import StoreError
 from summarkov.models import SummaryModel
 from summarkov.models.families import SearchedModel
 from summarkov.report.content import content
-from summarkov.summaries import Summary
+from summarkov.summaries import Memory, Summary
 
 # What a contributor writes, and nothing else. ----------
 
@@ -48,8 +48,8 @@ class LatestSummary(Summary):
     def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
         return f"{influencers[key[0] - 1]} last" if key[0] else "none of them"
 
-    def memory(self) -> tuple[int, int | None]:
-        return self.lookback, None
+    def memory(self) -> Memory:
+        return Memory(self.lookback, None)
 
     def key_width(self, n_influencers: int) -> int:
         return 1

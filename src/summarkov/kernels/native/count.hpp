@@ -22,7 +22,10 @@ struct Weights {
 };
 
 // At how many positions each label is present, by level: totals[z * deep + level - 1].
-inline std::vector<Count> count_totals(const Index& index, const Weights& weights, const Window& window) {
+template <class Rows>
+std::vector<Count> count_totals(const Rows& rows, const Weights& weights) {
+    const Index& index = rows.index;
+    const Window& window = rows.window;
     const std::int64_t deep = window.kind == COUNT ? window.cap : 1;
     std::vector<Count> totals(index.n_labels * deep, 0);
     std::vector<std::int64_t> next(index.starts.begin(), index.starts.end() - 1);  // each label's place in its list
@@ -32,9 +35,9 @@ inline std::vector<Count> count_totals(const Index& index, const Weights& weight
         Position first = j;
         for (std::int64_t l = 1; l <= deep; ++l) {  // as in present.hpp
             const bool more = e + l < index.starts[z + 1] && index.order[e + l] < stop;
-            Position last = std::min(j + window.lookback[z], stop - 1);
-            if (more) last = std::min(last, index.order[e + l] + window.delay);
-            const Position n = last - std::max<Position>(first + window.delay + 1, 0) + 1;
+            Position last = std::min(rows.end(z, j), stop - 1);
+            if (more) last = std::min(last, rows.begin(index.order[e + l]) - 1);
+            const Position n = rows.length(std::max<Position>(rows.begin(first), 0), last + 1);
             if (n > 0) {
                 totals[z * deep + l - 1] += n * weights[sequence];
                 if (l > 1) totals[z * deep + l - 2] -= n * weights[sequence];
@@ -51,6 +54,19 @@ inline std::vector<Count> count_totals(const Index& index, const Weights& weight
     return totals;
 }
 
+// How many positions are in each state.
+template <class Rows>
+std::vector<std::int64_t> positions_of(const Rows& rows, const States& states) {
+    std::vector<std::int64_t> found(states.size(), 0);
+    found[0] = rows.length(0, rows.index.codes.size);
+    for (const auto& run : states.runs) {
+        const Position n = rows.length(run.begin, run.end);
+        found[run.state] += n;
+        found[0] -= n;
+    }
+    return found;
+}
+
 // N(x; s), and N(x; s, level of z) for every candidate z.
 struct Counted {
     States states;
@@ -59,38 +75,34 @@ struct Counted {
     std::vector<Count> present;           // [x][c][s][level - 1]
 };
 
+template <class Rows>
 class Counter {
   public:
-    Counter(const Index& index, const Weights& weights, Span<std::int32_t> influencers, Span<std::int32_t> candidates,
-            const Outcomes& outcomes, const Window& window, std::int64_t most_cells)
-        : index_(index), weights_(weights), candidates_(candidates), outcomes_(outcomes), window_(window),
-          row_of_(index.n_labels, -1), deep_(window.levels(influencers.size) - 1) {
-        out_.states = follow_states(index, influencers, window);
+    Counter(const Rows& rows, const Weights& weights, Span<std::int32_t> influencers, Span<std::int32_t> candidates,
+            const Outcomes& outcomes, std::int64_t most_cells)
+        : rows_(rows), index_(rows.index), weights_(weights), candidates_(candidates), outcomes_(outcomes),
+          window_(rows.window), row_of_(index_.n_labels, -1), deep_(window_.levels(influencers.size) - 1) {
+        out_.states = follow_states(rows, influencers);
         n_states_ = out_.states.size();
         for (std::int64_t c = 0; c < candidates.size; ++c) row_of_[candidates[c]] = static_cast<std::int32_t>(c);
         block_ = candidates.size * n_states_ * deep_;
         if (block_ > most_cells / std::max<std::int64_t>(1, outcomes.n)) throw std::bad_alloc();
-        out_.positions.assign(n_states_, 0);
         out_.counts.assign(outcomes.n * n_states_, 0);
         out_.present.assign(outcomes.n * block_, 0);
     }
 
     Counted run(const std::vector<Count>& totals) {
         if (sweeping()) {
-            count_points_in_order<Sweep>();
-            if (outcomes_.residual() >= 0) count_runs<Sweep>();
+            count_points_in_order<Sweep<Rows>>();
+            if (outcomes_.residual() >= 0) count_runs<Sweep<Rows>>();
         } else {
             if (in_order())
-                count_points_in_order<Lookback>();
+                count_points_in_order<Lookback<Rows>>();
             else
                 count_points_by_label();
-            if (outcomes_.residual() >= 0) count_runs<Lookback>();
+            if (outcomes_.residual() >= 0) count_runs<Lookback<Rows>>();
         }
-        out_.positions[0] = index_.codes.size;
-        for (const auto& run : out_.states.runs) {
-            out_.positions[run.state] += run.end - run.begin;
-            out_.positions[0] -= run.end - run.begin;
-        }
+        out_.positions = positions_of(rows_, out_.states);
         if (outcomes_.residual() >= 0) complete(totals);
         return std::move(out_);
     }
@@ -98,9 +110,9 @@ class Counter {
   private:
     // Whether one sweep over all events is cheaper than looking back from each place that matters.
     bool sweeping() const {
-        if (!block_ || !Sweep::serves(index_, window_)) return false;
+        if (!block_ || !Sweep<Rows>::serves(index_, window_)) return false;
         const double places = static_cast<double>(out_.states.runs.size() + n_points());
-        const double reach = std::min(static_cast<double>(window_.longest), index_.mean_past);
+        const double reach = rows_.mean_reach();
         const double present = std::min(reach, static_cast<double>(index_.n_labels));
         return places * reach > 4 * (static_cast<double>(index_.codes.size) + places * present);
     }
@@ -143,6 +155,7 @@ class Counter {
     template <class Scan>
     void count_point(Position i, std::int64_t sequence, std::int64_t& r, std::int64_t outcome, Scan& scan) {
         const auto& runs = out_.states.runs;
+        i = rows_.begin_of(i);
         while (r < static_cast<std::int64_t>(runs.size()) && runs[r].end <= i) ++r;
         const bool inside = r < static_cast<std::int64_t>(runs.size()) && runs[r].begin <= i;
         const Stretch point = stretch(i, i + 1, sequence, inside ? r : -1);
@@ -151,7 +164,7 @@ class Counter {
     }
 
     void count_points_by_label() {
-        Lookback look(index_, window_, row_of_);
+        Lookback<Rows> look(rows_, row_of_);
         for (std::int64_t z = 0; z < index_.n_labels; ++z) {
             if (!outcomes_.is_explicit(z)) continue;
             std::int64_t sequence = 0, r = 0;
@@ -165,7 +178,7 @@ class Counter {
 
     template <class Scan>
     void count_points_in_order() {
-        Scan scan(index_, window_, row_of_);
+        Scan scan(rows_, row_of_);
         std::int64_t r = 0;
         for (std::int64_t sequence = 0; sequence < index_.n_sequences(); ++sequence)
             for (Position i = index_.offsets[sequence]; i < index_.offsets[sequence + 1]; ++i) {
@@ -177,11 +190,11 @@ class Counter {
     // For the residual outcome: everything first, the explicit outcomes are taken away later.
     template <class Scan>
     void count_runs() {
-        Scan scan(index_, window_, row_of_);
+        Scan scan(rows_, row_of_);
         for (std::int64_t r = 0; r < static_cast<std::int64_t>(out_.states.runs.size()); ++r) {
             const Run& run = out_.states.runs[r];
             const Stretch whole = stretch(run.begin, run.end, run.sequence, r);
-            out_.counts[outcomes_.residual() * n_states_ + run.state] += whole.weight * (run.end - run.begin);
+            out_.counts[outcomes_.residual() * n_states_ + run.state] += whole.weight * rows_.length(run.begin, run.end);
             if (block_ && whole.weight) scan.add(whole, cells(outcomes_.residual()));
         }
     }
@@ -190,7 +203,7 @@ class Counter {
         const std::int64_t rest = outcomes_.residual();
         Count* all = out_.counts.data() + rest * n_states_;
         for (std::int64_t s = 0; s < index_.n_sequences(); ++s)
-            all[0] += weights_[s] * (index_.offsets[s + 1] - index_.offsets[s]);
+            all[0] += weights_[s] * rows_.length(index_.offsets[s], index_.offsets[s + 1]);
         for (std::int64_t s = 1; s < n_states_; ++s) all[0] -= all[s];
         Count* present = out_.present.data() + rest * block_;
         const std::int64_t told = window_.kind == COUNT ? deep_ : 1;  // levels that totals tell apart
@@ -208,6 +221,7 @@ class Counter {
         }
     }
 
+    const Rows& rows_;
     const Index& index_;
     const Weights& weights_;
     Span<std::int32_t> candidates_;

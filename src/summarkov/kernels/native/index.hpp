@@ -88,4 +88,74 @@ struct Window {
     bool ordinal() const { return kind == ORDINAL_LAST || kind == ORDINAL_FIRST; }
 };
 
+// At which rows an occurrence is in the window, from begin(j) to end(z, j), and how many positions rows have.
+// Each kernel is written for both: rows that are positions themselves, ...
+struct Plain {
+    const Index& index;
+    const Window& window;
+
+    Position begin(Position j) const { return j + window.delay + 1; }
+    Position end(std::int64_t z, Position j) const { return j + window.lookback[z]; }
+    // Positions from row `a` to before row `b`.
+    Position length(Position a, Position b) const { return b - a; }
+    // The last row that the window of row i can hold.
+    Position newest(Position i, Position) const { return i - window.delay - 1; }
+    // The first row from `start` on that some window of row i or a later one can hold.
+    Position oldest(Position i, Position start) const { return std::max(start, i - window.longest); }
+    bool reaches(Position j, Position i) const { return j >= i - window.longest; }
+    // How many rows windows reach over, on average.
+    double mean_reach() const { return std::min(static_cast<double>(window.longest), index.mean_past); }
+    // The first row of the position that a row is of.
+    Position begin_of(Position i) const { return i; }
+    bool is_attribute(std::int64_t) const { return false; }
+    bool has_attributes() const { return false; }
+    std::int64_t heads(std::int64_t) const { return 0; }
+};
+
+// ... and rows that share positions, have windows in time, or are attributes. Rows of the past are -1, -2, ...
+struct Reach {
+    const std::int32_t* first;                // of each row, 0 being the first after the past
+    const std::int32_t* before;               // positions that begin before each row
+    std::vector<const std::int32_t*> last;    // for each label, of each row
+    const std::int32_t* farthest;             // the latest of them over all labels but attributes
+    const bool* attributes;                   // one per label
+    bool any_attributes;
+    double mean;                              // rows from a row to the farthest
+};
+
+struct Placed {
+    const Index& index;
+    const Window& window;
+    const Reach& reach;
+
+    Position begin(Position j) const { return reach.first[j]; }
+    Position end(std::int64_t z, Position j) const { return reach.last[z][j]; }
+    Position length(Position a, Position b) const { return b > a ? reach.before[b] - reach.before[a] : 0; }
+    Position newest(Position i, Position start) const {
+        Position j = i - 1;
+        while (j >= start && reach.first[j] > i) --j;
+        return j;
+    }
+    Position oldest(Position i, Position start) const {
+        const auto* from = reach.farthest + start;
+        const auto* to = reach.farthest + std::max(start, i);
+        return start + (std::lower_bound(from, to, i) - from);
+    }
+    bool reaches(Position j, Position i) const { return reach.farthest[j] >= i; }
+    double mean_reach() const { return reach.mean; }
+    Position begin_of(Position i) const {
+        while (reach.before[i + 1] == reach.before[i]) --i;
+        return i;
+    }
+    bool is_attribute(std::int64_t z) const { return reach.attributes[z]; }
+    bool has_attributes() const { return reach.any_attributes; }
+    // How many rows of attributes a sequence begins with.
+    std::int64_t heads(std::int64_t sequence) const {
+        if (!reach.any_attributes) return 0;
+        Position j = index.offsets[sequence];
+        while (j < index.offsets[sequence + 1] && index.codes[j] >= 0 && reach.attributes[index.codes[j]]) ++j;
+        return j - index.offsets[sequence];
+    }
+};
+
 }  // namespace summarkov

@@ -45,6 +45,44 @@ Window window_of(int kind, const Array<std::int64_t>& lookback, std::int64_t del
     return {static_cast<Kind>(kind), reach, delay, cap, longest};
 }
 
+// Where rows stand, as Python gives it: see Reach. Nothing where every row is a position of its own.
+struct PyReach {
+    Array<std::int32_t> first, before;
+    std::vector<Array<std::int32_t>> ends;
+    Array<std::int32_t> of;
+    Array<bool> attributes;
+    std::vector<std::int32_t> farthest;
+    Reach reach;
+
+    PyReach(Array<std::int32_t> first_, Array<std::int32_t> before_, std::vector<Array<std::int32_t>> ends_,
+            Array<std::int32_t> of_, Array<bool> attributes_)
+        : first(std::move(first_)), before(std::move(before_)), ends(std::move(ends_)), of(std::move(of_)),
+          attributes(std::move(attributes_)), farthest(first.size()) {
+        const std::int64_t n = before.size() - 1, past = first.size() - n;
+        std::vector<bool> asked(ends.size(), false);
+        reach = {first.data() + past, before.data(), {}, farthest.data() + past, attributes.data(), false, 0};
+        for (std::int64_t z = 0; z < of.size(); ++z) {
+            reach.last.push_back(ends[of.data()[z]].data() + past);
+            if (attributes.data()[z]) reach.any_attributes = true;
+            else asked[of.data()[z]] = true;
+        }
+        std::fill(farthest.begin(), farthest.end(), -1);
+        for (std::size_t r = 0; r < ends.size(); ++r)
+            if (asked[r])
+                for (std::int64_t j = 0; j < first.size(); ++j)
+                    farthest[j] = std::max(farthest[j], ends[r].data()[j]);
+        for (std::int64_t j = 0; j < n; ++j) reach.mean += static_cast<double>(reach.farthest[j] - j);
+        if (n) reach.mean /= static_cast<double>(n);
+    }
+};
+
+// Call `use` with the rows of a shard as kernels look at them.
+template <class Use>
+auto with_rows(const PyIndex& shard, const Window& window, const PyReach* reach, Use use) {
+    if (reach) return use(Placed{shard.index, window, reach->reach});
+    return use(Plain{shard.index, window});
+}
+
 using MaybeWeights = std::optional<Array<std::int64_t>>;
 
 Weights weights_of(const MaybeWeights& weights) {
@@ -72,7 +110,7 @@ py::array_t<std::int32_t> ordered_keys(const Counted& counted, std::vector<std::
 py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
                 const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
                 int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
-                const Array<std::int64_t>& totals, std::int64_t most_cells) {
+                const PyReach* reach, const Array<std::int64_t>& totals, std::int64_t most_cells) {
     const Window window = window_of(kind, lookback, delay, cap);
     const Weights each = weights_of(weights);
     const Outcomes outcomes{span(outcome_of), n_outcomes};
@@ -81,7 +119,9 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
     Counted counted;
     {
         py::gil_scoped_release release;
-        counted = Counter(shard.index, each, chosen, joining, outcomes, window, most_cells).run(whole);
+        counted = with_rows(shard, window, reach, [&](const auto& rows) {
+            return Counter(rows, each, chosen, joining, outcomes, most_cells).run(whole);
+        });
     }
     std::vector<std::int64_t> row;
     auto keys = ordered_keys(counted, row);
@@ -106,19 +146,16 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
 }
 
 py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, int kind,
-                 const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
+                 const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap, const PyReach* reach) {
     const Window window = window_of(kind, lookback, delay, cap);
     const auto chosen = span(influencers);
     Counted counted;
     {
         py::gil_scoped_release release;
-        counted.states = follow_states(shard.index, chosen, window);
-        counted.positions.assign(counted.states.size(), 0);
-        counted.positions[0] = shard.index.codes.size;
-        for (const auto& run : counted.states.runs) {
-            counted.positions[run.state] += run.end - run.begin;
-            counted.positions[0] -= run.end - run.begin;
-        }
+        with_rows(shard, window, reach, [&](const auto& rows) {
+            counted.states = follow_states(rows, chosen);
+            counted.positions = positions_of(rows, counted.states);
+        });
     }
     std::vector<std::int64_t> row;
     auto keys = ordered_keys(counted, row);
@@ -130,13 +167,14 @@ py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, i
 }
 
 py::array_t<Count> totals(const PyIndex& shard, const MaybeWeights& weights, int kind,
-                          const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
+                          const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
+                          const PyReach* reach) {
     const Window window = window_of(kind, lookback, delay, cap);
     const Weights each = weights_of(weights);
     std::vector<Count> found;
     {
         py::gil_scoped_release release;
-        found = count_totals(shard.index, each, window);
+        found = with_rows(shard, window, reach, [&](const auto& rows) { return count_totals(rows, each); });
     }
     return py::array_t<Count>(static_cast<py::ssize_t>(found.size()), found.data());
 }
@@ -148,7 +186,19 @@ TestTree tree_of(const Numbers& tree) {
     return {reinterpret_cast<const TestTree::Node*>(tree.data())};
 }
 
-py::tuple tests(const PyIndex& shard, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
+// What trees measure distances by, as Python gives it: see PlacedClock.
+struct PyClock {
+    Array<std::int64_t> clock, ticks;
+    Array<std::int32_t> before;
+    Array<bool> attributes;
+
+    PlacedClock get() const {
+        const std::int64_t past = clock.size() - (before.size() - 1);
+        return {clock.data() + past, ticks.data() + past, before.data(), attributes.data()};
+    }
+};
+
+py::tuple tests(const PyIndex& shard, const PyClock* clock, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
                 const Array<std::int32_t>& labels, const Numbers& lookbacks, std::int64_t depth, const Numbers& starts,
                 bool order, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
                 const std::vector<std::vector<std::int64_t>>& shapes) {
@@ -163,19 +213,30 @@ py::tuple tests(const PyIndex& shard, const MaybeWeights& weights, const Numbers
     const Outcomes outcomes{span(outcome_of), n_outcomes};
     {
         py::gil_scoped_release release;
-        count_tests(shard.index, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
+        if (clock) {
+            const PlacedClock placed = clock->get();
+            count_tests(shard.index, placed, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
+        } else {
+            count_tests(shard.index, PlainClock{}, weights_of(weights), tree_of(tree), span(slots), recency, outcomes,
+                        into);
+        }
     }
     return py::make_tuple(tables[0], tables[1], tables[2], tables[3]);
 }
 
-py::array_t<std::int64_t> leaves(const PyIndex& shard, const Numbers& tree, std::int64_t depth) {
+py::array_t<std::int64_t> leaves(const PyIndex& shard, const PyClock* clock, const Numbers& tree,
+                                 std::int64_t depth) {
     py::array_t<std::int64_t> found(shard.index.codes.size);
     std::int64_t* to = found.mutable_data();
     {
         py::gil_scoped_release release;
         const TestTree nodes = tree_of(tree);
-        Walk walk(shard.index, depth);
-        walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
+        auto find = [&](const auto& by) {
+            Walk walk(shard.index, by, depth);
+            walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
+        };
+        if (clock) find(clock->get());
+        else find(PlainClock{});
     }
     return found;
 }
@@ -195,7 +256,8 @@ py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::
     return sums;
 }
 
-py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int64_t>& pairs) {
+py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int64_t>& pairs,
+                   const std::vector<const PyReach*>& reaches) {
     const std::int64_t n = pairs.shape(0);
     py::array_t<Count> counts({n, std::int64_t{2}});
     py::array_t<std::int32_t> ends({n, std::int64_t{2}, std::int64_t{2}});
@@ -205,8 +267,14 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
     std::int32_t* at_ends = ends.mutable_data();
     {
         py::gil_scoped_release release;
-        for (std::int64_t i = 0; i < n; ++i, pair += 4) {
-            const Followed found = count_followed(shard.index, each, pair[0], pair[1], pair[2], pair[3]);
+        std::vector<std::int64_t> lookback(shard.index.n_labels, 0);
+        for (std::int64_t i = 0; i < n; ++i, pair += 6) {
+            lookback[pair[0]] = pair[3];
+            const Window window{BINARY, {lookback.data(), shard.index.n_labels}, pair[2], 1, pair[3]};
+            const PyReach* reach = reaches.empty() ? nullptr : reaches[i];
+            const Followed found = with_rows(shard, window, reach, [&](const auto& rows) {
+                return count_followed(rows, each, pair[0], pair[1]);
+            });
             to = std::copy_n(found.counts, 2, to);
             at_ends = std::copy_n(&found.ends[0][0], 4, at_ends);
         }
@@ -215,24 +283,40 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
 }
 
 // For each target: keys, the levels of its influencers and last the stratum; and counts, a row for each key.
+// `ends` are the last rows of the look-backs, `first` and `before` as in Reach: nothing where every row is a position.
 py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& offsets,
                   const Array<std::int64_t>& past_positions, const Array<std::int32_t>& past_codes,
                   std::int64_t n_labels, std::int64_t begun, const MaybeWeights& weights,
                   const Array<std::int32_t>& influencers, const Array<std::int64_t>& lookbacks,
-                  const Array<std::int64_t>& starts, const Array<std::int32_t>& labels,
-                  const Array<std::int64_t>& labels_starts, const Array<std::int64_t>& ends, std::int64_t delay) {
+                  const std::vector<std::size_t>& reach_of, const Array<std::int64_t>& starts,
+                  const Array<std::int32_t>& labels, const Array<std::int64_t>& labels_starts,
+                  const Array<std::int64_t>& ends, std::int64_t delay, const Array<std::int32_t>& first,
+                  const Array<std::int32_t>& before, const std::vector<Array<std::int32_t>>& last,
+                  const Array<bool>& attributes) {
     const PresenceEvents events{span(codes), span(offsets), span(past_positions), span(past_codes), n_labels, begun,
                                 weights_of(weights).of};
-    const PresenceAsked asked{span(influencers), span(lookbacks), span(starts), span(labels), span(labels_starts),
-                              span(ends), delay};
-    PresenceScan scan(events, asked);
-    {
-        py::gil_scoped_release release;
-        scan.run();
+    const auto each = span(lookbacks);
+    const PresenceAsked asked{span(influencers), reach_of, static_cast<std::size_t>(each.size), span(starts),
+                              span(labels), span(labels_starts), span(ends)};
+    std::vector<PresenceTable> tables;
+    auto count = [&](const auto& reaches) {
+        PresenceScan scan(events, asked, reaches);
+        {
+            py::gil_scoped_release release;
+            scan.run();
+        }
+        tables = std::move(scan.tables);
+    };
+    if (before.size()) {
+        PlacedReaches reaches{first.data() + past_codes.size(), before.data(), {}, attributes.data()};
+        for (const auto& rows : last) reaches.last.push_back(rows.data() + past_codes.size());
+        count(reaches);
+    } else {
+        count(PlainReaches{delay, {each.begin(), each.end()}});
     }
     py::list found;
     for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
-        const auto rows = scan.tables[t].rows();
+        const auto rows = tables[t].rows();
         const std::int64_t width = asked.starts[t + 1] - asked.starts[t], x = asked.n_outcomes(t);
         py::array_t<std::int32_t> keys({static_cast<std::int64_t>(rows.size()), width + 1});
         py::array_t<Count> counts({static_cast<std::int64_t>(rows.size()), x});
@@ -319,6 +403,12 @@ PYBIND11_MODULE(_native, m) {
     py::class_<PyIndex>(m, "Index")
         .def(py::init<Array<std::int32_t>, Array<std::int64_t>, Array<std::int64_t>, Array<std::int32_t>,
                       std::int64_t>());
+    py::class_<PyReach>(m, "Reach")
+        .def(py::init<Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<std::int32_t>,
+                      Array<bool>>());
+    py::class_<PyClock>(m, "Clock")
+        .def(py::init([](Array<std::int64_t> clock, Array<std::int64_t> ticks, Array<std::int32_t> before,
+                         Array<bool> attributes) { return PyClock{clock, ticks, before, attributes}; }));
     m.def("add_rows", &add_rows_);
     m.def("count", &count);
     m.def("states", &states);

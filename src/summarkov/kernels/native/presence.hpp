@@ -58,15 +58,15 @@ class PresenceTable {
     std::unordered_map<std::uint64_t, std::int64_t> row_of_;
 };
 
-// The influencers of target t are those from starts[t] to starts[t + 1], each with its look-back.
+// The influencers of target t are those from starts[t] to starts[t + 1], each with one of several look-backs.
 struct PresenceAsked {
     Span<std::int32_t> influencers;
-    Span<std::int64_t> lookbacks;
+    std::vector<std::size_t> reach_of;  // which look-back each has
+    std::size_t n_reaches;
     Span<std::int64_t> starts;
     Span<std::int32_t> labels;      // of the outcomes but the residual one, which is the last
     Span<std::int64_t> labels_starts;  // those of target t are from here on
     Span<std::int64_t> ends;        // the last position, from 1 on, of each stratum but the last
-    Position delay;
 
     std::int64_t n_targets() const { return starts.size - 1; }
     std::int64_t n_outcomes(std::int64_t t) const { return labels_starts[t + 1] - labels_starts[t] + 1; }
@@ -78,29 +78,46 @@ struct PresenceEvents {
     Span<std::int64_t> past_positions;
     Span<std::int32_t> past_codes;
     std::int64_t n_labels;
-    std::int64_t begun;             // events of the first sequence before it
+    std::int64_t begun;             // positions of the first sequence before it
     Span<std::int64_t> weights;     // one for each sequence; empty: all ones
+};
+
+// At which rows an occurrence is in the windows of each look-back, as in index.hpp.
+struct PlainReaches {
+    Position delay;
+    std::vector<Position> lookbacks;
+    Position begin(Position j) const { return j + delay + 1; }
+    Position end(std::size_t reach, Position j) const { return j + lookbacks[reach]; }
+    Position length(Position a, Position b) const { return b - a; }
+    bool stays(std::int32_t) const { return false; }
+};
+
+struct PlacedReaches {
+    const std::int32_t* first;
+    const std::int32_t* before;
+    std::vector<const std::int32_t*> last;
+    const bool* attributes;  // one per label
+    Position begin(Position j) const { return first[j]; }
+    Position end(std::size_t reach, Position j) const { return last[reach][j]; }
+    Position length(Position a, Position b) const { return before[b] - before[a]; }
+    bool stays(std::int32_t z) const { return z >= 0 && attributes[z]; }
 };
 
 // Follows the windows of all influencers at once. The pattern of a target changes only where an influencer comes
 // into its window or leaves it; until then its positions are one run, all of the residual outcome but for hits.
+template <class Reaches>
 class PresenceScan {
   public:
-    PresenceScan(const PresenceEvents& events, const PresenceAsked& asked)
-        : events_(events), asked_(asked), last_(events.n_labels, ABSENT), hits_(events.n_labels) {
-        for (auto k : asked.lookbacks)
-            if (k < FAR) reaches_.push_back(k);
-        std::sort(reaches_.begin(), reaches_.end());
-        reaches_.erase(std::unique(reaches_.begin(), reaches_.end()), reaches_.end());
-        reaches_.push_back(FAR);
-        bits_.resize(reaches_.size() * events.n_labels);
+    PresenceScan(const PresenceEvents& events, const PresenceAsked& asked, const Reaches& reaches)
+        : events_(events), asked_(asked), reaches_(reaches), last_(events.n_labels, ABSENT), hits_(events.n_labels),
+          bits_(asked.n_reaches * events.n_labels), leaving_(asked.n_reaches), past_leaving_(asked.n_reaches) {
         for (std::int64_t t = 0; t < asked.n_targets(); ++t) {
             const std::int64_t width = asked.starts[t + 1] - asked.starts[t];
             tables.emplace_back(width, asked.ends.size + 1, asked.n_outcomes(t));
             runs_.push_back({0, 0});
             for (std::int64_t u = 0; u < width; ++u) {
                 const std::int64_t at = asked.starts[t] + u;
-                bits(asked.influencers[at], reach_of(asked.lookbacks[at])).push_back({t, std::uint64_t{1} << (width - 1 - u)});
+                bits(asked.influencers[at], asked.reach_of[at]).push_back({t, std::uint64_t{1} << (width - 1 - u)});
             }
             for (std::int64_t x = 0; x + 1 < asked.n_outcomes(t); ++x)
                 hits_[asked.labels[asked.labels_starts[t] + x]].push_back({t, x});
@@ -117,45 +134,37 @@ class PresenceScan {
     std::vector<PresenceTable> tables;
 
   private:
-    static constexpr Position FAR = Position{1} << 62;
-    static constexpr Position ABSENT = -(FAR + (FAR >> 1));  // out of reach of every look-back
+    static constexpr Position ABSENT = -(std::int64_t{3} << 61);  // no position
 
     struct Bit { std::int64_t target; std::uint64_t mask; };
     struct Hit { std::int64_t target, outcome; };
     struct Run { std::uint64_t pattern; Position begin; };
 
-    std::size_t reach_of(Position k) const {
-        return std::lower_bound(reaches_.begin(), reaches_.end(), std::min(k, FAR)) - reaches_.begin();
-    }
-    std::vector<Bit>& bits(std::int32_t z, std::size_t reach) { return bits_[z * reaches_.size() + reach]; }
+    std::vector<Bit>& bits(std::int32_t z, std::size_t reach) { return bits_[z * asked_.n_reaches + reach]; }
 
     void follow(Position start, Position stop) {
-        const bool is_first = sequence_ == 0;
-        const Position before = is_first ? events_.begun : 0;
+        const std::int64_t n_past = sequence_ ? 0 : events_.past_codes.size;
+        const Position before = sequence_ ? 0 : events_.begun;
         std::int64_t past = 0;
-        std::vector<std::int64_t> leaving(reaches_.size(), 0);  // places in the past, one for each look-back
+        Position coming = start;
+        std::fill(past_leaving_.begin(), past_leaving_.end(), 0);
+        std::fill(leaving_.begin(), leaving_.end(), start);
         stratum_ = 0;
         for (auto& run : runs_) run = {0, start};
         for (Position i = start; i < stop; ++i) {
-            const Position place = before + i - start + 1;
+            const Position place = before + reaches_.length(start, i + 1);  // from 1 on
             if (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) {
                 for (std::size_t t = 0; t < runs_.size(); ++t) close(t, i);
                 while (stratum_ < asked_.ends.size && place > asked_.ends[stratum_]) ++stratum_;
             }
-            if (is_first)
-                for (; past < events_.past_codes.size && events_.past_positions[past] + asked_.delay < i; ++past)
-                    enter(events_.past_codes[past], events_.past_positions[past], i);
-            const Position coming = i - asked_.delay - 1;
-            if (coming >= start) enter(events_.codes[coming], coming, i);
-            for (std::size_t r = 0; r + 1 < reaches_.size(); ++r) {
-                const Position gone = i - reaches_[r] - 1;
-                if (gone >= start) {
-                    leave(events_.codes[gone], gone, r, i);
-                } else if (is_first) {
-                    auto& at = leaving[r];
-                    for (; at < events_.past_codes.size && events_.past_positions[at] <= gone; ++at)
-                        leave(events_.past_codes[at], events_.past_positions[at], r, i);
-                }
+            for (; past < n_past && reaches_.begin(events_.past_positions[past]) <= i; ++past)
+                enter(events_.past_codes[past], events_.past_positions[past], i);
+            for (; coming < i && reaches_.begin(coming) <= i; ++coming) enter(events_.codes[coming], coming, i);
+            for (std::size_t r = 0; r < asked_.n_reaches; ++r) {
+                for (auto& at = past_leaving_[r]; at < n_past; ++at)
+                    if (!leaves(events_.past_codes[at], events_.past_positions[at], r, i)) break;
+                for (auto& at = leaving_[r]; at < i; ++at)
+                    if (!leaves(events_.codes[at], at, r, i)) break;
             }
             if (events_.codes[i] < 0) continue;
             for (const auto& hit : hits_[events_.codes[i]]) {
@@ -172,26 +181,31 @@ class PresenceScan {
         return table.at(static_cast<std::uint64_t>(stratum_) << table.width() | runs_[target].pattern);
     }
 
-    // Count the run of a target up to before position `i`.
+    // Count the run of a target up to before row `i`.
     void close(std::size_t target, Position i) {
         auto& run = runs_[target];
-        if (i > run.begin) row(target)[tables[target].residual()] += weight_ * (i - run.begin);
+        const Position n = reaches_.length(run.begin, i);
+        if (n > 0) row(target)[tables[target].residual()] += weight_ * n;
         run.begin = i;
     }
 
-    // Label z, which stands at j, comes into all windows of position `i` that reach as far.
+    // Label z, which stands at j, comes into all windows of row `i` that reach as far.
     void enter(std::int32_t z, Position j, Position i) {
         if (z < 0) return;
         last_[z] = j;
-        for (std::size_t r = 0; r < reaches_.size(); ++r)
-            if (i - j <= reaches_[r])
+        for (std::size_t r = 0; r < asked_.n_reaches; ++r)
+            if (!bits(z, r).empty() && reaches_.end(r, j) >= i)
                 for (const auto& bit : bits(z, r)) change(bit, true, i);
     }
 
-    // What stands at j leaves the windows of one look-back, unless the label came again.
-    void leave(std::int32_t z, Position j, std::size_t reach, Position i) {
+    // What stands at j leaves the windows of one look-back before row `i`, if it does; the label stays if it came
+    // again. Attributes, which never leave, hold up nobody.
+    bool leaves(std::int32_t z, Position j, std::size_t reach, Position i) {
+        if (reaches_.stays(z)) return true;
+        if (reaches_.end(reach, j) >= i) return false;
         if (z >= 0 && last_[z] == j)
             for (const auto& bit : bits(z, reach)) change(bit, false, i);
+        return true;
     }
 
     void change(const Bit& bit, bool is_present, Position i) {
@@ -203,10 +217,12 @@ class PresenceScan {
 
     const PresenceEvents& events_;
     const PresenceAsked& asked_;
+    const Reaches& reaches_;
     std::vector<Position> last_;           // each label's last occurrence that came into windows, of any sequence
-    std::vector<Position> reaches_;        // the different look-backs, the unlimited one last
-    std::vector<std::vector<Bit>> bits_;   // for each label and look-back
     std::vector<std::vector<Hit>> hits_;   // for each label
+    std::vector<std::vector<Bit>> bits_;   // for each label and look-back
+    std::vector<Position> leaving_;        // for each look-back the next row to leave, and that of the past
+    std::vector<std::int64_t> past_leaving_;
     std::vector<Run> runs_;                // the current run of each target
     std::int64_t sequence_ = 0, stratum_ = 0;
     Count weight_ = 1;

@@ -1,9 +1,9 @@
 // At how many positions of a run is each label present in its window, and at which level?
 //
-// Event j of label z is its l-th most recent one in the window of position i exactly for i in
-// [next_{l-1}(j) + d + 1, min(j + k, next_l(j) + d)], where next_l(j) is z's l-th occurrence after j and
-// next_0(j) = j. Binary and ordinal summaries need l = 1 alone; z has been seen at least l times where the l-th
-// most recent is in the window. (Mask "first": [max(j + d + 1, prev(j) + k + 1), j + k].)
+// Event j of label z is its l-th most recent one in the window of row i exactly for i from begin(next_{l-1}(j))
+// to min(end(j), begin(next_l(j)) - 1), where next_l(j) is z's l-th occurrence after j and next_0(j) = j. Binary
+// and ordinal summaries need l = 1 alone; z has been seen at least l times where the l-th most recent is in the
+// window. (Mask "first": from max(begin(j), end(prev(j)) + 1) to end(j).)
 #pragma once
 
 #include "states.hpp"
@@ -27,11 +27,13 @@ struct Stretch {
 };
 
 // Looks back from each stretch by itself: cost in proportion to its length and the look-back.
+template <class Rows>
 class Lookback {
   public:
-    Lookback(const Index& index, const Window& window, const std::vector<std::int32_t>& row_of)
-        : index_(index), window_(window), row_of_(row_of), seen_(index.n_labels, Seen{0, 0}),
-          later_(window.kind == COUNT ? index.n_labels * window.cap : 0), n_later_(later_.empty() ? 0 : index.n_labels) {}
+    Lookback(const Rows& rows, const std::vector<std::int32_t>& row_of)
+        : rows_(rows), index_(rows.index), window_(rows.window), row_of_(row_of), seen_(index_.n_labels, Seen{0, 0}),
+          later_(window_.kind == COUNT ? index_.n_labels * window_.cap : 0),
+          n_later_(later_.empty() ? 0 : index_.n_labels) {}
 
     void add(const Stretch& run, const Cells& cells) {
         ++tag_;
@@ -51,20 +53,26 @@ class Lookback {
     // The events that some position of the run looks back at, most recent first.
     template <class Visit>
     void each_backward(const Stretch& run, Visit visit) {
-        const Position horizon = run.begin - window_.longest, start = index_.offsets[run.sequence];
-        for (Position j = run.end - window_.delay - 2; j >= std::max(start, horizon); --j)
+        const Position first = index_.offsets[run.sequence], start = first + rows_.heads(run.sequence);
+        const Position oldest = rows_.oldest(run.begin, start);
+        for (Position j = rows_.newest(run.end - 1, start); j >= oldest; --j)
             if (index_.codes[j] >= 0) visit(index_.codes[j], j);
+        for (Position j = start - 1; j >= first; --j) visit(index_.codes[j], j);
         if (run.sequence == 0)
-            for (std::int64_t e = index_.past_codes.size - 1; e >= 0 && index_.past_positions[e] >= horizon; --e)
-                if (index_.past_codes[e] >= 0 && index_.past_positions[e] <= run.end - window_.delay - 2)
-                    visit(index_.past_codes[e], index_.past_positions[e]);
+            for (std::int64_t e = index_.past_codes.size - 1; e >= 0; --e) {
+                const std::int32_t z = index_.past_codes[e];
+                const Position j = index_.past_positions[e];
+                if (z >= 0 && rows_.is_attribute(z)) visit(z, j);
+                else if (!rows_.reaches(j, run.begin)) { if (!rows_.has_attributes()) break; }
+                else if (z >= 0 && rows_.begin(j) < run.end) visit(z, j);
+            }
     }
 
     void at_point(const Stretch& run, const Cells& cells) {
         each_backward(run, [&](std::int32_t z, Position j) {
             if (seen_[z].tag == tag_) return;
             seen_[z].tag = tag_;
-            if (row_of_[z] >= 0 && run.begin - j <= window_.lookback[z]) *cells.at(row_of_[z], run.state) += run.weight;
+            if (row_of_[z] >= 0 && rows_.end(z, j) >= run.begin) *cells.at(row_of_[z], run.state) += run.weight;
         });
     }
 
@@ -74,46 +82,49 @@ class Lookback {
         each_backward(run, [&](std::int32_t z, Position j) {
             if (ordinal)
                 while (passed < run.n_stands && run.stands[passed] >= j) ++passed;
-            Position last = std::min(j + window_.lookback[z], run.end - 1);
-            if (seen_[z].tag == tag_) last = std::min(last, seen_[z].position + window_.delay);
+            Position last = std::min(rows_.end(z, j), run.end - 1);
+            if (seen_[z].tag == tag_) last = std::min(last, rows_.begin(seen_[z].position) - 1);
             seen_[z] = {tag_, static_cast<std::int32_t>(j)};
-            const Position n = last - std::max(j + window_.delay + 1, run.begin) + 1;
+            const Position n = rows_.length(std::max(rows_.begin(j), run.begin), last + 1);
             if (n > 0 && row_of_[z] >= 0)
                 cells.at(row_of_[z], run.state)[ordinal ? run.n_stands - passed : 0] += n * run.weight;
         });
     }
 
     void forward(const Stretch& run, const Cells& cells) {
-        const Position horizon = run.begin - window_.longest, start = index_.offsets[run.sequence];
+        const Position start = index_.offsets[run.sequence], head = start + rows_.heads(run.sequence);
         std::int64_t passed = 0;  // influencers that stand before the event
         auto visit = [&](std::int32_t z, Position j) {
             while (passed < run.n_stands && run.stands[passed] < j) ++passed;
-            Position first = std::max(j + window_.delay + 1, run.begin);
-            if (seen_[z].tag == tag_) first = std::max(first, seen_[z].position + window_.lookback[z] + 1);
+            Position first = std::max(rows_.begin(j), run.begin);
+            if (seen_[z].tag == tag_) first = std::max(first, rows_.end(z, seen_[z].position) + 1);
             seen_[z] = {tag_, static_cast<std::int32_t>(j)};
-            const Position n = std::min(j + window_.lookback[z], run.end - 1) - first + 1;
+            const Position n = rows_.length(first, std::min(rows_.end(z, j), run.end - 1) + 1);
             if (n > 0 && row_of_[z] >= 0) cells.at(row_of_[z], run.state)[passed] += n * run.weight;
         };
         if (run.sequence == 0)
             for (std::int64_t e = 0; e < index_.past_codes.size; ++e)
-                if (index_.past_codes[e] >= 0 && index_.past_positions[e] >= horizon)
-                    visit(index_.past_codes[e], index_.past_positions[e]);
-        for (Position j = std::max(start, horizon); j <= run.end - window_.delay - 2; ++j)
+                if (const std::int32_t z = index_.past_codes[e];
+                    z >= 0 && (rows_.is_attribute(z) || rows_.reaches(index_.past_positions[e], run.begin)))
+                    visit(z, index_.past_positions[e]);
+        for (Position j = start; j < head; ++j) visit(index_.codes[j], j);
+        const Position newest = rows_.newest(run.end - 1, head);
+        for (Position j = rows_.oldest(run.begin, head); j <= newest; ++j)
             if (index_.codes[j] >= 0) visit(index_.codes[j], j);
     }
 
     void counting(const Stretch& run, const Cells& cells) {
         each_backward(run, [&](std::int32_t z, Position j) {
             if (seen_[z].tag != tag_) seen_[z].tag = tag_, n_later_[z] = 0;
-            const Position end = std::min(j + window_.lookback[z], run.end - 1);
+            const Position end = std::min(rows_.end(z, j), run.end - 1);
             auto later = [&](std::int64_t l) {  // z's l-th occurrence after j
                 return later_[z * window_.cap + (n_later_[z] - l) % window_.cap];
             };
             Position first = j;  // next_{l-1}(j)
             for (std::int64_t l = 1; l <= window_.cap && row_of_[z] >= 0; ++l) {
                 const bool more = l <= n_later_[z];
-                const Position last = more ? std::min<Position>(end, later(l) + window_.delay) : end;
-                const Position n = last - std::max(first + window_.delay + 1, run.begin) + 1;
+                const Position last = more ? std::min<Position>(end, rows_.begin(later(l)) - 1) : end;
+                const Position n = rows_.length(std::max(rows_.begin(first), run.begin), last + 1);
                 if (n > 0) {
                     Count* cell = cells.at(row_of_[z], run.state);
                     cell[l - 1] += n * run.weight;
@@ -127,6 +138,7 @@ class Lookback {
         });
     }
 
+    const Rows& rows_;
     const Index& index_;
     const Window& window_;
     const std::vector<std::int32_t>& row_of_;
@@ -139,17 +151,18 @@ class Lookback {
 // Goes through the events once and keeps the labels in order of recency: cost in proportion to the events, and
 // for each stretch to its length and the labels present, whatever the look-back. Stretches must come in order.
 // For binary and ordinal "last" summaries, and for the others where no look-back has a limit.
+template <class Rows>
 class Sweep {
   public:
-    Sweep(const Index& index, const Window& window, const std::vector<std::int32_t>& row_of)
-        : index_(index), window_(window), row_of_(row_of), labels_(index.n_labels + 1) {
+    Sweep(const Rows& rows, const std::vector<std::int32_t>& row_of)
+        : rows_(rows), index_(rows.index), window_(rows.window), row_of_(row_of), labels_(index_.n_labels + 1) {
         clear();
     }
 
     static bool serves(const Index& index, const Window& window) {
         if (window.kind == BINARY || window.kind == ORDINAL_LAST) return true;
         const auto shortest = std::min_element(window.lookback.begin(), window.lookback.end());
-        return index.n_labels == 0 || *shortest >= Position{1} << 40;
+        return index.n_labels == 0 || *shortest >= Position{1} << 62;
     }
 
     void add(const Stretch& run, const Cells& cells) {
@@ -157,7 +170,10 @@ class Sweep {
         std::int64_t passed = 0, level = 1;
         for (auto z = labels_[end()].next; z != end(); z = labels_[z].next) {
             const Label& label = labels_[z];
-            if (label.position < run.begin - window_.longest) break;  // never so for mask "first"
+            if (!rows_.reaches(label.position, run.begin) && !rows_.is_attribute(z)) {  // never so for mask "first"
+                if (!rows_.has_attributes()) break;
+                continue;
+            }
             if (window_.ordinal()) {
                 const bool last = window_.kind == ORDINAL_LAST;
                 while (passed < run.n_stands &&
@@ -172,7 +188,7 @@ class Sweep {
         // Events that come into view within the run end what the label's earlier one had begun.
         std::int32_t z;
         Position j;
-        while (next_event(run.end - window_.delay - 2, z, j)) {
+        while (next_event(run.end - 1, z, j)) {
             const Label before = labels_[z];
             push(z, j);
             const Label& after = labels_[z];
@@ -184,7 +200,7 @@ class Sweep {
                 new_level = run.n_stands + 1;
                 for (std::int64_t u = 0; u < run.n_stands; ++u) old_level += run.stands[u] < before.position;
             }
-            const Position view = j + window_.delay + 1;
+            const Position view = rows_.begin(j);
             if (before.listed) put(run, cells, z, before.position, view, old_level, -1);
             put(run, cells, z, after.position, view, new_level, 1);
         }
@@ -201,7 +217,7 @@ class Sweep {
 
     void put(const Stretch& run, const Cells& cells, std::int32_t z, Position j, Position from, std::int64_t level,
              Count sign) {
-        const Position n = std::min(j + window_.lookback[z], run.end - 1) - from + 1;
+        const Position n = rows_.length(from, std::min(rows_.end(z, j), run.end - 1) + 1);
         if (n > 0 && row_of_[z] >= 0) cells.at(row_of_[z], run.state)[level - 1] += sign * n * run.weight;
     }
 
@@ -237,20 +253,21 @@ class Sweep {
         }
         std::int32_t z;
         Position j;
-        while (next_event(position - window_.delay - 1, z, j)) push(z, j);
+        while (next_event(position, z, j)) push(z, j);
     }
 
-    // The next event of a known label, up to position `last`.
-    bool next_event(Position last, std::int32_t& z, Position& j) {
-        for (; past_ < index_.past_codes.size && index_.past_positions[past_] <= last; ++past_)
+    // The next event of a known label that the window of row i can hold.
+    bool next_event(Position i, std::int32_t& z, Position& j) {
+        for (; past_ < index_.past_codes.size && rows_.begin(index_.past_positions[past_]) <= i; ++past_)
             if (index_.past_codes[past_] >= 0)
                 return z = index_.past_codes[past_], j = index_.past_positions[past_], ++past_, true;
         if (past_ < index_.past_codes.size) return false;
-        for (; cursor_ <= last; ++cursor_)
+        for (; cursor_ < i && rows_.begin(cursor_) <= i; ++cursor_)
             if (index_.codes[cursor_] >= 0) return z = index_.codes[cursor_], j = cursor_, ++cursor_, true;
         return false;
     }
 
+    const Rows& rows_;
     const Index& index_;
     const Window& window_;
     const std::vector<std::int32_t>& row_of_;

@@ -80,11 +80,14 @@ class StateIds {
 };
 
 // Follow the influencers' occurrences. Influencer u's occurrences in the window of position i are those from
-// `leaving` to `entering` in its list; they change only at j + d + 1 and j + k + 1 for an occurrence j.
-inline States follow_states(const Index& index, Span<std::int32_t> influencers, const Window& window) {
+// `leaving` to `entering` in its list; they change only where one of them comes into the window or leaves it.
+template <class Rows>
+States follow_states(const Rows& rows, Span<std::int32_t> influencers) {
+    const Index& index = rows.index;
+    const Window& window = rows.window;
     struct Follower {
         std::int64_t leaving, entering, stop, end;  // stop: end of this sequence's occurrences; end: of all
-        Position lookback;
+        std::int32_t label;
     };
     States states;
     states.width = influencers.size;
@@ -92,8 +95,7 @@ inline States follow_states(const Index& index, Span<std::int32_t> influencers, 
     StateIds ids(states.width, window.levels(states.width - 1), states);
     std::vector<Follower> followers;
     for (auto z : influencers)
-        followers.push_back({index.starts[z], index.starts[z], index.starts[z], index.starts[z + 1],
-                             window.lookback[z]});
+        followers.push_back({index.starts[z], index.starts[z], index.starts[z], index.starts[z + 1], z});
     std::vector<std::int32_t> key(states.width), stands(states.width);
     const auto& at = index.order;
 
@@ -114,11 +116,11 @@ inline States follow_states(const Index& index, Span<std::int32_t> influencers, 
             bool present = false;
             for (std::int64_t u = 0; u < states.width; ++u) {
                 auto& f = followers[u];
-                while (f.entering < f.stop && at[f.entering] + window.delay + 1 <= i) ++f.entering;
-                while (f.leaving < f.entering && at[f.leaving] + f.lookback + 1 <= i) ++f.leaving;
-                if (f.entering < f.stop) next = std::min(next, at[f.entering] + window.delay + 1);
+                while (f.entering < f.stop && rows.begin(at[f.entering]) <= i) ++f.entering;
+                while (f.leaving < f.entering && rows.end(f.label, at[f.leaving]) < i) ++f.leaving;
+                if (f.entering < f.stop) next = std::min(next, rows.begin(at[f.entering]));
                 const std::int64_t n = f.entering - f.leaving;
-                if (n) next = std::min(next, at[f.leaving] + f.lookback + 1);
+                if (n) next = std::min(next, rows.end(f.label, at[f.leaving]) + 1);
                 present |= n > 0;
                 key[u] = static_cast<std::int32_t>(window.kind == COUNT ? std::min(n, window.cap) : n > 0);
                 if (window.ordinal())

@@ -25,25 +25,57 @@ struct Recency {
     bool order;
 };
 
+// What distances are measured by: rows themselves, ...
+struct PlainClock {
+    Position lag(Position i, Position j, std::int64_t) const { return i - j; }
+    Position tick(Position i) const { return i; }
+    Position next(Position i, Position) const { return i + 1; }
+    bool begins(Position) const { return true; }
+    bool is_attribute(std::int64_t) const { return false; }
+};
+
+// ... or positions that rows share, or time. Attributes are at hand everywhere.
+struct PlacedClock {
+    const std::int64_t* clock;        // of each row, 0 being the first after the past
+    const std::int64_t* ticks;        // the position of each row
+    const std::int32_t* before;       // positions that begin before each row
+    const bool* attributes;           // one per label
+
+    Position lag(Position i, Position j, std::int64_t z) const { return attributes[z] ? 0 : clock[i] - clock[j]; }
+    Position tick(Position i) const { return ticks[i]; }
+    // The row after the last of the position of row i.
+    Position next(Position i, Position stop) const {
+        for (++i; i < stop && before[i + 1] == before[i]; ++i) {}
+        return i;
+    }
+    bool begins(Position i) const { return before[i + 1] > before[i]; }
+    bool is_attribute(std::int64_t z) const { return attributes[z]; }
+};
+
 // The past of one sequence while it is walked through.
+template <class Clock>
 class Walk {
   public:
-    Walk(const Index& index, std::int64_t depth) : index_(index), depth_(depth), last_(index.n_labels * depth) {}
+    Walk(const Index& index, const Clock& clock, std::int64_t depth)
+        : index_(index), clock_(clock), depth_(depth), last_(index.n_labels * depth) {}
 
-    // Calls visit(sequence, position) where each event stands, before it becomes part of the past.
+    // Calls visit(sequence, row) where each event stands, before its position becomes part of the past.
     template <class Visit>
     void run(Visit visit) {
         std::fill(last_.begin(), last_.end(), -NEVER);
         if (index_.n_sequences() > 0) {
             for (std::int64_t e = 0; e < index_.past_codes.size; ++e) see(index_.past_codes[e], index_.past_positions[e]);
-            if (index_.past_positions.size) begin_ = index_.past_positions[0];
+            if (index_.past_positions.size) begin_ = clock_.tick(index_.past_positions[0]);
         }
         for (std::int64_t s = 0; s < index_.n_sequences(); ++s) {
             const Position end = index_.offsets[s + 1];
-            if (s > 0) begin_ = index_.offsets[s];
-            for (Position i = index_.offsets[s]; i < end; ++i) {
-                visit(s, i);
-                see(index_.codes[i], i);
+            if (s > 0 && index_.offsets[s] < end) begin_ = clock_.tick(index_.offsets[s]);
+            for (Position i = index_.offsets[s]; i < end;) {
+                const bool head = index_.codes[i] >= 0 && clock_.is_attribute(index_.codes[i]);
+                const Position next = head ? i + 1 : clock_.next(i, end);
+                for (Position j = i; j < next; ++j) visit(s, j);
+                for (Position j = i; j < next; ++j) see(index_.codes[j], j);
+                i = next;
             }
             for (auto z : recent_) std::fill_n(last_.begin() + z * depth_, depth_, -NEVER);
             recent_.clear();
@@ -51,13 +83,16 @@ class Walk {
     }
 
     // How far back the count-th most recent occurrence is.
-    Position lag(Position i, std::int64_t label, std::int64_t count) const { return i - last_[label * depth_ + count - 1]; }
+    Position lag(Position i, std::int64_t label, std::int64_t count) const {
+        const Position last = last_[label * depth_ + count - 1];
+        return last == -NEVER ? NEVER : clock_.lag(i, last, label);
+    }
 
     // The labels that occurred, the most recent first.
     const std::vector<std::int32_t>& recent() const { return recent_; }
 
-    // How many events precede: exact up to what the past remembers, and never too many.
-    Position since_start(Position i) const { return i - begin_; }
+    // How many positions precede: exact up to what the past remembers, and never too many.
+    Position since_start(Position i) const { return clock_.tick(i) - begin_; }
 
     std::int64_t leaf(const TestTree& tree, Position i) const {
         std::int64_t at = 0;
@@ -66,7 +101,7 @@ class Walk {
             bool yes = false;
             switch (node.kind) {
                 case TestTree::OCCURS: yes = lag(i, node.label, node.count) <= node.within; break;
-                case TestTree::MORE_RECENT: yes = lag(i, node.label, 1) < lag(i, node.other, 1); break;
+                case TestTree::MORE_RECENT: yes = last_[node.label * depth_] > last_[node.other * depth_]; break;
                 case TestTree::START: yes = since_start(i) < node.within; break;
                 default: return at;
             }
@@ -86,6 +121,7 @@ class Walk {
     }
 
     const Index& index_;
+    const Clock& clock_;
     std::int64_t depth_;
     std::vector<Position> last_;  // of each label, the most recent first
     std::vector<std::int32_t> recent_;
@@ -100,7 +136,8 @@ struct TestTables {
     Count* pairs;   // [open, label, less recent label, x]
 };
 
-inline void count_tests(const Index& index, const Weights& weights, const TestTree& tree, Span<std::int64_t> slots,
+template <class Clock>
+void count_tests(const Index& index, const Clock& clock, const Weights& weights, const TestTree& tree, Span<std::int64_t> slots,
                         const Recency& recency, const Outcomes& outcomes, const TestTables& tables) {
     const std::int64_t n_labels = recency.labels.size, deep = recency.depth, bins = recency.lookbacks.size,
                        n_starts = recency.starts.size, n_x = outcomes.n;
@@ -114,14 +151,9 @@ inline void count_tests(const Index& index, const Weights& weights, const TestTr
     for (Position lag = 0; lag < 64; ++lag) bin_of[lag] = search(lag);
     std::vector<std::int32_t> rows;
     rows.reserve(n_labels);
-    Walk walk(index, deep);
-    walk.run([&](std::int64_t sequence, Position i) {
-        const std::int32_t code = index.codes[i];
-        const std::int32_t x = outcomes.of[code < 0 ? outcomes.of.size - 1 : code];
-        const Count weight = weights[sequence];
-        if (x < 0 || weight == 0) return;
-        const std::int64_t slot = slots[walk.leaf(tree, i)];
-        if (slot < 0) return;
+    Walk<Clock> walk(index, clock, deep);
+    const std::int32_t residual = outcomes.residual();
+    auto count = [&](std::int64_t slot, Position i, std::int64_t x, Count weight) {
         tables.counts[slot * n_x + x] += weight;
         const auto start = std::upper_bound(recency.starts.begin(), recency.starts.end(), walk.since_start(i));
         if (start != recency.starts.end())
@@ -145,6 +177,21 @@ inline void count_tests(const Index& index, const Weights& weights, const TestTr
             Count* first = mine + rows[a] * n_labels * n_x;
             for (std::size_t b = a + 1; b < rows.size(); ++b) first[rows[b] * n_x] += weight;
         }
+    };
+    walk.run([&](std::int64_t sequence, Position i) {
+        const std::int32_t code = index.codes[i];
+        const std::int32_t x = outcomes.of[code < 0 ? outcomes.of.size - 1 : code];
+        const Count weight = weights[sequence];
+        if (weight == 0 || (code >= 0 && clock.is_attribute(code))) return;
+        // A row adds to the outcome of its label; the residual one gets one for each position less one for each
+        // such row.
+        const bool is_explicit = x >= 0 && x != residual;
+        const Count rest = residual < 0 ? 0 : clock.begins(i) - is_explicit;
+        if (!is_explicit && !rest) return;
+        const std::int64_t slot = slots[walk.leaf(tree, i)];
+        if (slot < 0) return;
+        if (is_explicit) count(slot, i, x, weight);
+        if (rest) count(slot, i, residual, rest * weight);
     });
 }
 

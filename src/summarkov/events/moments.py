@@ -1,0 +1,164 @@
+"""When events happened: which of them together, and at which times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError
+from summarkov.typing import BoolArray, CodeArray, IntArray
+
+#: Times are less than this, so that no difference of two overflows.
+_FARTHEST = 2**62
+
+
+class TimeUnit(NamedTuple):
+    """What a step of 1 in ``Moments.times`` means: that many nanoseconds, or billionths of one."""
+
+    size: int
+    is_clock: bool  # dates and times of day; else numbers
+
+
+NANOSECONDS, WHOLE_NUMBERS, BILLIONTHS = TimeUnit(1, True), TimeUnit(10**9, False), TimeUnit(1, False)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """When each event happened.
+
+    Events of a sequence that happened together form a *tick*, a set of labels without order.
+
+    Parameters
+    ----------
+    starts : bool[N]
+        Whether an event begins a tick; one that does not happened together with the event before it.
+    times : int64[N], optional
+        The time of each event, which never decreases within a sequence and is one for all events of a tick.
+    unit : TimeUnit
+        What times are measured in.
+    """
+
+    starts: BoolArray
+    times: IntArray | None = None
+    unit: TimeUnit = NANOSECONDS
+
+    def __post_init__(self) -> None:
+        for name in ("starts", "times"):
+            given = getattr(self, name)
+            if given is not None:
+                held = np.ascontiguousarray(given).view()
+                held.flags.writeable = False
+                object.__setattr__(self, name, held)
+
+    @classmethod
+    def made(
+        cls,
+        given: npt.ArrayLike,
+        offsets: IntArray,
+        starts: npt.ArrayLike,
+        times: npt.ArrayLike | None = None,
+        unit: TimeUnit = NANOSECONDS,
+    ) -> tuple[CodeArray, IntArray, Moments | None]:
+        """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
+
+        No moments are left where each event is a tick of its own and has no time. A tick of no known label
+        (-1) stays if nothing else is in it.
+
+        >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
+        >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()
+        ([0, 2, 1], [0, 3], [True, False, True])
+        """
+        codes: CodeArray = np.asarray(given, np.int32)
+        begins = np.array(starts, bool)
+        begins[offsets[:-1][np.diff(offsets) > 0]] = True
+        when = None if times is None else np.asarray(times, np.int64)
+        if not begins.all():
+            tick = np.cumsum(begins) - 1
+            order = np.lexsort((codes, tick))
+            codes, tick = codes[order], tick[order]
+            again = np.append(False, (codes[1:] == codes[:-1]) & (tick[1:] == tick[:-1]))[: len(codes)]
+            sizes = np.bincount(tick[~again], minlength=1)
+            keep = ~again & ((codes >= 0) | (sizes[tick] == 1))
+            before = np.append(0, np.cumsum(keep))
+            codes, tick, offsets = codes[keep], tick[keep], before[offsets]
+            begins = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
+            when = None if when is None else when[order][keep]
+        plain = when is None and begins.all()
+        return codes, offsets, None if plain else cls(begins, when, unit)
+
+    def check(self, offsets: IntArray) -> None:
+        """Refuse what are no moments of sequences."""
+        n = int(offsets[-1])
+        if self.starts.shape != (n,) or self.starts.dtype != bool:
+            raise DataError("starts must be one truth value per event")
+        if not self.starts[offsets[:-1][np.diff(offsets) > 0]].all():
+            raise DataError("the first event of a sequence begins a tick")
+        if self.times is None:
+            return
+        if self.times.shape != (n,) or self.times.dtype != np.int64:
+            raise DataError("times must be one whole number of 64 bits per event")
+        if n and max(-int(self.times.min()), int(self.times.max())) >= _FARTHEST:
+            raise DataError("times are too far from 0; subtract the first, or use a larger unit")
+        steps = np.diff(self.times)
+        first = np.zeros(n, bool)
+        first[offsets[:-1][np.diff(offsets) > 0]] = True
+        if (steps[~first[1:]] < 0).any():
+            raise DataError("times run backwards within a sequence; sort its events by time")
+        if steps[~self.starts[1:]].any():
+            raise DataError("events of one tick must have one time")
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether any events happened together."""
+        return not self.starts.all()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Moments):
+            return NotImplemented
+        same_times = self.times is None or other.times is None or np.array_equal(self.times, other.times)
+        return (
+            np.array_equal(self.starts, other.starts)
+            and (self.times is None) == (other.times is None)
+            and same_times
+            and (self.times is None or self.unit == other.unit)
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by value, and large
+
+    def __getitem__(self, rows: Any) -> Moments:
+        """Those of some rows: whole sequences."""
+        return replace(self, starts=self.starts[rows], times=None if self.times is None else self.times[rows])
+
+    def kept(self, keep: BoolArray) -> Moments:
+        """Those of the events that are kept; a tick of which none is goes."""
+        tick = np.cumsum(self.starts)[keep]
+        starts = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
+        return replace(self, starts=starts, times=None if self.times is None else self.times[keep])
+
+    def with_ends(self, offsets: IntArray, n: int) -> Moments:
+        """With one more event at the end of the first ``n`` sequences, at the time of the last one."""
+        times, ends = self.times, offsets[1 : n + 1]
+        if times is not None:
+            last = np.where(np.diff(offsets[: n + 1]) > 0, np.append(times, 0)[ends - 1], 0)
+            times = np.insert(times, ends, last)
+        return replace(self, starts=np.insert(self.starts, ends, True), times=times)
+
+
+def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
+    """The moments of several data sets, one after the other; each with its number of events."""
+    if all(moments is None for _, moments in parts):
+        return None
+    known = {moments.unit for _, moments in parts if moments is not None and moments.times is not None}
+    timed = [moments is not None and moments.times is not None for n, moments in parts if n]
+    if len(known) > 1 or (any(timed) and not all(timed)):
+        raise DataError(
+            "some of the data sets have times that others lack, or in another unit; read all alike"
+        )
+    starts = [np.ones(n, bool) if moments is None else moments.starts for n, moments in parts]
+    times = None
+    if known:
+        times = np.concatenate([m.times for n, m in parts if n and m is not None and m.times is not None])
+    return Moments(np.concatenate(starts), times, known.pop() if known else NANOSECONDS)

@@ -1,0 +1,318 @@
+"""Counts where events happen together, at times, in sequences with attributes, equal those of the twin."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_ticks as oracle
+from strategies import examples
+from summarkov import kernels
+from summarkov.kernels import history_tests, numpy_kernels, shuffles
+from summarkov.kernels.places import UNLIMITED, Places
+from summarkov.kernels.replicates import Positions
+
+try:
+    from summarkov.kernels import native_kernels
+except ImportError:
+    native_kernels = None
+
+BOTH = [
+    pytest.param(numpy_kernels, id="numpy"),
+    pytest.param(
+        native_kernels,
+        id="native",
+        marks=pytest.mark.skipif(native_kernels is None, reason="the C++ kernels were not built"),
+    ),
+]
+LABELS, ATTRIBUTES = ("A", "B", "C"), ("young", "zone=1")
+NAMES = tuple(sorted((*LABELS, *ATTRIBUTES)))
+KINDS = {
+    "binary": kernels.BINARY,
+    "last": kernels.ORDINAL_LAST,
+    "first": kernels.ORDINAL_FIRST,
+    "count": kernels.COUNT,
+}
+
+
+@st.composite
+def cases(draw):
+    """A few cases; ticks of no known label, empty cases and equal times included."""
+    made = []
+    for _ in range(draw(st.integers(0, 4))):
+        time, ticks = 0, []
+        for _ in range(draw(st.integers(0, 7))):
+            time += draw(st.sampled_from([0, 1, 1, 2, 5]))
+            ticks.append((time, frozenset(draw(st.sets(st.sampled_from(LABELS), max_size=3)))))
+        made.append((frozenset(draw(st.sets(st.sampled_from(ATTRIBUTES)))), ticks))
+    return made
+
+
+def index_of(made, cut=0):
+    """The same as the kernels have it; the first ``cut`` ticks of the first case are its past."""
+    codes, starts, times, offsets = [], [], [], [0]
+    past_codes, past_positions, past_times = [], [], []
+    for number, (attributes, ticks) in enumerate(made):
+        past = cut if number == 0 else 0
+        for name in sorted(attributes):
+            if past:
+                (
+                    past_codes.append(NAMES.index(name)),
+                    past_positions.append(-past),
+                    past_times.append(-(2**40)),
+                )
+            else:
+                codes.append(NAMES.index(name)), starts.append(False), times.append(-(2**40))
+        for at, (time, labels) in enumerate(ticks):
+            rows = [NAMES.index(label) for label in sorted(labels)] or [-1]
+            for place, code in enumerate(rows):
+                if at < past:
+                    past_codes.append(code), past_positions.append(at - past), past_times.append(time)
+                else:
+                    codes.append(code), starts.append(place == 0), times.append(time)
+        offsets.append(len(codes))
+    attributes = np.array([name in ATTRIBUTES for name in NAMES] + [False])
+    places = Places(
+        np.array(starts, bool), attributes, np.array(times, np.int64), np.array(past_times, np.int64)
+    )
+    return kernels.Index(
+        np.array(codes, np.int32),
+        np.array(offsets, np.int64),
+        len(NAMES),
+        np.array(past_positions, np.int64),
+        np.array(past_codes, np.int32),
+        places,
+    )
+
+
+spans = st.tuples(st.sampled_from([1, 2, 3, 6, None]), st.booleans())
+
+
+@st.composite
+def questions(draw):
+    """Cases, how the window is, and how many ticks of the first case are cut off as its past."""
+    made, kind = draw(cases()), draw(st.sampled_from(sorted(KINDS)))
+    if kind in ("last", "first"):
+        lookbacks = dict.fromkeys(NAMES, draw(spans))
+    else:
+        lookbacks = {name: draw(spans) for name in NAMES}
+    delay = draw(st.sampled_from([(0, False), (0, False), (1, False), (0, True), (2, True)]))
+    cut = draw(st.integers(0, len(made[0][1]))) if made else 0
+    return made, kind, lookbacks, delay, cut
+
+
+def window_of(kind, lookbacks, delay):
+    sizes = [UNLIMITED if lookbacks[name][0] is None else lookbacks[name][0] for name in NAMES]
+    in_time = np.array([lookbacks[name][1] for name in NAMES])
+    return kernels.Window(
+        KINDS[kind], np.array(sizes, np.int64), delay[0], 2 if kind == "count" else 1, in_time, delay[1]
+    )
+
+
+def outcomes(target):
+    found = np.full(len(NAMES) + 1, len(target), np.int32)
+    found[[NAMES.index(label) for label in target]] = range(len(target))
+    return found
+
+
+def naive(made, cut, weights, target, state_of):
+    """What the twin counts, without what it counts in the past."""
+    whole = oracle.counts(made, weights, target, state_of)
+    if cut:
+        attributes, ticks = made[0]
+        for key, row in oracle.counts([(attributes, ticks[:cut])], weights[:1], target, state_of).items():
+            whole[key] = [a - b for a, b in zip(whole[key], row, strict=True)]
+    return {key: row for key, row in whole.items() if any(row)}
+
+
+def rows(keys, counts):
+    return {tuple(key): row for key, row in zip(keys.tolist(), counts.tolist(), strict=True) if any(row)}
+
+
+@pytest.mark.parametrize("kernel", BOTH)
+@examples(120)
+@given(
+    questions(),
+    st.sets(st.sampled_from(NAMES), max_size=3),
+    st.sets(st.sampled_from(LABELS), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_states_and_candidates(kernel, question, influencers, target, weighed):
+    made, kind, lookbacks, delay, cut = question
+    influencers, target = sorted(influencers), sorted(target)
+    weights = [number % 3 for number in range(1, len(made) + 1)] if weighed else [1] * len(made)
+    index, window = index_of(made, cut), window_of(kind, lookbacks, delay)
+    candidates = [z for z in NAMES if z not in influencers]
+    keys, counts, present = kernel.count_candidates(
+        index,
+        np.array(weights, np.int64) if weighed else None,
+        np.array([NAMES.index(z) for z in influencers], np.int32),
+        np.array([NAMES.index(z) for z in candidates], np.int32),
+        outcomes(target),
+        len(target) + 1,
+        window,
+    )
+
+    def state_of(chosen):
+        return lambda case, position: oracle.state(case, position, chosen, lookbacks, delay, kind)
+
+    def expected(chosen):
+        return naive(made, cut, weights, target, state_of(chosen))
+
+    assert rows(keys, counts) == expected(influencers)
+    ids, own_keys = kernel.window_states(
+        index, np.array([NAMES.index(z) for z in influencers], np.int32), window
+    )
+    assert own_keys.tolist() == keys.tolist()
+    every = [
+        (case, at) for number, case in enumerate(made) for at in range(cut * (number == 0), len(case[1]))
+    ]
+    assert [tuple(keys[i].tolist()) for i in ids[index.begins]] == [
+        state_of(influencers)(*each) for each in every
+    ]
+    for number, z in enumerate(candidates):
+        joined = sorted([*influencers, z])
+        at = joined.index(z)
+        found = {}
+        for key, level in itertools.product(range(len(keys)), range(present.shape[2])):
+            row = present[number, key, level].tolist()
+            if any(row):
+                own = list(keys[key].tolist())
+                if kind in ("last", "first"):
+                    own = [place + (place > level) for place in own]
+                own.insert(at, level + 1)
+                found[tuple(own)] = row
+        assert found == {key: row for key, row in expected(joined).items() if key[at]}
+
+
+@examples(80)
+@given(questions(), st.sets(st.sampled_from(NAMES), max_size=3), st.sets(st.sampled_from(LABELS), min_size=1))
+def test_under_many_weights(question, influencers, target):
+    made, kind, lookbacks, delay, cut = question
+    chosen, target = np.array(sorted(NAMES.index(z) for z in influencers), np.int32), sorted(target)
+    index, window = index_of(made, cut), window_of(kind, lookbacks, delay)
+    rest = np.array([z for z in range(len(NAMES)) if z not in chosen], np.int32)
+    unit = np.repeat(np.arange(len(made)), np.diff(index.offsets))
+    weights = np.array([[1, number % 2] for number in range(len(made))], np.int64).reshape(-1, 2)
+    found = Positions.of(index, window, unit, weights).count(
+        chosen, rest, outcomes(target), len(target) + 1, None
+    )
+    for b in range(2):
+        keys, counts, present = numpy_kernels.count_candidates(
+            index, weights[:, b].copy(), chosen, rest, outcomes(target), len(target) + 1, window
+        )
+        assert rows(found[0], found[1][..., b]) == rows(keys, counts)
+        seen = counts.any(axis=1)
+        where = [i for i, key in enumerate(found[0].tolist()) if key in keys[seen].tolist()]
+        assert np.array_equal(found[2][:, where][..., b], present[:, seen])
+
+
+@pytest.mark.parametrize("kernel", BOTH)
+@examples(80)
+@given(questions(), st.integers(1, 4))
+def test_presence_and_what_followed(kernel, question, stratum):
+    made, _, lookbacks, delay, cut = question
+    index = index_of(made, cut)
+    chosen = [NAMES.index(z) for z in ("A", "C", "young")]
+    windows = [lookbacks[NAMES[z]] for z in chosen]
+    sizes = [UNLIMITED if size is None else size for size, _ in windows]
+    asked = kernels.PresenceAsked(
+        np.array(chosen, np.int32),
+        np.array(sizes, np.int64),
+        np.array([0, 3]),
+        np.array([NAMES.index("B")], np.int32),
+        np.array([0, 1]),
+        np.array([stratum]),
+        delay[0],
+        np.array([in_time for _, in_time in windows]),
+        delay[1],
+    )
+    of_presence = shuffles if kernel is numpy_kernels else kernel
+    ((keys, counts),) = of_presence.count_presence(index, cut, None, asked)
+
+    def state_of(case, position):
+        levels = oracle.state(case, position, [NAMES[z] for z in chosen], lookbacks, delay, "binary")
+        return (*levels, int(position >= stratum))
+
+    assert rows(keys, counts) == naive(made, cut, [1] * len(made), ["B"], state_of)
+    pairs = [
+        (z, NAMES.index("B"), delay[0], size, delay[1], in_time)
+        for z, size, (_, in_time) in zip(chosen, sizes, windows, strict=True)
+    ]
+    found, ends = kernel.count_followed(index, None, np.array(pairs, np.int64))
+    for z, row, end in zip(chosen, found.tolist(), ends.tolist(), strict=True):
+        there = [
+            [
+                {
+                    at
+                    for at in range(cut * (number == 0), len(case[1]))
+                    if oracle.occurrences(case, at, NAMES[z], lookbacks[NAMES[z]], delay)
+                }
+                for number, case in enumerate(made)
+            ]
+        ][0]
+        hit = [any("B" in case[1][at][1] for at in some) for case, some in zip(made, there, strict=True)]
+        assert row == [sum(map(bool, there)), sum(hit)]
+        if made:
+            assert end == [[bool(there[0]), bool(there[-1])], [hit[0], hit[-1]]]
+
+
+@pytest.mark.parametrize("kernel", BOTH)
+@examples(80)
+@given(cases(), st.booleans(), st.data())
+def test_recency(kernel, made, in_time, draw):
+    cut = draw.draw(st.integers(0, len(made[0][1]))) if made else 0
+    index = index_of(made, cut)
+    tests = history_tests if kernel is numpy_kernels else kernel
+    a, c, young = (NAMES.index(z) for z in ("A", "C", "young"))
+    tree = np.array(
+        [
+            [kernels.OCCURS, a, 0, 2, 3, 1, 2],
+            [kernels.MORE_RECENT, c, a, 1, 0, 3, 4],
+            [kernels.START, 0, 0, 1, 2, 5, 6],
+            *([kernels.LEAF, 0, 0, 0, 0, 0, 0] for _ in range(4)),
+        ],
+        np.int64,
+    )
+
+    def leaf(case, at):
+        def lag(position):
+            return case[1][at][0] - case[1][position][0] if in_time else at - position
+
+        of_a = [j for j in range(at) if "A" in case[1][j][1]]
+        of_c = [j for j in range(at) if "C" in case[1][j][1]]
+        if len(of_a) >= 2 and lag(of_a[-2]) <= 3:
+            return 3 if of_c and of_c[-1] >= of_a[-1] else 4
+        return 5 if at < 2 else 6
+
+    every = [
+        (case, at) for number, case in enumerate(made) for at in range(cut * (number == 0), len(case[1]))
+    ]
+    assert tests.tree_leaves(index, tree, in_time)[index.begins].tolist() == [leaf(*each) for each in every]
+    recency = kernels.Recency(
+        np.array([a, c, young], np.int32), np.array([1, 3, UNLIMITED]), 2, np.array([1, 3]), True, in_time
+    )
+    slots = np.array([-1, -1, -1, 0, 1, 2, 3])
+    counts, lags, starts, pairs = tests.count_tests(index, None, tree, slots, recency, outcomes(["B"]), 2)
+    twin = [np.zeros(shape, np.int64) for shape in recency.shapes(4, 2)]
+    for case, at in every:
+        slot, x = leaf(case, at) - 3, 0 if "B" in case[1][at][1] else 1
+        twin[0][slot, x] += 1
+        if at < 3:
+            twin[2][slot, 0 if at < 1 else 1, x] += 1
+        last = []
+        for number, name in enumerate(("A", "C", "young")):
+            there = [j for j in range(at) if name in case[1][j][1]]
+            ago = [case[1][at][0] - case[1][j][0] if in_time else at - j for j in reversed(there)]
+            if name in case[0]:
+                there, ago = [-1], [0]
+            for c_th, lag in enumerate(ago[:2]):
+                twin[1][slot, number, c_th, 0 if lag <= 1 else 1 if lag <= 3 else 2, x] += 1
+            last.append((there[-1], number) if there else None)
+        for z, y in itertools.permutations(range(3), 2):
+            if last[z] and last[y] and last[z] > last[y]:
+                twin[3][slot, z, y, x] += 1
+    for found, expected in zip((counts, lags, starts, pairs), twin, strict=True):
+        assert found.tolist() == expected.tolist()
