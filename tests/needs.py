@@ -55,7 +55,18 @@ NEEDS = {
 LIBRARIES = {
     name: _installed(name)
     for name in (
-        *("duckdb", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sentencex", "sklearn"),
+        *(
+            "duckdb",
+            "flask_cors",
+            "matplotlib",
+            "moto",
+            "pandas",
+            "playwright",
+            "polars",
+            "pyspark",
+            "sentencex",
+            "sklearn",
+        ),
         *("sphinx", "statsmodels"),
     )
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import warnings
@@ -18,9 +17,10 @@ from summarkov.events.block import Block, with_keys
 from summarkov.events.keys import distinct_keys
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io import read_events
+from summarkov.io.addresses import plain_name, size_of
 from summarkov.io.columns import Columns
-from summarkov.io.files import ENDINGS, STREAMED, format_of
-from summarkov.io.finding import find_files, stream_format
+from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
+from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Progress, Task, spill
 from summarkov.io.spill import Spill
 from summarkov.io.table_files import Files
@@ -253,7 +253,7 @@ def is_streamed(
     if engine not in ("auto", "memory", "stream"):
         raise SettingError(f"engine= must be auto, memory or stream, not {engine!r}")
     most = bytes_of(memory)
-    several = os.path.isdir(path) or (not os.path.exists(path) and glob.has_magic(os.fspath(path)))
+    several = are_several(path)
     if engine == "auto":
         return several or _needed(path, format) > most
     if engine == "memory" and several:
@@ -284,12 +284,12 @@ def _needed(path: Path, format: str | None) -> int:
 
             from summarkov.io.parquet_files import bytes_in_memory
 
-            with open(path, "rb") as file:
+            with open_file(os.fsdecode(path)) as file:
                 metadata = parquet.read_metadata(file)
             return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
         if kind not in (*STREAMED, "tsv"):
             return 0  # it cannot be streamed
-        packed = os.fspath(path).lower().endswith(ENDINGS)
-        return os.path.getsize(path) * _TEXT_BYTE * (_PACKED if packed else 1)
+        packed = plain_name(path).lower().endswith(ENDINGS)
+        return size_of(path) * _TEXT_BYTE * (_PACKED if packed else 1)
     except Exception:
         return 0

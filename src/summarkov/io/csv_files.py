@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.io.addresses import arrow_file
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.files import decode, open_text
 from summarkov.io.grouping import Gap
@@ -165,7 +165,7 @@ def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Tab
 
     def read(*, threads: bool) -> pa.Table:
         options = arrow_csv.ReadOptions(use_threads=threads, block_size=BLOCK, skip_rows=header.skipped)
-        with pa.OSFile(os.fsencode(path)) if as_it_is else open_text(path) as source:
+        with arrow_file(path) if as_it_is else open_text(path) as source:
             return arrow_csv.read_csv(
                 source,
                 read_options=options,

@@ -10,6 +10,7 @@ from io import BufferedReader
 from typing import Any
 
 from summarkov.errors import DataError, SettingError, TooLargeError, nearest
+from summarkov.io.addresses import is_address, local_name, open_address, plain_name, size_of
 
 #: The formats, and the endings of file names by which they are guessed.
 FORMATS = {
@@ -38,7 +39,7 @@ def format_of(path: str, asked: str | None) -> str:
                 f"unknown format {asked!r}; use one of {choices}{nearest(str(asked), FORMATS)}"
             )
         return asked
-    name = path.lower()
+    name = plain_name(path).lower()
     for ending in ENDINGS:
         name = name.removesuffix(ending)
     suffix = os.path.splitext(name)[1]
@@ -51,13 +52,14 @@ def format_of(path: str, asked: str | None) -> str:
 def open_file(path: str, expected: str = "events") -> BufferedReader:
     """Open a file for reading, or say in one sentence why that is not possible."""
     try:
-        file = open(path, "rb")  # noqa: SIM115  # the caller closes it
+        name = local_name(path)
+        file = open_address(name) if is_address(name) else open(name, "rb")  # noqa: SIM115  # the caller closes it
     except FileNotFoundError:
         raise DataError(f"there is no file {path}; check the path") from None
     except IsADirectoryError:
         raise DataError(f"{path} is a folder; name a file in it") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be opened: {error.strerror}") from error
+        raise DataError(f"{path} cannot be opened: {error.strerror or error}") from error
     try:
         anything = file.peek(1)
     except OSError as error:
@@ -149,7 +151,7 @@ class _Unpacked(io.RawIOBase):
 
         self._file, self._path, self._codec = file, path, codec
         self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
-        size = os.fstat(file.fileno()).st_size
+        size = size_of(path)
         self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
 
     def readable(self) -> bool:

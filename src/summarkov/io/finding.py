@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from summarkov.errors import DataError, SettingError
+from summarkov.io.addresses import files_at, is_address, local_name, plain_name
 from summarkov.io.files import FORMATS, STREAMED, endings_of, format_of, open_file
 
 Path = str | os.PathLike[str]
@@ -35,6 +36,14 @@ class Found:
         return f"files that are there by several names, by links, are read once; left out: {shown}"
 
 
+def are_several(path: Path) -> bool:
+    """Whether a path means a folder or a pattern, and not one file."""
+    name = local_name(path)
+    if is_address(name):
+        return files_at(name) is not None
+    return os.path.isdir(name) or (not os.path.exists(name) and glob.has_magic(name))
+
+
 def find_files(path: Path | Sequence[Path], format: str) -> Found:
     """The files that are meant: one file, those of a folder and its subfolders or of a pattern, or several.
 
@@ -45,8 +54,15 @@ def find_files(path: Path | Sequence[Path], format: str) -> Found:
     if not isinstance(path, str | os.PathLike):
         each = [find_files(one, format) for one in path]
         return _each_once([name for found in each for name in found.paths], ordered=False)
-    name = os.fsdecode(path)
+    name = local_name(path)
     endings = endings_of("csv", "tsv") if format == "csv" else endings_of(format)
+    if is_address(name):
+        listed = files_at(name)
+        shown = [] if listed is None else _shown_at(listed, name)
+        names = [each for each in shown if plain_name(each).lower().endswith(endings)]
+        if listed is not None and not names:
+            raise DataError(f"there are no {format} files at {name}; check the address")
+        return Found(names or [name], [])
     named = " or ".join(FORMATS["csv"] + FORMATS["tsv"] if format == "csv" else FORMATS[format])
     if os.path.isdir(name):
         found, again = _files_in(name)
@@ -70,9 +86,11 @@ def stream_format(path: Path | Sequence[Path], asked: str | None) -> str:
         if len(kinds) != 1:
             raise DataError(f"these files are of several formats, {' and '.join(kinds)}; name those of one")
         return kinds[0]
-    name = os.fsdecode(path)
-    if asked is None and os.path.isdir(name):
-        files = [part.lower() for part in _files_in(name)[0]]
+    name = local_name(path)
+    listed = files_at(name) if is_address(name) else None
+    if asked is None and (listed is not None or os.path.isdir(name)):
+        found_here = _files_in(name)[0] if listed is None else _shown_at(listed, name)
+        files = [plain_name(part).lower() for part in found_here]
         endings = {kind: endings_of("csv", "tsv") if kind == "csv" else endings_of(kind) for kind in STREAMED}
         found = [kind for kind in STREAMED if any(part.endswith(endings[kind]) for part in files)]
         if not found:
@@ -88,17 +106,36 @@ def stream_format(path: Path | Sequence[Path], asked: str | None) -> str:
     return kind
 
 
+def _shown_at(addresses: Sequence[str], start: str) -> list[str]:
+    """The files of a folder somewhere else, without hidden ones; those of a table are refused."""
+    inside = plain_name(start).rstrip("/").count("/") + 1
+    shown = []
+    for address in addresses:
+        folders = plain_name(address).split("/")
+        for depth, name in enumerate(folders[inside:-1], start=inside):
+            if name == "_delta_log" or (name == "metadata" and folders[-1].endswith(".metadata.json")):
+                raise _is_table("/".join(folders[:depth]), name)
+        if not any(name.startswith(("_", ".")) for name in folders[inside:]):
+            shown.append(address)
+    return shown
+
+
+def _is_table(folder: str, name: str) -> DataError:
+    table, files = _TABLES[name]
+    return DataError(
+        f"{folder} is {table}, and not all files in it are of its last version: read it with Spark "
+        f"(scan_spark), or give scan_events a list of the files that are ({files})"
+    )
+
+
 def _refuse_tables(folder: str, inside: Sequence[str]) -> None:
     """Refuse to read the files of a table that says itself which of them it consists of."""
-    for name, (table, files) in _TABLES.items():
+    for name in _TABLES:
         if name not in inside:
             continue
         if name == "metadata" and not glob.glob(os.path.join(glob.escape(folder), name, "*.metadata.json")):
             continue  # somebody's folder of that name
-        raise DataError(
-            f"{folder} is {table}, and not all files in it are of its last version: read it with Spark "
-            f"(scan_spark), or give scan_events a list of the files that are ({files})"
-        )
+        raise _is_table(folder, name)
 
 
 def _files_in(folder: str) -> tuple[list[str], list[str]]:
@@ -107,7 +144,7 @@ def _files_in(folder: str) -> tuple[list[str], list[str]]:
     Links to folders come last, so that what is there by its own name is found by that.
     """
     files, again = list[str](), list[str]()
-    entered, links = set[tuple[int, int]](), [folder]
+    entered, links = set[tuple[int | str, int]](), [folder]
     for link in links:  # which grows
         if _identity(link) in entered:
             again.append(link)
@@ -124,7 +161,7 @@ def _files_in(folder: str) -> tuple[list[str], list[str]]:
 
 def _each_once(paths: Sequence[str], again: Iterable[str] = (), *, ordered: bool = True) -> Found:
     """Files by their own names where they have one here, else by the first link; sorted, if ``ordered``."""
-    first: dict[tuple[int, int], str] = {}
+    first: dict[tuple[int | str, int], str] = {}
     repeated = list(again)
     for path in sorted(paths, key=lambda path: (os.path.realpath(path) != os.path.abspath(path), path)):
         if first.setdefault(_identity(path), path) != path:
@@ -135,7 +172,10 @@ def _each_once(paths: Sequence[str], again: Iterable[str] = (), *, ordered: bool
     )
 
 
-def _identity(path: str) -> tuple[int, int]:
+def _identity(path: str) -> tuple[int | str, int]:
+    """What tells a file from all others, whatever it is called."""
+    if is_address(path):
+        return path, 0
     found = os.stat(path)
     return found.st_dev, found.st_ino
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
+from summarkov.io.addresses import arrow_file
 from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
 from summarkov.io.grouping import Gap
@@ -156,7 +156,7 @@ def _longest(path: str, group: int, text: str) -> int:
     from pyarrow import parquet
 
     with parquet.ParquetFile(
-        pa.OSFile(os.fsencode(path)), read_dictionary=[text], buffer_size=PAGE, pre_buffer=False
+        arrow_file(path), read_dictionary=[text], buffer_size=PAGE, pre_buffer=False
     ) as file:
         batch = next(file.iter_batches(1, row_groups=[group], columns=[text], use_threads=False), None)
     if batch is None:

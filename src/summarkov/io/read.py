@@ -10,6 +10,7 @@ from typing import Any, Literal
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import iterate, vocabulary_of
+from summarkov.io.addresses import local_name
 from summarkov.io.columns import Columns
 from summarkov.io.files import format_of
 from summarkov.io.grouping import Gap
@@ -89,7 +90,7 @@ def read_events(
     vocabulary = None if labels is None else vocabulary_of(labels)
     gap = None if session_gap is None else Gap.of(session_gap)
     if isinstance(source, str | os.PathLike):
-        return _read_file(os.fsdecode(source), asked, vocabulary, gap, format)
+        return _read_file(local_name(source), asked, vocabulary, gap, format)
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.events.keys import any_twice, sequence_keys
+from summarkov.io.addresses import size_of
 from summarkov.io.encoding import Encoded, Vocabulary, encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
@@ -217,7 +217,7 @@ def _lines(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
 
     longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
     for path in task.files.paths:
-        done += os.path.getsize(path)
+        done += size_of(path)
         vocabulary.share = done / task.files.n_bytes
         for labels, name in jsonl_sequences(path, task.files.asked, longest):
             codes.extend(map(vocabulary.code, labels))

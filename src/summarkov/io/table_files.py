@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
+from summarkov.io.addresses import arrow_file, size_of
 from summarkov.io.columns import Columns, choose_columns
 from summarkov.io.csv_files import BLOCK, BLOCKS, SEPARATORS, header_of, reason
 from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
@@ -46,7 +46,7 @@ class Files:
     @property
     def n_bytes(self) -> int:
         """Their size."""
-        return sum(os.path.getsize(path) for path in self.paths)
+        return sum(size_of(path) for path in self.paths)
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -71,7 +71,7 @@ class Files:
 
         before = 0
         for path in self.paths:
-            size = os.path.getsize(path)
+            size = size_of(path)
             read = self._parquet if self.format == "parquet" else self._csv
             row = 0
             for batch, share in read(path, n_rows):
@@ -83,7 +83,6 @@ class Files:
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
-        import pyarrow as pa
         from pyarrow import parquet
 
         names = self.chosen.names()
@@ -93,7 +92,7 @@ class Files:
             how = plan(path, names, self.memory)
             n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
             file = parquet.ParquetFile(
-                pa.OSFile(os.fsencode(path)),
+                arrow_file(path),
                 read_dictionary=how.dictionaries,
                 buffer_size=PAGE,
                 pre_buffer=False,
@@ -133,7 +132,7 @@ class Files:
         parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         block = min(BLOCK, max(self.memory, LEAST) // BLOCKS)
         options = arrow_csv.ReadOptions(use_threads=False, block_size=block, skip_rows=header.skipped)
-        total = max(1, os.path.getsize(path))
+        total = max(1, size_of(path))
         try:
             with (
                 open_file(path) as file,

@@ -8,13 +8,17 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import stat
 import tempfile
+import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 from summarkov.errors import SettingError, StoreError, naming_the_disk
+from summarkov.io.addresses import is_address, local_name, send
 
 try:
     import fcntl
@@ -49,12 +53,16 @@ class Scratch:
         held: list[int] = []
         # from before the folder is there, for Ctrl-C may come the moment it is
         self._finalizer = weakref.finalize(self, _remove, self.path, held, os.getpid())
+        _remove_when_terminated(self)
         self.path.mkdir(mode=0o700)
         _mark(self.path / _MARK, held)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
         self._finalizer()
+        _living.discard(self)
+        if not _living and _may_listen(_terminated):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     @contextlib.contextmanager
     def removed_on_error(self) -> Iterator[Scratch]:
@@ -65,6 +73,32 @@ class Scratch:
         except BaseException:
             self.remove()
             raise
+
+
+#: Folders to be removed when the process is asked to end.
+_living: weakref.WeakSet[Scratch] = weakref.WeakSet()
+
+
+def _remove_when_terminated(scratch: Scratch) -> None:
+    """Remove a folder also on SIGTERM, on which Python cleans nothing up, unless somebody else listens."""
+    _living.add(scratch)
+    if _may_listen(signal.SIG_DFL):
+        signal.signal(signal.SIGTERM, _terminated)
+
+
+def _may_listen(before: object) -> bool:
+    """Whether this is the thread that may ask for signals, and SIGTERM has been left to ``before``."""
+    return (
+        threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is before
+    )
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """Remove all folders, then end as if nobody had listened."""
+    for scratch in list(_living):
+        scratch.remove()
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 def remove_leftovers(parent: Path) -> None:
@@ -119,9 +153,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Whatever stood there before stays whole until then, and after an error. A process that is killed cannot
     remove its file; the next one that writes to the same path does. Every process holds a lock on its own,
-    which goes with the process, so that files of the living are told from those of the dead.
+    which goes with the process, so that files of the living are told from those of the dead. What is written
+    to an address is sent there when it is complete.
     """
-    final = Path(os.path.realpath(path))  # what a link leads to, and not the link
+    if is_address(path):
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder, "file")
+            yield made
+            send(made, os.fsdecode(path))
+        return
+    final = Path(os.path.realpath(local_name(path)))  # what a link leads to, and not the link
     if final.exists() and not (final.is_file() or final.is_dir()):
         raise StoreError(f"{path}: cannot be written, it is not a regular file; name one")
     _remove_unfinished(final)

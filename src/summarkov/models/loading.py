@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from summarkov.models.stored_joint import read_joint, read_labels, read_settings
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed
-from summarkov.store import Node, check_seal, read_document
+from summarkov.store import Node, Place, check_seal, read_document
 from summarkov.summaries import Summary, registered_summary
 from summarkov.typing import IntArray
 
@@ -34,8 +33,10 @@ _YOUNGER = {"max_sets": 100_000, "false_edges": None}
 _MOST_SETS = 2**100_000
 
 
-def load(path: str | PathLike[str]) -> SummaryModel | InfluenceGraph | Bag | JointSuMM:
+def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM:
     """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
+
+    ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or a file that is open.
 
     Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph`` or a ``Bag``.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions, Residual, Unknown
 from summarkov.simulate.draw import after_histories
-from summarkov.store import write_sealed
+from summarkov.store import Place, write_sealed
 from summarkov.summaries import Memory
 from summarkov.typing import FloatArray, IntArray
 
@@ -60,8 +59,12 @@ class Predictor(Parameters):
     def to_document(self) -> dict[str, Any]:
         """What was learned, as plain values: what ``save`` writes."""
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it."""
+    def save(self, path: Place) -> None:
+        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
+
+        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
+        to.
+        """
         write_sealed(path, self.to_document(), indent=1)
 
     # ------------------------------------------------------------------ how well it predicts

@@ -1,5 +1,5 @@
 """JSON documents, such as models: written with a checksum, and read with suspicion."""
 
-from summarkov.store.document import Node, check_seal, finite, read_document, write_sealed
+from summarkov.store.document import Node, Place, check_seal, finite, read_document, write_sealed
 
-__all__ = ["Node", "check_seal", "finite", "read_document", "write_sealed"]
+__all__ = ["Node", "Place", "check_seal", "finite", "read_document", "write_sealed"]

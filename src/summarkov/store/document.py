@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import math
 import os
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from summarkov.errors import StoreError
+from summarkov.io.addresses import is_address, local_name, open_address
 from summarkov.io.temporary import write_atomically
+
+#: Where a document is: a path, an address, or a file that is open.
+Place = str | os.PathLike[str] | IO[Any]
 
 #: The largest count that a file may hold.
 _LARGEST = 2**62
@@ -81,9 +86,9 @@ class Node:
         return float(self.value)
 
 
-def read_document(path: str | os.PathLike[str]) -> Node:
+def read_document(path: Place) -> Node:
     """Parse a JSON file; repeated names, NaN and unbounded nesting are refused."""
-    name = os.fspath(path)
+    name = os.fspath(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
     try:
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
     except StoreError as problem:
@@ -112,9 +117,16 @@ def read_document(path: str | os.PathLike[str]) -> Node:
     return Node(value, name)
 
 
-def _text(path: str | os.PathLike[str]) -> str:
+def _text(path: Place) -> str:
     """The text of a file that is not too large, found out before it is read or parsed."""
-    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # not to wait for who writes to a pipe
+    if not isinstance(path, str | os.PathLike):
+        return _checked(path.read(_MOST_BYTES + 1))
+    if is_address(path):
+        with open_address(os.fsdecode(path)) as file:
+            return _checked(file.read(_MOST_BYTES + 1))
+    opened = os.open(
+        local_name(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
+    )  # not to wait for who writes to a pipe
     with open(opened, "rb") as file:
         found = os.fstat(opened)
         if stat.S_ISDIR(found.st_mode):
@@ -123,7 +135,15 @@ def _text(path: str | os.PathLike[str]) -> str:
             raise StoreError("is a pipe or a device; save the model as a file and give that")
         if found.st_size > _MOST_BYTES:
             raise StoreError(f"has {found.st_size >> 20:,} MiB, and a model has {_MOST_BYTES >> 20} at most")
-        content = file.read(found.st_size)
+        return _checked(file.read(found.st_size))
+
+
+def _checked(content: bytes | str) -> str:
+    """What a file holds as text, unless that is too much."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "surrogatepass")
+    if len(content) > _MOST_BYTES:
+        raise StoreError(f"has more than {_MOST_BYTES >> 20} MiB, and a model has fewer")
     if sum(content.count(mark) for mark in (b",", b"[", b"{")) > _MOST_VALUES:
         raise StoreError(f"holds more than {_MOST_VALUES:,} values, and a model has fewer")
     return content.decode("utf-8")
@@ -176,14 +196,16 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def write_sealed(
-    path: str | os.PathLike[str], document: Mapping[str, Any], indent: int | None = None
-) -> None:
+def write_sealed(path: Place, document: Mapping[str, Any], indent: int | None = None) -> None:
     """Write a document as JSON, all or nothing, with its checksum as the last entry."""
     sealed = {**document, "checksum": _checksum(document)}
     text = json.dumps(sealed, indent=indent, ensure_ascii=False, allow_nan=False)
     # half a surrogate pair, which UTF-8 cannot hold, becomes JSON's escape of it
-    write_atomically(path, text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+    content = text.encode("utf-8", "backslashreplace") + b"\n"
+    if isinstance(path, str | os.PathLike):
+        write_atomically(path, content.decode("utf-8"))
+    else:
+        path.write(content.decode("utf-8") if isinstance(path, io.TextIOBase) else content)
 
 
 def check_seal(document: Node) -> None:

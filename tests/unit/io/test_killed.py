@@ -119,3 +119,18 @@ def test_an_error_leaves_what_was_there(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     sm.BSuMM("A").fit([["A", "B"]] * 3).save(path)
     assert sm.load(path).target_ == ("A",)
+
+
+@pytest.mark.parametrize("stage", ["reading", "grouping", "learning"])
+def test_asked_to_end(stage, log, tmp_path):
+    """Python cleans nothing up on SIGTERM, but the folder goes, and the process ends by the signal."""
+    done, scratch, _ = run(log, tmp_path, stage, "SIGTERM")
+    assert done.returncode == -signal.SIGTERM
+    assert scratch == []
+
+
+def test_signals_are_left_as_they_were(log):
+    before = signal.getsignal(signal.SIGTERM)
+    with sm.scan_events(log):
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
