@@ -33,8 +33,8 @@ def xes(*events):
 BOMB = gzip.compress(b"case,event\n" + b"1,a\n" * 1_000_000, 9)
 NO_EVENTS = "there are no events to learn from; the sequences are all empty or have weight 0"
 NO_ORDER = (
-    "; write all of it as numbers, or all as dates like 2024-01-31 18:30:00 (or use --in-order if the rows "
-    "are in order)"
+    "; write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are "
+    "written, as in --date-format '%d/%m/%Y %H:%M' (or use --in-order if the rows are in order)"
 )
 
 ONE_EVENT = (
@@ -239,7 +239,8 @@ REFUSED = [
         "log.csv",
         "case,event,time\n1,a,1\n1,b,2024-01-01\n",
         [],
-        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds '1'{NO_ORDER}",
+        f"order column 'time' of log.csv cannot be put in order: row 1 of the data holds '1' and row 2 "
+        f"'2024-01-01'{NO_ORDER}",
     ),
     (
         "order",
@@ -272,7 +273,8 @@ REFUSED = [
         "log.jsonl",
         '["a"]\n',
         ["--order-column", "time"],
-        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --order-column",
+        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --order-column, "
+        "--lifecycle and further keys of events",
     ),
     (
         "order",
@@ -627,7 +629,7 @@ def test_read(here, kind, name, content, sizes):
     assert shown.exit_code == 0
     assert len(shown.stdout) < 10_000
     assert not any(letter in shown.stdout for letter in "\x1b\x07\u202e\x00")
-    assert ("same place in the order column" in shown.stdout) == (sizes[3] > 0)
+    assert ("as the one before; " in shown.stdout) == (sizes[3] > 0)
 
 
 @pytest.mark.parametrize(("kind", "name", "content", "sizes"), READ, ids=ids(READ))
@@ -658,9 +660,7 @@ def test_labels_alike_are_named(here):
 def test_ties_are_told_when_learning(here):
     write("log.csv", "case,event,time\n1,a,1\n1,b,1\n1,c,0\n")
     shown = " ".join(CliRunner().invoke(app, ["learn", "log.csv"]).stdout.split())
-    assert (
-        "1 event with the same place in the order column as the one before; they keep the order of" in shown
-    )
+    assert "1 event with the same 'time' as the one before; it keeps the order of the input." in shown
 
 
 def test_an_order_of_mixed_types_in_a_frame(here):

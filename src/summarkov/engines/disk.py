@@ -5,26 +5,25 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from summarkov.engines.source import EventSource
+from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, with_keys
 from summarkov.events.keys import distinct_keys
-from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io import read_events
 from summarkov.io.addresses import plain_name, size_of
-from summarkov.io.columns import Columns
 from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
-from summarkov.io.scan import Progress, Task, spill
-from summarkov.io.spill import Spill
+from summarkov.io.scan import Content, Progress, Task, spill
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
+from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import is_whole
 from summarkov.typing import HashArray
 
@@ -35,15 +34,22 @@ MEMORY = 1 << 30
 class StreamSource(EventSource):
     """An :class:`EventSource` over codes on disk, which it owns."""
 
-    def __init__(self, scratch: Scratch, content: Spill, *, memory: int, n_jobs: int | None = None) -> None:
+    def __init__(self, scratch: Scratch, content: Content, *, memory: int, n_jobs: int | None = None) -> None:
         self.n_jobs = threads(n_jobs)
-        self.tied_order = content.tied_order
-        self.memory = memory
-        self._scratch, self._content = scratch, content
+        self.memory, self.origin = memory, content.origin
+        self._scratch, self._content = scratch, content.spill
         self._keys: HashArray | None = None
         self._open = True
-        self.labels, self.n_sequences = content.labels, content.n_sequences
-        self.label_counts = content.label_counts
+        self.tied_order = self._content.tied_order
+        self.labels, self.n_sequences = self._content.labels, self._content.n_sequences
+        self.weights, self.scale = fixed_point(content.weights, self.n_sequences)
+        if self.weights is None:
+            self.label_counts = self._content.label_counts
+
+    @property
+    def n_events(self) -> int:
+        """N, without weights."""
+        return self._content.n_events
 
     def close(self) -> None:
         """Remove the temporary files."""
@@ -76,7 +82,7 @@ class StreamSource(EventSource):
             raise DataError("this source is closed and its temporary files are gone; make a new one")
 
         def read(most: int) -> Iterator[Block]:
-            return with_keys(self._content.blocks(most), self._keys)
+            return with_keys(self._content.blocks(most, self.weights), self._keys)
 
         return Part(read, self.labels, self.memory, self.n_jobs, room=self._scratch.path)
 
@@ -84,16 +90,13 @@ class StreamSource(EventSource):
 def scan_events(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    case: str | None = None,
-    event: str | None = None,
-    order: str | Literal[False] | None = None,
-    labels: Iterable[object] | None = None,
     format: str | None = None,
     memory: int = MEMORY,
     n_jobs: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     names: bool = False,
     progress: Progress | None = None,
+    **reading: Unpack[Reading],
 ) -> StreamSource:
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
 
@@ -109,9 +112,6 @@ def scan_events(
         of these, in the order in which they are to be read. A file that is there by several names, by
         links, is read once. Folders of Delta and Iceberg tables are refused, as they also hold files that
         are no longer part of the table.
-    case, event, order, labels
-        As for :func:`read_events`. A list column of Parquet holds one sequence per row, and so does a line of
-        JSON lines.
     format
         "parquet", "csv", "tsv" or "jsonl", where the ends of the files' names do not tell it, or a folder
         holds files of several formats.
@@ -128,6 +128,9 @@ def scan_events(
         Keep the names of the sequences too, for predictions of every event.
     progress
         Called as ``progress(what, done, total)``, with "reading" (bytes) and "grouping" (rows).
+    **reading
+        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
+        ``session_gap``. A list column of Parquet holds one sequence per row, and so does a line of JSON.
 
     Examples
     --------
@@ -139,8 +142,12 @@ def scan_events(
     ...         sm.BSuMM("B", lookback=1).fit(source).influencers_
     ('A',)
     """
-    asked = Columns(case, event, order)
-    asked.check()
+    wanted = Wanted.of(**reading)
+    if wanted.gap is not None:
+        raise SettingError(
+            'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
+            "sessions first (read_events and write_events; summarkov convert)"
+        )
     if not isinstance(path, str | os.PathLike) and not _are_paths(path):
         raise SettingError(
             "path must be that of a file or a folder, a pattern such as 'log/*.parquet', or a list of these, "
@@ -149,14 +156,13 @@ def scan_events(
     if not is_whole(memory) or memory < 1:
         raise SettingError(f"memory must be a number of bytes, such as 2**30, not {memory!r}")
     n_threads = threads(n_jobs)
-    vocabulary = None if labels is None else vocabulary_of(labels)
     kind = stream_format(path, format)
     found = find_files(path, kind)
     if found.repeated:
         warnings.warn(str(found), stacklevel=2)
-    task = Task(Files(found.paths, kind, asked, memory), progress)
+    task = Task(Files(found.paths, kind, wanted, memory), progress)
     with Scratch(scratch).removed_on_error() as folder:
-        content = spill(task, folder, vocabulary, names=names)
+        content = spill(task, folder, names=names)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)
 
 
@@ -183,13 +189,10 @@ def open_events(
     engine: str = "auto",
     memory: int | str = "1G",
     format: str | None = None,
-    case: str | None = None,
-    event: str | None = None,
-    order: str | bool | None = None,
-    session_gap: Any = None,
     n_jobs: int | None = None,
     names: bool = False,
     progress: Progress | None = None,
+    **reading: Unpack[Reading],
 ) -> Iterator[EventSequences | EventSource]:
     """Open the events of a file, a folder or a pattern, in memory or streamed.
 
@@ -204,14 +207,17 @@ def open_events(
         "auto" streams folders, patterns, and files that need more than ``memory``.
     memory : int or str
         What streaming may use: a number of bytes, or a size such as ``"500M"`` or ``"4G"``.
-    format, case, event, order, session_gap
-        As in :func:`summarkov.read_events`; ``session_gap`` needs the events in memory.
+    format : str, optional
+        As in :func:`summarkov.read_events`.
     n_jobs : int, optional
         Threads of a stream; -1 for one per core.
     names : bool
         Whether a stream keeps the names of sequences, for tables of predictions.
     progress : function, optional
         Called with what is being done, how much of it is done, and how much there is.
+    **reading
+        ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
+        ``session_gap`` needs the events in memory.
 
     Examples
     --------
@@ -225,24 +231,11 @@ def open_events(
     EventSequences 3
     StreamSource 3
     """
-    columns: dict[str, Any] = {"case": case, "event": event, "order": order}
     if not is_streamed(path, engine=engine, memory=memory, format=format):
-        yield read_events(path, **columns, format=format, session_gap=session_gap)
+        yield read_events(path, format=format, **reading)
         return
-    if session_gap:
-        raise SettingError(
-            'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
-            "sessions first (read_events and write_events; summarkov convert)"
-        )
-    with scan_events(
-        path,
-        **columns,
-        format=format,
-        memory=bytes_of(memory),
-        n_jobs=n_jobs,
-        names=names,
-        progress=progress,
-    ) as source:
+    how: dict[str, Any] = {"format": format, "n_jobs": n_jobs, "names": names, "progress": progress}
+    with scan_events(path, memory=bytes_of(memory), **how, **reading) as source:
         yield source
 
 

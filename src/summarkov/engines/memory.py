@@ -11,6 +11,7 @@ from summarkov.engines.replicates import ReplicatedSource, UnitWeighing
 from summarkov.engines.source import CountSource, EventSource, refuse_weights
 from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
 from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws
@@ -29,7 +30,7 @@ class MemorySource(EventSource):
     def __init__(
         self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
     ) -> None:
-        self.events, self.tied_order = events, events.tied_order
+        self.events, self.tied_order, self.origin = events, events.tied_order, events.origin
         self._rows = Rows.of(events)
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
@@ -132,9 +133,19 @@ def make_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = No
     """A source of events: one already, or whatever ``read_events`` takes; events of no label are fine."""
     events = as_events(data)
     if isinstance(events, EventSequences):
-        return MemorySource(events, sample_weight=sample_weight, n_jobs=n_jobs)
+        return MemorySource(events, sample_weight=_weights(events, sample_weight), n_jobs=n_jobs)
     refuse_weights(events, sample_weight)
     return events
+
+
+def _weights(events: EventSequences, sample_weight: Any) -> Any:
+    """The weights that were given, or those that the events have of their own; not both."""
+    if sample_weight is not None and events.weights is not None:
+        raise SettingError(
+            "the events have weights of their own, from a weight column; leave out sample_weight, or give "
+            "events.with_weights(None)"
+        )
+    return events.weights if sample_weight is None else sample_weight
 
 
 def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None) -> CountSource:
@@ -144,4 +155,4 @@ def as_source(data: Any, *, sample_weight: Any = None, n_jobs: int | None = None
         return data
     events = read_events(data)
     events.refuse_unknown()
-    return MemorySource(events, sample_weight=sample_weight, n_jobs=n_jobs)
+    return MemorySource(events, sample_weight=_weights(events, sample_weight), n_jobs=n_jobs)

@@ -12,12 +12,13 @@ import numpy as np
 from summarkov.engines.counts import Counts
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
-from summarkov.engines.views import Collapse, End, Only, Seen, SurveyWork, Translate, View
+from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, most_targets
 from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
-from summarkov.events.prepare import END, RARE, map_each, pool_each, refuse_known
+from summarkov.events.origin import Origin
+from summarkov.events.prepare import END, RARE, START, map_each, pool_each, refuse_known
 from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
@@ -67,6 +68,7 @@ class EventSource(ABC):
     has_ticks: bool = False  # whether events may have happened together
     time_unit: TimeUnit | None = None  # what times are measured in, where events have some
     attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
+    origin: Origin | None = None  # how the events were read
 
     @cached_property
     def label_counts(self) -> IntArray:
@@ -178,13 +180,20 @@ class EventSource(ABC):
         seen.tied_order = 0  # events at the same place may be gone
         return seen
 
+    def add_start(self, label: str = START) -> EventSource:
+        """Begin every sequence with one more event; see :meth:`map_labels`."""
+        return self._with_one_more(label, at_end=False)
+
     def add_end(self, label: str = END) -> EventSource:
         """End every sequence with one more event; see :meth:`map_labels`."""
+        return self._with_one_more(label, at_end=True)
+
+    def _with_one_more(self, label: str, *, at_end: bool) -> EventSource:
         refuse_known(label, self.labels, "label")
-        end = End.of(self.labels, label)
-        ends = self.n_sequences if self.weights is None else int(self.weights.sum())
-        counts = np.insert(self.label_counts, end.code, ends)
-        return SeenSource(self, end, end.labels, counts)
+        view = OneMore.of(self.labels, label, at_end=at_end)
+        added = self.n_sequences if self.weights is None else int(self.weights.sum())
+        counts = np.insert(self.label_counts, view.code, added)
+        return SeenSource(self, view, view.labels, counts)
 
     def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSource:
         """The same events in the codes of another vocabulary, as :meth:`EventSequences.recode` writes them.
@@ -238,14 +247,15 @@ class SeenSource(EventSource):
         self.scale, self.weights = source.scale, source.weights
         self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
+        self.scale, self.weights, self.origin = source.scale, source.weights, source.origin
 
     def sequence_keys(self) -> Sequence[HashArray]:
         """Those of the source, unless the view changes them."""
         return self._source.sequence_keys() if self._keys is None else self._keys
 
     def filled_keys(self) -> HashArray:
-        """Those of the source that are seen; all, if the view adds an end to every sequence."""
-        if isinstance(self._view, End):
+        """Those of the source that are seen; all, if the view adds an event to every sequence."""
+        if isinstance(self._view, OneMore):
             return super().filled_keys()
         keys = self._source.filled_keys()
         return keys[self._view.drawn.weights(keys) > 0] if isinstance(self._view, Only) else keys

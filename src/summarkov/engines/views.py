@@ -16,7 +16,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
 from summarkov.events.prepare import without_repeats
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 View = Callable[[Part], Part]
 
@@ -91,30 +91,47 @@ class Collapse:
 
 
 @dataclass(frozen=True)
-class End:
-    """Shows one more event at the end of every sequence."""
+class OneMore:
+    """Shows one more event at the start of every sequence, or at its end."""
 
-    labels: tuple[str, ...]  # with that of the end
+    labels: tuple[str, ...]  # with that of the event
     code: int
+    at_end: bool
 
     @classmethod
-    def of(cls, labels: Sequence[str], label: str) -> End:
-        """The label of the end."""
+    def of(cls, labels: Sequence[str], label: str, *, at_end: bool) -> OneMore:
+        """The label of the event."""
         more = tuple(sorted([*labels, label]))
-        return cls(more, more.index(label))
+        return cls(more, more.index(label), at_end)
 
     def __call__(self, part: Part) -> Part:
         """One label more."""
         translate = np.delete(np.arange(len(self.labels), dtype=np.int32), self.code)
 
         def read(most: int) -> Iterator[Block]:
+            begun = False  # whether the first sequence of a block began earlier
             for block in part.read(max(1, most // 2)):  # sequences may have an event each
                 ends = block.offsets[1 : len(block.offsets) - block.goes_on]
-                codes = np.insert(translate[block.codes], ends, np.int32(self.code))
-                moments = None if block.moments is None else block.moments.with_ends(block.offsets, len(ends))
-                yield block.with_events(codes, ends + np.arange(1, len(ends) + 1), moments=moments)
+                places = ends if self.at_end else self._begins(block, part.attributes)[int(begun) :]
+                codes = np.insert(translate[block.codes], places, np.int32(self.code))
+                moments = block.moments
+                if moments is not None and self.at_end:
+                    moments = moments.with_ends(block.offsets, len(ends))
+                elif moments is not None:
+                    moments = moments.with_starts(places, block.offsets[1 + int(begun) :])
+                added = np.arange(1, len(ends) + 1) - (begun and not self.at_end)
+                yield block.with_events(codes, ends + added, moments=moments)
+                begun = block.goes_on
 
         return part.seen(read, self.labels)
+
+    def _begins(self, block: Block, attributes: BoolArray | None) -> IntArray:
+        """Where the events of every sequence begin: after the rows of its attributes."""
+        starts = block.offsets[:-1]
+        if attributes is None:
+            return starts
+        before = np.append(0, np.cumsum(attributes[block.codes]))
+        return np.asarray(starts + np.diff(before[block.offsets]))
 
 
 @dataclass(frozen=True)

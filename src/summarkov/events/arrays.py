@@ -12,7 +12,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: The code of an event whose label is not in the vocabulary (``recode(..., unknown="ignore")``).
 UNKNOWN = -1
@@ -31,6 +31,18 @@ def frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> np
         frozen = frozen.copy()
     frozen.flags.writeable = False
     return frozen.view()  # a view of a read-only array cannot be made writeable again
+
+
+def frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
+    """Return weights of sequences as a read-only array of their own, or say why they are none."""
+    given = np.asarray(values)
+    if given.shape != (n_sequences,) or given.dtype.kind not in "buif":
+        raise DataError(f"weights must be one number per sequence ({n_sequences}), not shape {given.shape}")
+    held = np.array(given, np.float64)
+    if not np.isfinite(held).all() or (held < 0).any():
+        raise DataError("weights must be finite numbers from 0 on")
+    held.flags.writeable = False
+    return held.view()
 
 
 def count_codes(codes: CodeArray, n: int) -> IntArray:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from summarkov.events.origin import Origin
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
 
@@ -72,8 +73,8 @@ class Description(Tabular):
     """Sizes of a data set, how long its sequences are and how often its labels occur.
 
     ``tied_order`` counts the events with the same place in the order column as the one before;
-    ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters.
-    The frame has one row per label.
+    ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters;
+    ``origin`` tells the columns that were read. The frame has one row per label.
     """
 
     n_sequences: int
@@ -86,10 +87,12 @@ class Description(Tabular):
     label_counts: dict[str, int]
     tied_order: int
     look_alikes: list[tuple[str, ...]]
+    origin: Origin | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return dict(vars(self))
+        plain = {name: value for name, value in vars(self).items() if name != "origin"}
+        return plain | as_read(self.origin)
 
     def _columns(self) -> Mapping[str, Column]:
         events = max(self.n_events, 1)
@@ -115,19 +118,19 @@ class Description(Tabular):
             ),
             f"events per sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
         ]
+        lines += [] if self.origin is None else self.origin.sentences()
         if self.n_empty:
             lines.append(f"empty sequences: {self.n_empty}")
         if self.tied_order:
-            lines.append(
-                "events at the same place in the order column as the one before "
-                f"(kept in the order of the input): {self.tied_order}"
-            )
+            lines.append((self.origin or Origin()).ties(self.tied_order))
+        if self.origin is not None and self.origin.backwards:
+            lines.append(self.origin.falls())
         if self.look_alikes:
             shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
             more = "; ..." if len(self.look_alikes) > 3 else ""
             lines.append(f"labels that differ only in capitals, blanks or characters: {shown}{more}")
-        for label, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
-            lines.append(f"  {label}: {count}")
+        for name, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
+            lines.append(f"  {name}: {count}")
         if self.n_labels > 20:
             lines.append(f"  ... and {self.n_labels - 20} more labels")
         return "\n".join(lines)
@@ -138,6 +141,7 @@ def describe(
     label_counts: IntArray,
     lengths: IntArray,
     tied_order: int,
+    origin: Origin | None = None,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
@@ -151,4 +155,13 @@ def describe(
         label_counts=dict(zip(labels, label_counts.tolist(), strict=True)),
         tied_order=tied_order,
         look_alikes=look_alikes(labels),
+        origin=origin,
     )
+
+
+def as_read(origin: Origin | None) -> dict[str, Any]:
+    """How events were read, as plain values for JSON: the columns, and how many events were left out."""
+    if origin is None:
+        return {"columns": None, "left_out": {"unlabelled": 0, "other_lifecycle": 0}, "backwards": 0}
+    left_out = {"unlabelled": origin.unlabelled, "other_lifecycle": origin.other_lifecycle}
+    return {"columns": origin.to_dict(), "left_out": left_out, "backwards": origin.backwards}

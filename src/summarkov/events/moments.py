@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,6 +140,14 @@ class Moments:
         starts = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
         return replace(self, starts=starts, times=None if self.times is None else self.times[keep])
 
+    def with_starts(self, places: IntArray, ends: IntArray) -> Moments:
+        """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""
+        times = self.times
+        if times is not None:
+            first = np.where(places < ends, np.append(times, 0)[np.minimum(places, len(times))], 0)
+            times = np.insert(times, places, first)
+        return replace(self, starts=np.insert(self.starts, places, True), times=times)
+
     def with_ends(self, offsets: IntArray, n: int) -> Moments:
         """With one more event at the end of the first ``n`` sequences, at the time of the last one."""
         times, ends = self.times, offsets[1 : n + 1]
@@ -145,6 +155,30 @@ class Moments:
             last = np.where(np.diff(offsets[: n + 1]) > 0, np.append(times, 0)[ends - 1], 0)
             times = np.insert(times, ends, last)
         return replace(self, starts=np.insert(self.starts, ends, True), times=times)
+
+
+def as_lists(
+    codes: CodeArray, offsets: IntArray, labels: Sequence[str], moments: Moments | None
+) -> Iterator[list[Any]]:
+    """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
+    names = [*labels, "?"]
+    ticks = moments.starts if moments is not None and moments.has_ticks else None
+    for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        found = [names[code] for code in codes[start:stop].tolist()]
+        if ticks is None:
+            yield found
+            continue
+        begins = [*np.flatnonzero(ticks[start:stop]).tolist(), stop - start]
+        yield [[] if codes[start + a] < 0 else found[a:b] for a, b in pairwise(begins)]
+
+
+def positions_in(offsets: IntArray, moments: Moments | None) -> IntArray:
+    """The position of every event in its sequence, from 1 on: that of its tick."""
+    sequences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    if moments is None:
+        return np.arange(1, offsets[-1] + 1) - offsets[sequences]
+    before = np.append(0, np.cumsum(moments.starts))
+    return np.asarray(before[1:] - before[offsets[sequences]])
 
 
 def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:

@@ -16,8 +16,8 @@ from summarkov.events.vocabulary import is_label, label_text
 from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
-#: What rare labels become, and what ends a sequence, unless told otherwise.
-RARE, END = "(rare)", "(end)"
+#: What rare labels become, and what begins and ends a sequence, unless told otherwise.
+RARE, START, END = "(rare)", "(start)", "(end)"
 
 
 def map_each(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[str], object]) -> list[str]:
@@ -117,6 +117,12 @@ def without_repeats(codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, Int
     keep = not_repeated(codes, offsets)
     before = np.concatenate([[0], np.cumsum(keep)])
     return codes[keep], before[offsets]
+
+
+def with_start(codes: CodeArray, offsets: IntArray, start: int) -> tuple[CodeArray, IntArray]:
+    """Add a code at the start of every sequence."""
+    n = len(offsets) - 1
+    return np.insert(codes, offsets[:-1], np.int32(start)), offsets + np.arange(n + 1)
 
 
 def with_end(codes: CodeArray, offsets: IntArray, end: int) -> tuple[CodeArray, IntArray]:

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen
+from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen, frozen_weights
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, describe
 from summarkov.events.draws import Drawn, split_by_key
 from summarkov.events.keys import distinct_keys, sequence_keys
-from summarkov.events.moments import Moments
-from summarkov.events.prepare import (
-    END,
-    RARE,
-    map_each,
-    not_repeated,
-    pool_each,
-    refuse_known,
-    with_end,
-)
-from summarkov.events.vocabulary import (
-    check_unknown,
-    coded_lists,
-    label_text,
-    refuse_unknown_labels,
-    translation,
-    vocabulary_of,
-)
+from summarkov.events.moments import Moments, as_lists, positions_in
+from summarkov.events.origin import Origin
+from summarkov.events.relabelled import Relabelled
+from summarkov.events.vocabulary import coded_lists
 from summarkov.frames import Column, FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of
-from summarkov.typing import CodeArray, HashArray, IntArray
+from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
 
 
-class EventSequences:
+class EventSequences(Relabelled):
     """Sequences of event labels, immutable.
 
     Make them with :func:`summarkov.read_events`, :meth:`from_lists`, or straight from arrays.
@@ -60,8 +44,12 @@ class EventSequences:
         What holds of every sequence as a whole, such as a region.
     moments : Moments, optional
         Which events happened together, and when; without, each event comes after the one before it.
+    weights : float64[K], optional
+        How much every sequence counts, in whatever is learned from the events; 1 if not given.
     tied_order : int
         How many events shared their place in the order column with the one before (set by readers).
+    origin : Origin, optional
+        The columns that the events were read from, and what was left out (set by readers).
 
     Examples
     --------
@@ -72,14 +60,19 @@ class EventSequences:
     [['A', 'A', 'C', 'B']]
     """
 
-    __slots__ = ("_ids", "_index", "attributes", "codes", "labels", "moments", "offsets", "tied_order")
+    __slots__ = (
+        *("_ids", "_index", "attributes", "codes", "labels", "moments", "offsets", "origin", "tied_order"),
+        "weights",
+    )
 
     codes: CodeArray
     offsets: IntArray
     labels: tuple[str, ...]
     attributes: Attributes | None
     moments: Moments | None
+    weights: FloatArray | None
     tied_order: int
+    origin: Origin | None
 
     def __init__(
         self,
@@ -90,7 +83,9 @@ class EventSequences:
         *,
         attributes: Attributes | None = None,
         moments: Moments | None = None,
+        weights: npt.ArrayLike | None = None,
         tied_order: int = 0,
+        origin: Origin | None = None,
     ) -> None:
         codes = frozen(codes, np.int32, "codes")
         offsets = frozen(offsets, np.int64, "offsets")
@@ -104,19 +99,24 @@ class EventSequences:
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
         set_(self, "attributes", attributes)
         set_(self, "moments", moments)
+        set_(self, "weights", None if weights is None else frozen_weights(weights, len(offsets) - 1))
         set_(self, "tied_order", tied_order)
+        set_(self, "origin", origin)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("EventSequences cannot be changed; make new ones instead")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        made = partial(
-            EventSequences, attributes=self.attributes, moments=self.moments, tied_order=self.tied_order
-        )
+        made = partial(EventSequences, moments=self.moments, tied_order=self.tied_order, **self._of_sequences)
         return made, (self.codes, self.offsets, self.labels, self._ids)
 
     _ids: tuple[str, ...] | None
     _index: dict[str, int]
+
+    @property
+    def _of_sequences(self) -> dict[str, Any]:
+        """What stays the same as long as the sequences do."""
+        return {"attributes": self.attributes, "weights": self.weights, "origin": self.origin}
 
     @classmethod
     def from_lists(
@@ -208,6 +208,7 @@ class EventSequences:
             and self.ids == other.ids
             and self.attributes == other.attributes
             and self.moments == other.moments
+            and np.array_equal(self.weights, other.weights)  # type: ignore[arg-type]  # None, too
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
@@ -221,14 +222,39 @@ class EventSequences:
             raise IndexError("sequences are chosen by one number, slice, or flat array")
         places, offsets = chosen_stretches(self.offsets, chosen)
         ids = self.ids
-        attributes = None if self.attributes is None else self.attributes[chosen]
         return EventSequences(
             self.codes[places],
             offsets,
             self.labels,
             [ids[s] for s in chosen],
-            attributes=attributes,
+            attributes=None if self.attributes is None else self.attributes[chosen],
             moments=None if self.moments is None else self.moments[places],
+            weights=None if self.weights is None else self.weights[chosen],
+            origin=self.origin,
+        )
+
+    def with_origin(self, origin: Origin | None) -> EventSequences:
+        """The same events, with another account of how they were read."""
+        return self._about(origin=origin)
+
+    def with_weights(self, weights: npt.ArrayLike | None) -> EventSequences:
+        """The same events, with other weights of their sequences, or with none."""
+        return self._about(weights=weights)
+
+    def with_attributes(self, attributes: Attributes | None) -> EventSequences:
+        """The same events, with other attributes of their sequences, or none."""
+        return self._about(attributes=attributes)
+
+    def _about(self, **about: Any) -> EventSequences:
+        about = {**self._of_sequences, **about}
+        return EventSequences(
+            self.codes,
+            self.offsets,
+            self.labels,
+            self._ids,
+            moments=self.moments,
+            tied_order=self.tied_order,
+            **about,
         )
 
     def _with(
@@ -250,34 +276,14 @@ class EventSequences:
             offsets,
             labels,
             self._ids,
-            attributes=self.attributes,
             moments=moments,
             tied_order=tied_order,
-        )
-
-    def with_attributes(self, attributes: Attributes | None) -> EventSequences:
-        """The same events, with other attributes of their sequences, or none."""
-        return EventSequences(
-            self.codes,
-            self.offsets,
-            self.labels,
-            self._ids,
-            attributes=attributes,
-            moments=self.moments,
-            tied_order=self.tied_order,
+            **self._of_sequences,
         )
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""
-        names = [*self.labels, "?"]
-        ticks = self.moments.starts if self.moments is not None and self.moments.has_ticks else None
-        for start, stop in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
-            labels = [names[code] for code in self.codes[start:stop].tolist()]
-            if ticks is None:
-                yield labels
-                continue
-            begins = [*np.flatnonzero(ticks[start:stop]).tolist(), stop - start]
-            yield [[] if self.codes[start + a] < 0 else labels[a:b] for a, b in pairwise(begins)]
+        return as_lists(self.codes, self.offsets, self.labels, self.moments)
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return a data frame with one row per event: its ``sequence``, ``position`` and ``event``.
@@ -296,124 +302,11 @@ class EventSequences:
     @property
     def positions(self) -> IntArray:
         """The position of every event in its sequence, from 1 on: that of its tick."""
-        sequences = np.repeat(np.arange(len(self)), self.lengths)
-        if self.moments is None:
-            return np.arange(1, self.n_events + 1) - self.offsets[sequences]
-        before = np.append(0, np.cumsum(self.moments.starts))
-        return np.asarray(before[1:] - before[self.offsets[sequences]])
+        return positions_in(self.offsets, self.moments)
 
     def to_lists(self) -> list[list[Any]]:
         """All sequences as lists of labels, or of ticks (lists of labels) where events happened together."""
         return list(self)
-
-    # ------------------------------------------------------------------ labels
-
-    def code(self, label: object) -> int:
-        """Return the code of a label, or say which label comes nearest; a number means its text."""
-        text = label_text(label)
-        if text not in self._index:
-            raise UnknownLabelError(text, self.labels)
-        return self._index[text]
-
-    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSequences:
-        """Write the same events in the codes of another vocabulary.
-
-        An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
-        place in its sequence as an event of no label.
-        """
-        check_unknown(unknown)
-        labels = tuple(labels)
-        if labels == self.labels:
-            if unknown == "error":
-                self.refuse_unknown()
-            return self
-        if unknown == "error":
-            refuse_unknown_labels(self.labels, self.label_counts, labels)
-        codes = translation(self.labels, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
-
-    def refuse_unknown(self) -> None:
-        """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
-        if self.moments is not None and self.moments.has_ticks:
-            return  # a tick may be empty
-        if self.n_events and self.codes.min() < 0:
-            raise DataError(
-                "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
-                "use the original events, or unknown='ignore' here too"
-            )
-
-    def restrict(self, labels: Iterable[object]) -> EventSequences:
-        """Delete the events of all other labels and close the gaps (the paper's preprocessing).
-
-        >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
-        >>> events.restrict(["A", "C"]).to_lists()
-        [['A', 'A', 'C'], []]
-        """
-        kept = vocabulary_of(labels)
-        for label in kept:
-            self.code(label)  # refuses one that is not known
-        codes = translation(self.labels, kept)[self.codes]
-        keep = codes >= 0
-        before = np.concatenate([[0], np.cumsum(keep)])
-        moments = None if self.moments is None else self.moments.kept(keep)
-        return self._with(codes[keep], before[self.offsets], kept, moments)
-
-    # ------------------------------------------------------------------ prepare
-
-    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> EventSequences:
-        """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
-
-        >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])
-        >>> events.map_labels({"add 2": "add"}).to_lists()
-        [['add', 'add', 'pay']]
-        """
-        return self._renamed(map_each(self.labels, mapping))
-
-    def pool_rare(self, min_count: int, *, into: str = RARE) -> EventSequences:
-        """Make one label of all that occur fewer than ``min_count`` times in these events.
-
-        To prepare other events as these were, use the labels that were kept and not their own counts:
-        ``others.map_labels(lambda label: label if label in kept.labels else "(rare)")``.
-
-        >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
-        [['a', '(rare)', 'a', '(rare)']]
-        """
-        return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
-
-    def collapse_repeats(self) -> EventSequences:
-        """Keep only the first of equal labels in a row.
-
-        >>> EventSequences.from_lists([["a", "a", "b", "a"], ["a"]]).collapse_repeats().to_lists()
-        [['a', 'b', 'a'], ['a']]
-        """
-        self.refuse_unknown()
-        if self.moments is not None and self.moments.has_ticks:
-            raise DataError(
-                "repeats can be left out where events come one after the other, and some here happen together"
-            )
-        keep = not_repeated(self.codes, self.offsets)
-        before = np.concatenate([[0], np.cumsum(keep)])
-        moments = None if self.moments is None else self.moments.kept(keep)
-        return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
-
-    def add_end(self, label: str = END) -> EventSequences:
-        """End every sequence with one more event, so that a model learns what comes before the end.
-
-        >>> EventSequences.from_lists([["a"], []]).add_end().to_lists()
-        [['a', '(end)'], ['(end)']]
-        """
-        self.refuse_unknown()
-        refuse_known(label, self.labels, "label")
-        more = self.recode(sorted([*self.labels, label]))
-        codes, offsets = with_end(more.codes, self.offsets, more.code(label))
-        moments = None if self.moments is None else self.moments.with_ends(self.offsets, len(self))
-        return self._with(codes, offsets, more.labels, moments, tied_order=self.tied_order)
-
-    def _renamed(self, becomes: Sequence[str]) -> EventSequences:
-        self.refuse_unknown()
-        labels = sorted(set(becomes))
-        codes = translation(becomes, labels)[self.codes]
-        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
 
     # ------------------------------------------------------------------ split and look
 
@@ -449,4 +342,4 @@ class EventSequences:
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
-        return describe(self.labels, self.label_counts, self.lengths, self.tied_order)
+        return describe(self.labels, self.label_counts, self.lengths, self.tied_order, self.origin)

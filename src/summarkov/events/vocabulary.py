@@ -24,14 +24,24 @@ def label_text(value: object) -> str:
     """
     if isinstance(value, str):
         return str(value)  # plain text, also of NumPy's str_
-    # pandas' NA is known by its name: it must not be compared, nor pandas imported
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         raise DataError("an event has no label (None or nan); drop it or give it a name")
     if isinstance(value, bool | int | float | np.generic) and not isinstance(value, bytes | np.void):
-        if value != value:  # nan, and NumPy's NaT
-            raise DataError("an event has no label (None or nan); drop it or give it a name")
         return str(value)
     raise DataError(f"a label must be text or a number, not {type(value).__name__}")
+
+
+def is_missing(value: object) -> bool:
+    """Whether there is no label: None, nan, or what pandas and NumPy have for them.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    # pandas' NA is known by its name: it must not be compared, nor pandas imported
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    number = isinstance(value, float | np.generic) and not isinstance(value, bytes | np.void | str)
+    return bool(number and value != value)
 
 
 def is_label(value: object) -> bool:

@@ -26,10 +26,13 @@ ORDER_NAMES = (
     ("complete timestamp", "complete time", "end timestamp", "end time"),
     ("start timestamp", "start time"),
 )
+#: What became of an activity: "start", "complete", ...
+LIFECYCLE_NAMES = (("lifecycle:transition",), ("lifecycle", "lifecycle transition", "transition"))
 #: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
 ID_NAMES = (CASE_NAMES[0], (*CASE_NAMES[1], "id"))
 
 Names = tuple[tuple[str, ...], ...]
+_RECOGNISED: tuple[Names, ...] = (EVENT_NAMES, ORDER_NAMES, ID_NAMES, LIFECYCLE_NAMES)
 
 
 def plain(name: str) -> str:
@@ -47,30 +50,81 @@ TABLE = "the table"
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns asked for, or chosen; ``order=False`` asks for the order of the rows."""
+    """The columns asked for, or chosen; as asked, ``order=None`` means to look for one, ``()`` to use none.
+
+    ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete".
+    """
 
     case: str | None = None
-    event: str | None = None
-    order: str | bool | None = None
+    event: tuple[str, ...] = ()
+    order: tuple[str, ...] | None = None
+    weight: str | None = None
+    attributes: tuple[str, ...] = ()
+    lifecycle: str | None = None
+    with_lifecycle: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        case: object = None,
+        event: object = None,
+        order: object = None,
+        *,
+        weight: object = None,
+        attributes: object = (),
+        with_lifecycle: bool = False,
+    ) -> Columns:
+        """What people ask for: names, lists of names where several are fine, ``order=False`` for none.
+
+        >>> Columns.of("user", "page", ["day", "step"]).order
+        ('day', 'step')
+        """
+        no_order = order is False
+        asked = cls(
+            _one(case, "case"),
+            _several(event, "event"),
+            () if no_order else _several(order, "order") or None,
+            _one(weight, "weight"),
+            _several(attributes, "attributes"),
+            with_lifecycle=with_lifecycle,
+        )
+        names = [name for name in (asked.case, asked.weight) if name is not None]
+        names += [*asked.event, *(asked.order or ()), *asked.attributes]
+        if len(set(names)) < len(names):
+            raise SettingError("case, event, order, weight and attributes must be different columns")
+        return asked
+
+    @property
+    def per_case(self) -> tuple[str, ...]:
+        """The columns that must not change during a case: the weight, if there is one, and attributes."""
+        return (*(() if self.weight is None else (self.weight,)), *self.attributes)
 
     def names(self) -> list[str]:
-        """Return the names that are set."""
-        return [name for name in (self.case, self.event, self.order) if isinstance(name, str)]
+        """Return the names that are set, each once."""
+        single = [name for name in (self.case, self.lifecycle) if name is not None]
+        return list(dict.fromkeys([*single, *self.event, *(self.order or ()), *self.per_case]))
 
     def may_mean(self, name: str) -> bool:
         """Whether a column of this name could be chosen."""
-        known = {plain(known) for line in (*EVENT_NAMES, *ORDER_NAMES, *ID_NAMES) for known in line}
+        known = {plain(known) for names in _RECOGNISED for line in names for known in line}
         return name in self.names() or plain(name) in known
 
-    def check(self) -> None:
-        """Refuse what cannot name columns, before any data is touched."""
-        for role, name in (("case", self.case), ("event", self.event), ("order", self.order)):
-            if name is None or isinstance(name, str) or (role == "order" and name is False):
-                continue
-            hint = ", or False for the order of the rows" if role == "order" else ""
-            raise SettingError(f"{role} must be the name of a column{hint}, not {name!r}")
-        if len(set(self.names())) < len(self.names()):
-            raise SettingError("case, event and order must be different columns")
+
+def _one(name: object, role: str) -> str | None:
+    if name is None or isinstance(name, str):
+        return name
+    raise SettingError(f"{role} must be the name of a column, not {name!r}")
+
+
+def _several(names: object, role: str) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str):
+        return (names,)
+    if isinstance(names, list | tuple) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    hint = ", or False for the order of the rows" if role == "order" else ""
+    raise SettingError(f"{role} must be the name of a column, or a list of names{hint}, not {names!r}")
 
 
 def choose_columns(
@@ -78,24 +132,45 @@ def choose_columns(
 ) -> Columns:
     """Choose the columns to read: those asked for, else those with names that are recognised.
 
-    >>> choose_columns(["CASE", "Activity", "cost"], Columns(), "log.csv")
-    Columns(case='CASE', event='Activity', order=None)
+    >>> chosen = choose_columns(["CASE", "Activity", "cost"], Columns(), "log.csv")
+    >>> chosen.case, chosen.event, chosen.order
+    ('CASE', ('Activity',), ())
     """
-    event = _choose("event", asked.event, EVENT_NAMES, names, asked, source)
-    if event is None:
+
+    def choose(role: str, given: Sequence[str], known: Names) -> tuple[str, ...]:
+        for name in given:
+            _there(name, role, names, source)
+        return tuple(given) if given else _recognised(role, known, names, asked, source)
+
+    event = choose("event", asked.event, EVENT_NAMES)
+    if not event:
         raise DataError(_nothing_recognised("event", names, source))
-    if event in list_columns:
-        if isinstance(asked.order, str):
+    of_lists = event[0] in list_columns
+    given = () if asked.case is None else (asked.case,)
+    case = next(iter(choose("case", given, ID_NAMES if of_lists else CASE_NAMES)), None)
+    for role, name in (("weight", asked.weight), *(("attributes", name) for name in asked.attributes)):
+        if name is not None:
+            _there(name, role, names, source)
+    if of_lists:
+        if asked.order or asked.with_lifecycle or len(event) > 1:
             raise SettingError(
-                f"in {source} a row is a whole sequence, in the order of its list; leave out order="
+                f"in {source} a row is a whole sequence, in the order of its list; leave out order=, "
+                "lifecycle= and further columns of events"
             )
-        return Columns(_choose("case", asked.case, ID_NAMES, names, asked, source), event)
-    case = _choose("case", asked.case, CASE_NAMES, names, asked, source)
+        return Columns(case, event, (), asked.weight, asked.attributes)
     if case is None:
         raise DataError(_nothing_recognised("case", names, source))
-    if isinstance(asked.order, bool):
-        return Columns(case, event)
-    return Columns(case, event, _choose("order", asked.order, ORDER_NAMES, names, asked, source))
+    order = () if asked.order == () else choose("order", asked.order or (), ORDER_NAMES)
+    lifecycle = None
+    if asked.with_lifecycle:
+        given = () if asked.lifecycle is None else (asked.lifecycle,)
+        lifecycle = next(iter(choose("lifecycle", given, LIFECYCLE_NAMES)), None)
+        if lifecycle is None:
+            raise DataError(
+                f"no column of {source} is called {LIFECYCLE_NAMES[0][0]!r} or 'lifecycle', which lifecycle= "
+                f"needs; rename the column, or leave it out; {_listed(names)}"
+            )
+    return Columns(case, event, order, asked.weight, asked.attributes, lifecycle, asked.with_lifecycle)
 
 
 #: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
@@ -109,13 +184,14 @@ def refuse_unused_times(
 
     Such a column is known by its name or is one of ``time_columns``, known by what they hold.
 
-    >>> refuse_unused_times(Columns("case", "event"), ["case", "event", "created_at"], Columns(), "log.csv")
+    >>> chosen = Columns("case", ("event",), ())
+    >>> refuse_unused_times(chosen, ["case", "event", "created_at"], Columns(), "log.csv")
     Traceback (most recent call last):
         ...
     summarkov.errors.DataError: column 'created_at' of log.csv looks like the time of an event, and is not \
 recognised as the order; say order='created_at', or order=False to keep the order of the rows
     """
-    if asked.order is not None or chosen.order is not None:
+    if asked.order is not None or chosen.order:
         return
     for name in names:
         words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower().replace("_", " ").replace("-", " ").split()
@@ -128,27 +204,28 @@ recognised as the order; say order='created_at', or order=False to keep the orde
             )
 
 
-def _choose(
-    role: str,
-    name: str | bool | None,
-    known: Names,
-    names: Sequence[str],
-    asked: Columns,
-    source: str,
-) -> str | None:
-    """Return the column for one role, or None where no name is recognised."""
-    if isinstance(name, str):
-        if name not in names:
-            raise DataError(f"{source} has no column {name!r}; {_listed(names)}{nearest(name, names)}")
-        found = [name] * names.count(name)
-    else:
-        free = [name for name in names if name not in asked.names()]  # not taken by another role
-        lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
-        found = next(filter(None, lines), [])
+def _there(name: str, role: str, names: Sequence[str], source: str) -> None:
+    """Refuse a name that no column has, or several have."""
+    if name not in names:
+        raise DataError(f"{source} has no column {name!r}; {_listed(names)}{nearest(name, names)}")
+    _refuse_several([name] * names.count(name), role, source)
+
+
+def _recognised(
+    role: str, known: Names, names: Sequence[str], asked: Columns, source: str
+) -> tuple[str, ...]:
+    """The column whose name is recognised for a role, if there is one."""
+    free = [name for name in names if name not in asked.names()]  # not taken by another role
+    lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
+    found = next(filter(None, lines), [])
+    _refuse_several(found, role, source)
+    return tuple(found)
+
+
+def _refuse_several(found: Sequence[str], role: str, source: str) -> None:
     if len(found) > 1:
         shown = " and ".join(repr(name) for name in found)
         raise DataError(f"{source} has columns {shown}, and each could be the {role}; say which with {role}=")
-    return found[0] if found else None
 
 
 def _nothing_recognised(role: str, names: Sequence[str], source: str) -> str:

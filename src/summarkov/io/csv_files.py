@@ -16,9 +16,9 @@ from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.files import decode, open_text
-from summarkov.io.grouping import Gap
 from summarkov.io.quotes import has_quotes, long_cells
 from summarkov.io.tables import sequences_of
+from summarkov.io.wanted import Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,9 +42,7 @@ class Header:
     skipped: int
 
 
-def read_csv(
-    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None, *, format: str
-) -> EventSequences:
+def read_csv(path: str, wanted: Wanted, *, format: str) -> EventSequences:
     """Read a file with a header line and one event per line; an empty cell is a missing value.
 
     Cells are text as they stand: ``007`` and ``NA`` are labels. Only the needed columns are converted.
@@ -53,13 +51,13 @@ def read_csv(
         as_it_is = isinstance(file.raw, FileIO)
         if as_it_is and not file.seekable():  # it is opened once more
             raise DataError(f"{path} is not a regular file; save it as one first")
-        header = header_of(file, path, asked, SEPARATORS[format])
+        header = header_of(file, path, wanted.columns, SEPARATORS[format])
         anything = bool(file.peek(1))
     quotes = has_quotes(path, header.delimiter)
     if not anything:
-        return EventSequences([], [0], labels or [], [])
+        return EventSequences([], [0], wanted.labels or [], [])
     table = _parse(path, header, quotes=quotes, as_it_is=as_it_is)
-    return sequences_of(table, header.chosen, labels, path, gap)
+    return sequences_of(table, header.chosen, wanted, path)
 
 
 def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
@@ -145,14 +143,13 @@ def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) 
 
 
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
-    """Parse the chosen columns, case and event straight into dictionaries."""
+    """Parse the chosen columns, all but the order straight into dictionaries."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
-    types = {chosen.case: text, chosen.event: text}
-    if isinstance(chosen.order, str):
-        types[chosen.order] = pa.string()  # to be read as text in any order column is
+    types = dict.fromkeys(chosen.names(), text)
+    types |= dict.fromkeys(chosen.order or (), pa.string())  # to be read as text in any order column is
     convert = arrow_csv.ConvertOptions(
         include_columns=chosen.names(),
         column_types=types,

@@ -62,6 +62,26 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
     return _without_repeats(codes, texts)
 
 
+def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:
+    """Encode a column in which values may be missing; these have the code -1.
+
+    >>> import pyarrow as pa
+    >>> encode_some(pa.chunked_array([["b", None, "a"]]), "event", "the table").codes.tolist()
+    [0, -1, 1]
+    """
+    import pyarrow as pa
+
+    absent = missing_rows(column)
+    if not len(absent):
+        return encode(column, name, source, first_row)
+    here = np.ones(len(column), bool)
+    here[absent] = False
+    found = encode(column.filter(pa.array(here)), name, source, first_row)
+    codes = np.full(len(column), -1, np.int64)
+    codes[here] = found.codes
+    return Encoded(codes, found.texts)
+
+
 def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     """Return chunks of codes that share one dictionary of values."""
     import pyarrow as pa
@@ -199,7 +219,8 @@ def which_occur(codes: npt.NDArray[np.integer], size: int) -> BoolArray:
     occurs = np.zeros(size, dtype=bool)
     block = 1 << 16
     for start in range(0, len(codes), block):
-        occurs[codes[start : start + block]] = True
+        some = codes[start : start + block]
+        occurs[some[some >= 0]] = True
         if occurs.all():
             break
     return occurs
@@ -271,7 +292,12 @@ class Vocabulary:
         """The codes of the labels of a column."""
         occurs = which_occur(column.codes, len(column.texts)).tolist()
         each = [self.code(text) if here else -1 for text, here in zip(column.texts, occurs, strict=True)]
-        return np.asarray(np.array(each, np.int32)[column.codes])
+        return np.asarray(np.array([*each, -1], np.int32)[column.codes])  # a missing value stays one
+
+    @property
+    def found(self) -> list[str]:
+        """The labels in the order of their codes."""
+        return list(self._codes)
 
     def settled(self) -> tuple[list[str], CodeArray]:
         """The labels in sorted order, and the final code for every one given out."""

@@ -31,7 +31,11 @@ class Grouping:
     tied_order: int
 
 
-def group(case: npt.NDArray[np.integer], order: npt.NDArray[Any] | None = None) -> Grouping:
+#: What rows are sorted by: the first array, and where that has equal values the next, and so on.
+Keys = Sequence[npt.NDArray[Any]]
+
+
+def group(case: npt.NDArray[np.integer], order: Keys = ()) -> Grouping:
     """Put the rows of each case together, cases by first appearance, rows by ``order`` or as they come.
 
     Rows that are grouped (and sorted) already are recognised and stay where they are; nothing is
@@ -48,12 +52,12 @@ def group(case: npt.NDArray[np.integer], order: npt.NDArray[Any] | None = None) 
         case = case[rows]
         starts = run_starts(case)
     ties = 0
-    if order is not None:
-        keys = order if rows is None else order[rows]
+    if order:
+        keys = order if rows is None else [each[rows] for each in order]
         if not sorted_within(keys, starts):
             moved = sort_within(keys, starts)
             rows = moved if rows is None else rows[moved]
-            keys = keys[moved]
+            keys = [each[moved] for each in keys]
         ties = count_ties(keys, starts)
     return Grouping(rows, np.append(starts, len(case)), case[starts], ties)
 
@@ -92,24 +96,31 @@ def stable_order(keys: npt.NDArray[np.integer]) -> IntArray:
     return packed & ((1 << bits) - 1)
 
 
-def sorted_within(keys: npt.NDArray[Any], starts: IntArray) -> bool:
+def sorted_within(keys: Keys, starts: IntArray) -> bool:
     """Whether every sequence is in order already."""
-    falls = keys[1:] < keys[:-1]
+    return count_falls(keys, starts) == 0
+
+
+def count_falls(keys: Keys, starts: IntArray) -> int:
+    """Count the events that come before the event that stands before them, in the same sequence."""
+    falls = keys[-1][1:] < keys[-1][:-1]
+    for each in keys[-2::-1]:
+        falls = (each[1:] < each[:-1]) | ((each[1:] == each[:-1]) & falls)
     falls[starts[1:] - 1] = False  # from one case to the next they may fall
-    return not falls.any()
+    return int(np.count_nonzero(falls))
 
 
-def sort_within(keys: npt.NDArray[Any], starts: IntArray) -> IntArray:
+def sort_within(keys: Keys, starts: IntArray) -> IntArray:
     """Sort every sequence by its keys; equal keys keep their order."""
-    lengths = np.diff(np.append(starts, len(keys)))
+    lengths = np.diff(np.append(starts, len(keys[0])))
     sequence = np.repeat(np.arange(len(starts)), lengths)
-    by_key = np.argsort(keys, kind="stable")
+    by_key = np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")
     return by_key[stable_order(sequence[by_key])]
 
 
-def count_ties(keys: npt.NDArray[Any], starts: IntArray) -> int:
-    """Count the events whose key equals that of the event before, in the same sequence."""
-    same = keys[1:] == keys[:-1]
+def count_ties(keys: Keys, starts: IntArray) -> int:
+    """Count the events whose keys equal those of the event before, in the same sequence."""
+    same = np.logical_and.reduce([each[1:] == each[:-1] for each in keys])
     same[starts[1:] - 1] = False
     return int(np.count_nonzero(same))
 
@@ -168,14 +179,15 @@ class Gap:
 
 def cut_sessions(
     keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
-) -> tuple[IntArray, list[str]]:
+) -> tuple[IntArray, list[str], IntArray]:
     """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
 
-    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ...
+    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ... Returns the offsets
+    and names of the new sequences, and the number of the sequence that each was a part of.
 
-    >>> offsets, ids = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
-    >>> offsets.tolist(), ids
-    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'])
+    >>> offsets, ids, of = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
+    >>> offsets.tolist(), ids, of.tolist()
+    ([0, 2, 3, 4], ['a/1', 'a/2', 'b/1'], [0, 0, 1])
     """
     far = _far(keys, gap)
     far[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < len(keys))] - 1] = False
@@ -186,7 +198,7 @@ def cut_sessions(
     owner = owner[order]
     number = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
     names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
-    return np.append(starts[order], len(keys)), names
+    return np.append(starts[order], len(keys)), names, owner
 
 
 def _far(keys: npt.NDArray[Any], gap: Fraction) -> BoolArray:

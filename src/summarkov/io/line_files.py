@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
+
+import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import label_text
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
+from summarkov.io.per_case import CaseValues, is_weight, weights_of
+from summarkov.io.rows import LeftOut
+from summarkov.io.wanted import Wanted
+
+#: The keys of an object in JSON lines: its name, and its labels.
+ID, EVENTS = "id", "events"
 
 
-def read_text(
-    path: str, asked: Columns, labels: Sequence[str] | None, *, told: bool = True
-) -> EventSequences:
+def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences:
     """Read labels separated by white space; an empty line is an empty sequence.
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
-    if asked.names():
-        raise SettingError(f"case, event and order name columns, and {path} is plain text, which has none")
+    _refuse_columns(path, wanted, "plain text")
     collected = Collected()
     for number, line in text_lines(path):
         words = line.split()
@@ -33,27 +41,62 @@ def read_text(
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
         collected.add(words)
-    return collected.finish(labels)
+    return collected.finish(wanted.labels)
 
 
-def read_jsonl(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+def _refuse_columns(path: str, wanted: Wanted, what: str) -> None:
+    if wanted.is_about_columns:
+        raise SettingError(
+            f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sequence: its labels, its name, if it has one, and the values of the keys that are asked for."""
+
+    labels: list[str]
+    name: str | None
+    values: tuple[str | None, ...]
+
+
+def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
     """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
-    collected = Collected()
-    for events, name in jsonl_sequences(path, asked):
-        collected.add(events, name)
-    return collected.finish(labels)
+    collected, left_out = Collected(), LeftOut()
+    columns = CaseValues(wanted.columns.per_case, sys.maxsize)
+    values = []
+    for line in jsonl_sequences(path, wanted, left_out):
+        collected.add(line.labels, line.name)
+        values.append(columns.codes(line.values))
+    found = collected.finish(wanted.labels).with_origin(jsonl_origin(wanted, left_out))
+    if wanted.columns.weight is None:
+        return found
+    of_lines = np.array(values, np.int32).reshape(len(values), len(wanted.columns.per_case))
+    return found.with_weights(weights_of(columns.column(0, of_lines)))
+
+
+def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
+    """How lines were read, where that is not as always."""
+    columns = wanted.columns
+    if not columns.names() and not left_out.unlabelled:
+        return None
+    return Origin(
+        columns.case or ID,
+        columns.event or (EVENTS,),
+        weight=columns.weight,
+        unlabelled=left_out.unlabelled,
+    )
 
 
 def jsonl_sequences(
-    path: str, asked: Columns, longest: int | None = None
-) -> Iterator[tuple[list[str], str | None]]:
-    """Yield the labels and the name, if it has one, of every sequence of a file.
-
-    Lines of more than ``longest`` bytes are refused.
-    """
-    if isinstance(asked.order, str):
+    path: str, wanted: Wanted, left_out: LeftOut, longest: int | None = None
+) -> Iterator[Line]:
+    """Yield the sequences of a file. Lines of more than ``longest`` bytes are refused."""
+    asked = wanted.columns
+    if asked.order or asked.with_lifecycle or len(asked.event) > 1:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out order="
+            f"in {path} a line is a whole sequence, in the order of its list; leave out order=, lifecycle= "
+            "and further keys of events"
         )
     for number, line in text_lines(path, longest=longest):
         if not line.strip():
@@ -61,9 +104,10 @@ def jsonl_sequences(
         try:
             content = _DECODER.decode(line)
             events, name = _parts(
-                content, asked.event or "events", asked.case or "id", asked.case is not None
+                content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
             )
-            labels = [event if type(event) is str else label_text(event) for event in events]
+            labels = _labels(events, wanted, left_out)
+            values = _values(content, asked)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
             raise DataError(f"{path}, line {number}: {reason}") from None
@@ -71,7 +115,32 @@ def jsonl_sequences(
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
-        yield labels, name
+        yield Line(labels, name, values)
+
+
+def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str]:
+    """The labels of a line; those that are missing are an error, left out, or named, as asked."""
+    if wanted.missing != "error" and None in events:
+        left_out.unlabelled += events.count(None) if wanted.missing == "skip" else 0
+        given = (event if event is not None else wanted.missing for event in events)
+        events = [event for event in events if event is not None] if wanted.missing == "skip" else list(given)
+    return [event if type(event) is str else label_text(event) for event in events]
+
+
+def _values(content: object, asked: Columns) -> tuple[str | None, ...]:
+    """The values of keys of a line; None where there is none."""
+    if not asked.per_case:
+        return ()
+    found = content if isinstance(content, dict) else {}
+    values = [found.get(key) for key in asked.per_case]
+    for key, value in zip(asked.per_case, values, strict=True):
+        if isinstance(value, dict | list):
+            raise DataError(f"{key!r} must be text or a number, not {_KINDS[type(value)]}")
+    texts = tuple(None if value is None else label_text(value) for value in values)
+    if asked.weight is not None and not is_weight(texts[0]):
+        told = "nothing" if texts[0] is None else repr(texts[0][:40])
+        raise DataError(f"{asked.weight!r} holds {told}; a weight is a number from 0 on: correct it")
+    return texts
 
 
 def _parts(content: object, events_key: str, id_key: str, id_asked: bool) -> tuple[list[object], str | None]:
@@ -114,7 +183,7 @@ _ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
 _NUMBER = re.compile(r"[0-9]+")
 
 
-def read_spmf(path: str, asked: Columns, labels: Sequence[str] | None) -> EventSequences:
+def read_spmf(path: str, wanted: Wanted) -> EventSequences:
     """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
     A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
@@ -122,8 +191,7 @@ def read_spmf(path: str, asked: Columns, labels: Sequence[str] | None) -> EventS
     stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or their
     numbers where they have none.
     """
-    if asked.names():
-        raise SettingError(f"case, event and order name columns, and {path} is SPMF text, which has none")
+    _refuse_columns(path, wanted, "SPMF text")
     collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
     name = None
     for number, line in text_lines(path):
@@ -137,7 +205,7 @@ def read_spmf(path: str, asked: Columns, labels: Sequence[str] | None) -> EventS
             collected.add((names.get(item, item) for item in items), name)
             collected.tied_order += tied
             name = None
-    return collected.finish(labels)
+    return collected.finish(wanted.labels)
 
 
 def _items(tokens: list[str], where: str) -> tuple[list[str], int]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
+from summarkov.io.date_formats import DateFormat
 from summarkov.io.encoding import missing_rows, numpy_of, refuse_missing, without_codes
 from summarkov.typing import IntArray
 
@@ -74,12 +75,18 @@ def _unscaled(column: pa.ChunkedArray) -> IntArray:
     return np.concatenate([some[chunk.offset : chunk.offset + len(chunk)] for some, chunk in each])
 
 
-def as_ordered(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> pa.ChunkedArray:
+def as_ordered(
+    column: pa.ChunkedArray,
+    name: str,
+    source: str,
+    first_row: int = 0,
+    date_format: DateFormat | None = None,
+) -> pa.ChunkedArray:
     """Return the column, of a type that has an order: text as the first kind that all of it fits.
 
     ``first_row`` is the row at which the column begins, where it is a part of a longer one.
     """
-    order = OrderColumn(name)
+    order = OrderColumn(name, date_format)
     order.look(column, source, first_row)
     return order.values(column)
 
@@ -91,10 +98,10 @@ class OrderColumn:
     depend on how the column was cut.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._kinds = text_kinds()
-        self._first: tuple[str, str] | None = None  # where the first text stands, and what it is
+    def __init__(self, name: str, date_format: DateFormat | None = None) -> None:
+        self.name, self.date_format = name, date_format
+        self._kinds = text_kinds(date_format)
+        self._first: tuple[str, int, str] | None = None  # where the first text stands, and what it is
 
     def look(self, column: pa.ChunkedArray, source: str, first_row: int = 0) -> None:
         """Refuse missing values, and text that is neither number nor date; note what text can be."""
@@ -105,14 +112,28 @@ class OrderColumn:
             return
         text = order_text(column)
         if self._first is None:
-            self._first = source, f"row {first_row + 1} of the data holds {_shown(column[0].as_py())}"
-        self._kinds = fitting(self._kinds, text)
+            self._first = source, first_row, text[0].as_py()
+        before, self._kinds = self._kinds, fitting(self._kinds, text)
         if self._kinds:
             return
-        row = unreadable_row(text)
-        if row is None:  # each by itself could be read, but not all in the same way
-            raise unordered(self.name, *self._first)
-        raise self._unordered(column, row, source, first_row)
+        row = unreadable_row(text, self.date_format)
+        if row is not None:
+            raise self._unordered(column, row, source, first_row)
+        raise self._mixed(text, _misfit(before, text), source, first_row)
+
+    def _mixed(self, text: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
+        """The error for texts each of which could be read, but not all in the same way."""
+        assert self._first is not None
+        where, first, value = self._first
+        other = text[row].as_py()
+        told = f"row {first + 1} of the data holds {_shown(value)} and row {first_row + row + 1}"
+        told += f" {_shown(other)}" if source == where else f" of {source} {_shown(other)}"
+        if {_family(value), _family(other)} == {"date", "date with zone"}:
+            return DataError(
+                f"order column {self.name!r} of {where} cannot be put in order: {told}, one with a time zone "
+                "and one without, so which came first is not known; write all with a zone, or all without"
+            )
+        return unordered(self.name, where, told)
 
     def _refuse_long(self, column: pa.ChunkedArray, source: str, first_row: int) -> None:
         """Refuse what is too long for a number or a date before a copy is made for every row."""
@@ -132,7 +153,7 @@ class OrderColumn:
 
     def _unordered(self, column: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
         where = f"row {first_row + row + 1} of the data holds {_shown(column[row].as_py())}"
-        return unordered(self.name, source, where)
+        return unordered(self.name, source, where, self.date_format)
 
     def values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """A part as values that have an order; all parts must have been looked at before."""
@@ -153,14 +174,17 @@ def is_text(kind: pa.DataType) -> bool:
 class TextKind:
     """One way to read the text of an order column. No text fits kinds of two families."""
 
-    family: str  # "number", "date", "date with zone" or "time of day"
+    family: str  # "number", "date", "date with zone", "time of day" or "stated"
     type: pa.DataType
+    format: DateFormat | None = None
 
     def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         """All of some text as values, or None if it does not fit; "nan" is no number."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.format is not None:
+            return self.format.read(text)
         if self.family == "time of day":
             text = pc.binary_join_element_wise("1970-01-01", text, " ")
         values = _cast(text, self.type)
@@ -171,10 +195,13 @@ class TextKind:
         return values
 
 
-def text_kinds() -> list[TextKind]:
-    """What text in an order column can be. The first kind that all of it fits is taken."""
+def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
+    """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
     import pyarrow as pa
 
+    if date_format is not None:
+        numbers = [kind for kind in text_kinds() if kind.family == "number"]
+        return [TextKind("stated", date_format.type, date_format), *numbers]
     return [
         TextKind("number", pa.int64()),
         TextKind("number", pa.float64()),
@@ -202,17 +229,39 @@ def order_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_trim_whitespace(column.cast(pa.string()))
 
 
-def unreadable_row(text: pa.ChunkedArray) -> int | None:
-    """The first row that is neither a number nor a date nor a time, if there is one."""
+def _misfit(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> int:
+    """The first row with which no kind fits all rows so far any more; there is one."""
+    fit, unfit = 0, len(text)  # so many rows fit, and so many do not
+    while unfit - fit > 1:
+        half = (fit + unfit) // 2
+        fit, unfit = (half, unfit) if fitting(kinds, text[:half]) else (fit, half)
+    return fit
+
+
+def _family(value: str) -> str:
+    import pyarrow as pa
+
+    return next((kind.family for kind in fitting(text_kinds(), pa.chunked_array([[value]]))), "other")
+
+
+def unreadable_row(text: pa.ChunkedArray, date_format: DateFormat | None = None) -> int | None:
+    """The first row that is neither a number nor a date nor a time, or not as stated, if there is one."""
+    if date_format is not None:
+        return date_format.first_unfit(text)
     return next((row for row, value in enumerate(_as_iso(text).to_pylist()) if not _readable(value)), None)
 
 
-def unordered(name: str, source: str, where: str) -> DataError:
+def unordered(name: str, source: str, where: str, date_format: DateFormat | None = None) -> DataError:
     """The error for text that cannot be put in order."""
+    if date_format is not None:
+        return DataError(
+            f"order column {name!r} of {source} cannot be read: {where}, which is not written as "
+            f"date_format={date_format.text!r} says; mend it, or give the format that all of it has"
+        )
     return DataError(
         f"order column {name!r} of {source} cannot be put in order: {where}; write all "
-        "of it as numbers, or all as dates like 2024-01-31 18:30:00 "
-        "(or use order=False if the rows are in order)"
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, as in "
+        "date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
     )
 
 

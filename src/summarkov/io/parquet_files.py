@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
-from summarkov.io.columns import Columns
 from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
-from summarkov.io.grouping import Gap
 from summarkov.io.tables import columns_of, one_line, sequences_of
+from summarkov.io.wanted import Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,15 +29,13 @@ _SMALL = 1 << 20
 PAGE = 1 << 20
 
 
-def read_parquet(
-    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None
-) -> EventSequences:
+def read_parquet(path: str, wanted: Wanted) -> EventSequences:
     """Read the needed columns of a Parquet file, texts straight into dictionaries."""
     from pyarrow import parquet
 
     with open_file(path) as file:
         schema = parquet_schema(file, path)
-        chosen = columns_of(schema, asked, path)
+        chosen = columns_of(schema, wanted.columns, path)
         file.seek(0)
         with reading_parquet(path):
             texts = text_leaves(parquet.read_metadata(file), chosen.names())
@@ -47,7 +44,7 @@ def read_parquet(
             table = content.read(columns=chosen.names()).select(chosen.names())
             table.validate(full=True)  # Arrow itself trusts the codes of texts that it finds in a file
         check_rows(path, content.metadata.num_rows, table.num_rows)
-    return sequences_of(table, chosen, labels, path, gap)
+    return sequences_of(table, chosen, wanted, path)
 
 
 def parquet_schema(file: BufferedReader, path: str) -> pa.Schema:

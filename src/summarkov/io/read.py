@@ -9,29 +9,35 @@ from typing import Any, Literal
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import iterate, vocabulary_of
+from summarkov.events.origin import Origin
+from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
-from summarkov.io.columns import Columns
 from summarkov.io.files import format_of
-from summarkov.io.grouping import Gap
+from summarkov.io.wanted import SEPARATOR, Wanted
 
 
 def read_events(
     source: Any,
     *,
     case: str | None = None,
-    event: str | None = None,
-    order: str | Literal[False] | None = None,
+    event: str | Sequence[str] | None = None,
+    order: str | Sequence[str] | Literal[False] | None = None,
     labels: Iterable[object] | None = None,
     format: str | None = None,
     session_gap: str | float | timedelta | None = None,
+    date_format: str | None = None,
+    weight: str | None = None,
+    lifecycle: str | None = None,
+    missing: str = "error",
+    separator: str = SEPARATOR,
 ) -> EventSequences:
     """Read sequences of events from lists, tables and files.
 
     Parameters
     ----------
     source
-        - a list of lists of labels, or a dict from id to list;
+        - a list of lists of labels, or a dict from id to list (a dict of columns is read as a table if
+          ``case`` or ``event`` names one of them);
         - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
         - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (a list of labels or
           ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), plain text (a sequence a
@@ -49,6 +55,8 @@ def read_events(
         Two columns that are equally fit are an error. ``order=False`` keeps the order of the rows even
         if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys; in XES, the
         keys of attributes (``concept:name``), and ``order`` is only sorted by if it is given.
+        Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
+        to one label, with ``separator`` between them.
     labels
         The vocabulary, in any order, where labels may be missing from the data; any other label is
         an ``UnknownLabelError``. By default the labels that occur.
@@ -60,19 +68,34 @@ def read_events(
         Begin a new sequence wherever more than this lies between an event and the one before it in the
         order column: ``"30min"`` or ``"90 days"`` (ms, s, min, h, d, w), a timedelta of Python, NumPy or
         pandas, or a number in the unit of the column (seconds, if it holds dates or times). Case ``a``
-        becomes the sequences ``a/1``, ``a/2``, ...
+        becomes the sequences ``a/1``, ``a/2``, ... Of several order columns it is the first that counts.
+    date_format
+        How dates are written in order columns of text, such as ``"%d/%m/%Y %H:%M"``, where that is not as ISO
+        has it; with %Y %y %m %b %B %d %H %I %p %M %S %f %z %F %T. Columns of numbers stay numbers.
+    weight
+        A column of numbers, constant per case: how much each sequence counts in whatever is learned from the
+        events (``sample_weight``). In XES an attribute of the trace, in JSON lines a key.
+    lifecycle
+        Keep only events of this lifecycle, such as ``"complete"``, in capitals or not; the column (or key) is
+        ``lifecycle:transition``, or lifecycle.
+    missing
+        What to do with an event without a label: "error", "skip", or any other text, which becomes its
+        label. Cases of a table none of whose events is left are left out.
+    separator
+        What stands between the labels of several event columns.
 
     Notes
     -----
     The rows of a case need not be together; sequences come in the order in which their cases first
     appear. Rows are sorted by ``order`` (numbers, dates or times), else kept as they come. Rows with the
-    same place keep the order of the input, and ``tied_order`` counts them. If the event column holds
+    same place keep the order of the input, and ``tied_order`` counts them; in XES it counts, with no
+    ``order``, equal time stamps in a row. ``origin`` tells which columns were read. If the event column holds
     lists, a row is a whole sequence, ``case`` (or a column "id") is optional and need not be unique.
 
     Labels and ids are text. In files they stay as they stand (``7``, ``007``, ``1.50``); an empty cell of
     a CSV file is a missing value, a quoted one an empty text. Numbers of tables and lists become what
     Python writes: 7 is ``7``, 1.0 is ``1.0``. Categories that never occur do not enter the vocabulary.
-    Missing values (null, nan) in a column that is used are an error.
+    Missing values (null, nan) in a column that is used are an error, unless ``missing`` says otherwise.
 
     Examples
     --------
@@ -85,59 +108,95 @@ def read_events(
     >>> dict(zip(events.ids, events.to_lists()))
     {'1': ['order', 'pay'], '2': ['order']}
     """
-    asked = Columns(case, event, order)
-    asked.check()
-    vocabulary = None if labels is None else vocabulary_of(labels)
-    gap = None if session_gap is None else Gap.of(session_gap)
+    wanted = Wanted.of(
+        case=case,
+        event=event,
+        order=order,
+        labels=labels,
+        session_gap=session_gap,
+        date_format=date_format,
+        weight=weight,
+        lifecycle=lifecycle,
+        missing=missing,
+        separator=separator,
+    )
     if isinstance(source, str | os.PathLike):
-        return _read_file(local_name(source), asked, vocabulary, gap, format)
+        return _read_file(local_name(source), wanted, format)
     if format is not None:
         raise SettingError(f"format={format!r} is for files; leave it out for {_kind(source)}")
     if not isinstance(source, EventSequences):
         from summarkov.io.tables import is_table, read_table, refuse_cut_rows
 
+        source = _as_table(source, wanted)
         if is_table(source):
             refuse_cut_rows()
-            return read_table(source, asked, vocabulary, gap)
-    if asked.names() or gap is not None:
+            return read_table(source, wanted)
+    if wanted.is_about_columns:
         raise SettingError(
-            f"case, event, order and session_gap are about columns, and {_kind(source)} has none; "
-            "make it a table first, for example with pandas.DataFrame"
+            "case, event, order, weight, lifecycle, date_format and session_gap are about columns, and "
+            f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if isinstance(source, EventSequences):
-        return source if vocabulary is None else source.recode(vocabulary)
-    return _read_lists(source, vocabulary)
+        return source if wanted.labels is None else source.recode(wanted.labels)
+    return _read_lists(source, wanted)
 
 
-def _read_file(
-    path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None, format: str | None
-) -> EventSequences:
+def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     """Call the reader of a file's format; what it needs is imported only now."""
     from summarkov.io import csv_files, line_files, parquet_files, xes_files
 
     kind = format_of(path, format)
     if kind in ("csv", "tsv"):
-        return csv_files.read_csv(path, asked, labels, gap, format=kind)
+        return csv_files.read_csv(path, wanted, format=kind)
     if kind == "parquet":
-        return parquet_files.read_parquet(path, asked, labels, gap)
+        return parquet_files.read_parquet(path, wanted)
     if kind == "xes":
-        return xes_files.read_xes(path, asked, labels, gap)
-    if gap is not None:
+        return xes_files.read_xes(path, wanted)
+    if wanted.gap is not None:
         raise SettingError(f"session_gap needs the time of every event, and {path} has no times")
     if kind == "jsonl":
-        return line_files.read_jsonl(path, asked, labels)
+        return line_files.read_jsonl(path, wanted)
     if kind == "spmf":
-        return line_files.read_spmf(path, asked, labels)
-    return line_files.read_text(path, asked, labels, told=format is not None)
+        return line_files.read_spmf(path, wanted)
+    return line_files.read_text(path, wanted, told=format is not None)
 
 
-def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
+def _as_table(source: Any, wanted: Wanted) -> Any:
+    """A dict of columns as a table, if columns of it are named; one that looks like such is refused."""
+    if not isinstance(source, Mapping):
+        return source
+    asked = wanted.columns
+    if any(name in source for name in (asked.case, *asked.event) if name is not None):
+        import pyarrow as pa
+
+        try:
+            return pa.table({str(name): column for name, column in source.items()})
+        except (pa.ArrowException, TypeError, ValueError) as error:
+            raise DataError(
+                f"the dict cannot be read as a table: {error}; give columns of one length"
+            ) from error
+    from summarkov.io.columns import CASE_NAMES, EVENT_NAMES, plain
+
+    names = {plain(name) for name in source if isinstance(name, str)}
+    roles = [{plain(name) for line in known for name in line} & names for known in (CASE_NAMES, EVENT_NAMES)]
+    sizes = {len(column) for column in source.values() if hasattr(column, "__len__")}
+    if all(roles) and len(sizes) == 1:
+        raise DataError(
+            "this dict looks like a table, one list per column, and a dict is read as one sequence per name; "
+            "say case= and event= to read it as a table, or give a list of lists"
+        )
+    return source
+
+
+def _read_lists(source: object, wanted: Wanted) -> EventSequences:
     if hasattr(source, "tocsr"):
         raise DataError("a sparse matrix holds numbers and no sequences of events; give lists of labels")
     if isinstance(source, Mapping):
         if any(name is None for name in source):
             raise DataError("a sequence has no id (None); give it a name")
-        return EventSequences.from_lists(source.values(), labels=labels, ids=[str(name) for name in source])
+        sequences, origin = _labelled(source.values(), wanted)
+        found = EventSequences.from_lists(sequences, labels=wanted.labels, ids=[str(name) for name in source])
+        return found.with_origin(origin)
     if hasattr(source, "label_counts"):
         raise DataError(
             f"this needs the events in memory, and {_kind(source)} counts them where they are; "
@@ -150,7 +209,26 @@ def _read_lists(source: object, labels: Sequence[str] | None) -> EventSequences:
             f"cannot read events from {_kind(source)}; give lists of labels, a dict of them, "
             "a table (pandas, polars, pyarrow, DuckDB) or the path of a file"
         )
-    return EventSequences.from_lists((iterate(sequence) for sequence in source), labels=labels)
+    sequences, origin = _labelled(source, wanted)
+    return EventSequences.from_lists(sequences, labels=wanted.labels).with_origin(origin)
+
+
+def _labelled(
+    sequences: Iterable[object], wanted: Wanted
+) -> tuple[Iterable[Iterable[object]], Origin | None]:
+    """Lists of labels without those that are missing, or with another label for them, as asked."""
+    if wanted.missing == "error":
+        return (iterate(sequence) for sequence in sequences), None
+    found, unlabelled = [], 0
+    for sequence in sequences:
+        events = list(iterate(sequence))
+        absent = [is_missing(event) for event in events]
+        if wanted.missing == "skip":
+            unlabelled += sum(absent)
+            found.append([event for event, gone in zip(events, absent, strict=True) if not gone])
+        else:
+            found.append([wanted.missing if gone else e for e, gone in zip(events, absent, strict=True)])
+    return found, Origin(unlabelled=unlabelled) if unlabelled else None
 
 
 def _kind(source: object) -> str:

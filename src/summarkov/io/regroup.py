@@ -5,8 +5,9 @@ from __future__ import annotations
 import heapq
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -20,6 +21,7 @@ from summarkov.events.keys import sequence_keys, stable_hashes
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.grouping import count_ties, group
 from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
+from summarkov.io.per_case import CaseValues
 from summarkov.io.spill import SpillWriter, copy_in_order
 from summarkov.typing import CodeArray
 
@@ -29,15 +31,23 @@ if TYPE_CHECKING:
 #: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
 _DEEPEST = 64 // _BITS
+#: How messages call them, where a row may be of any.
+_FILES = "the files"
 #: What a row takes while a bucket is sorted, beside its file twice over.
 _ROW_BYTES = 100
 
 Tell = Callable[[str, int, int], None]
+#: The columns to sort by, the first of them first.
+Order = Sequence[OrderColumn]
 
 
 @dataclass(frozen=True)
 class CaseBlock:
-    """Some rows: their cases, and a table with columns "code", "row" and, if rows have an order, "order"."""
+    """Some rows: their cases, and a table.
+
+    Its columns are "code" and "row"; "order0", "order1", ..., to sort by; and "value0", "value1", ..., the
+    codes of what must not change during a case.
+    """
 
     case: Encoded
     table: pa.Table
@@ -88,7 +98,8 @@ def regroup(
     folder: Path,
     memory: int,
     writer: SpillWriter,
-    order: OrderColumn | None,
+    order: Order,
+    values: CaseValues,
     tell: Tell,
 ) -> None:
     """Write the sequences of rows in any order; ``order`` has looked at all rows once these have been read.
@@ -101,18 +112,18 @@ def regroup(
     todo = [(bucket, 1) for bucket in _cut(rows, inside, 0)]
     n_rows = sum(bucket.n_rows for bucket, _ in todo)
     done = 0
-    by_bucket = SpillWriter(grouped, names=writer.keeps_names, firsts=True)
+    by_bucket = SpillWriter(grouped, names=writer.keeps_names, firsts=True, n_values=len(values.names))
     try:
         while todo:
             bucket, depth = todo.pop()
             if bucket.fits(memory):
-                _sort(bucket, by_bucket, order)
+                _sort(bucket, by_bucket, order, values)
             elif depth < _DEEPEST and bucket.lowest < bucket.highest:
                 todo += [(smaller, depth + 1) for smaller in _cut(_again(bucket), inside, depth)]
                 bucket.path.unlink()
                 continue
             else:
-                _sort_outside(bucket, memory, by_bucket, order)
+                _sort_outside(bucket, memory, by_bucket, order, values)
             bucket.path.unlink()
             done += bucket.n_rows
             tell("grouping", done, max(1, n_rows))
@@ -180,46 +191,69 @@ def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), texts)
 
 
-def _sort(bucket: Bucket, writer: SpillWriter, order: OrderColumn | None) -> None:
+def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues) -> None:
     """Group a bucket in memory."""
     import pyarrow as pa
 
     table = pa.concat_tables(bucket.read())
     case = _cases(table)
-    keys = None if order is None else _keys(table, order)
-    grouping = group(case.codes, keys)
-    codes, rows = numpy_of(table.column("code")), numpy_of(table.column("row"))
+    grouping = group(case.codes, _keys(table, order))
+    codes, rows, of_rows = (
+        numpy_of(table.column("code")),
+        numpy_of(table.column("row")),
+        _values(table, values),
+    )
     if grouping.rows is not None:
-        codes, rows = codes[grouping.rows], rows[grouping.rows]
-    firsts = np.minimum.reduceat(rows, grouping.offsets[:-1])
+        codes, rows, of_rows = codes[grouping.rows], rows[grouping.rows], of_rows[grouping.rows]
+    starts = grouping.offsets[:-1]
+    firsts = np.minimum.reduceat(rows, starts)
     names = [case.texts[code] for code in grouping.cases.tolist()]
-    writer.add(codes, grouping.offsets[1:], sequence_keys(names), names, firsts)
+    sequence = np.repeat(np.arange(len(names)), np.diff(grouping.offsets))
+    values.refuse_change(of_rows, starts, lambda row: names[sequence[row]], _FILES)
+    writer.add(codes, grouping.offsets[1:], sequence_keys(names), names, firsts, of_rows[starts])
     writer.tied_order += grouping.tied_order
 
 
-def _keys(table: pa.Table, order: OrderColumn) -> npt.NDArray[Any]:
-    return sort_keys(order.values(table.column("order")), order.name, "the files")
+def _keys(table: pa.Table, order: Order) -> list[npt.NDArray[Any]]:
+    each = enumerate(order)
+    return [sort_keys(one.values(table.column(f"order{at}")), one.name, _FILES) for at, one in each]
+
+
+def _values(table: pa.Table, values: CaseValues) -> CodeArray:
+    """The codes of columns that must not change, one row per row."""
+    found = np.empty((table.num_rows, len(values.names)), np.int32)
+    for at in range(len(values.names)):
+        found[:, at] = numpy_of(table.column(f"value{at}"))
+    return found
 
 
 # ---------------------------------------------------------------------- cases that do not fit into memory
 
 
-def _sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: OrderColumn | None) -> None:
+def _sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
     """Write cases each of which may be larger than memory: sort runs of one, then merge these."""
-    firsts: dict[str, int] = {}  # the first row of each
+    firsts: dict[str, tuple[int, CodeArray]] = {}  # the first row of each, and its values
     for some in _again(bucket):
         used, at = np.unique(some.case.codes, return_index=True)
-        rows = numpy_of(some.table.column("row"))
-        for code, row in zip(used.tolist(), rows[at].tolist(), strict=True):
-            firsts.setdefault(some.case.texts[code], row)
-    for text, first in firsts.items():
-        mine = (some.table.filter(_rows_of(some.case, text)) for some in _again(bucket))
-        names = [text]
-        for codes in _in_order(mine, bucket.path, memory, writer, order):
-            writer.add(codes, np.empty(0, np.int64), sequence_keys(names), names)
-            names = []
+        rows, of_rows = numpy_of(some.table.column("row")), _values(some.table, values)
+        for code, row, one in zip(used.tolist(), rows[at].tolist(), of_rows[at], strict=True):
+            text = some.case.texts[code]
+            mine = np.concatenate(
+                [firsts.setdefault(text, (row, one))[1][None], of_rows[some.case.codes == code]]
+            )
+            values.refuse_change(mine, np.zeros(1, np.int64), partial(_same, text), _FILES)
+    for text, (first, of_case) in firsts.items():
+        tables = (some.table.filter(_rows_of(some.case, text)) for some in _again(bucket))
+        names, once = [text], of_case[None]
+        for codes in _in_order(tables, bucket.path, memory, writer, order):
+            writer.add(codes, np.empty(0, np.int64), sequence_keys(names), names, values=once)
+            names, once = [], once[:0]
         nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
         writer.add(*nothing, firsts=np.array([first]))
+
+
+def _same(text: str, _: int) -> str:
+    return text
 
 
 def _rows_of(case: Encoded, text: str) -> pa.Array:
@@ -230,35 +264,35 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
 
 
 def _in_order(
-    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: OrderColumn | None
+    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: Order
 ) -> Iterator[CodeArray]:
     """The codes of one case, in order."""
-
-    if order is None:
+    if not order:
         for table in tables:
             yield numpy_of(table.column("code"))
         return
     most = max(1, memory // (2 * _ROW_BYTES))
-    runs: list[tuple[Path, npt.DTypeLike]] = []
+    runs: list[tuple[Path, list[npt.DTypeLike]]] = []
     try:
         for table in _together(tables, most):
-            if is_ranked(table.column("order").type):
-                raise DataError(
-                    f"order column {order.name!r} holds decimals of many digits, and a case is too long to "
-                    "be sorted by them; write the column as whole numbers, or raise memory="
-                )
+            for at, one in enumerate(order):
+                if is_ranked(table.column(f"order{at}").type):
+                    raise DataError(
+                        f"order column {one.name!r} holds decimals of many digits, and a case is too long to "
+                        "be sorted by them; write the column as whole numbers, or raise memory="
+                    )
             keys = _keys(table, order)
-            rows = np.argsort(keys, kind="stable")
+            rows = np.lexsort(keys[::-1])
             run = path.with_name(f"{path.name}-{len(runs)}")
-            runs.append((run, keys.dtype))
+            runs.append((run, [each.dtype for each in keys]))
             with open(run, "wb") as file:
-                file.write(keys[rows].data)
-                file.write(numpy_of(table.column("code"))[rows].data)
+                for each in (*keys, numpy_of(table.column("code"))):
+                    file.write(each[rows].data)
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
         merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
         last: list[Any] = []
         while some := list(islice(merged, few)):
-            keys = np.array([*last, *(key for key, _ in some)])
+            keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
             writer.tied_order += count_ties(keys, np.zeros(1, np.int64))
             last = [some[-1][0]]
             yield np.array([code for _, code in some], np.int32)
@@ -281,12 +315,14 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _pairs(path: Path, dtype: npt.DTypeLike, few: int) -> Iterator[tuple[Any, int]]:
+def _pairs(path: Path, dtypes: Sequence[npt.DTypeLike], few: int) -> Iterator[tuple[tuple[Any, ...], int]]:
     """Keys and codes of a sorted run, some at a time."""
-    width = np.dtype(dtype).itemsize
-    n = path.stat().st_size // (width + 4)
+    widths = [np.dtype(dtype).itemsize for dtype in (*dtypes, np.int32)]
+    n = path.stat().st_size // sum(widths)
+    begins = [n * sum(widths[:at]) for at in range(len(widths))]
     for start in range(0, n, few):
-        count = min(few, n - start)
-        keys = np.fromfile(path, dtype, count, offset=start * width)
-        codes = np.fromfile(path, np.int32, count, offset=n * width + 4 * start)
-        yield from zip(keys.tolist(), codes.tolist(), strict=True)
+        *keys, codes = (
+            np.fromfile(path, dtype, min(few, n - start), offset=begin + start * width).tolist()
+            for dtype, begin, width in zip((*dtypes, np.int32), begins, widths, strict=True)
+        )
+        yield from zip(zip(*keys, strict=True), codes, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.events.keys import any_twice, sequence_keys
+from summarkov.events.origin import Origin
 from summarkov.io.addresses import size_of
-from summarkov.io.encoding import Encoded, Vocabulary, encode
+from summarkov.io.encoding import Vocabulary, encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
-from summarkov.io.line_files import jsonl_sequences
+from summarkov.io.line_files import jsonl_origin, jsonl_sequences
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
+from summarkov.io.per_case import CaseValues, weights_of
 from summarkov.io.regroup import CaseBlock, regroup
+from summarkov.io.rows import LeftOut, Rows, read_per_case, read_rows
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
-from summarkov.io.tables import flat_lists
+from summarkov.io.tables import origin_of, read_lists
 from summarkov.io.temporary import Scratch
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
 Progress = Callable[[str, int, int], None]
@@ -47,35 +50,66 @@ class Task:
         """Rows to read at a time: an eighth of the memory, if they are not large."""
         return max(1, min(1 << 17, self.memory // (8 * ROW_BYTES)))
 
+    @property
+    def per_case(self) -> tuple[str, ...]:
+        """The columns, or keys, that must not change during a case."""
+        return self.files.wanted.columns.per_case
+
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work has come."""
         if self.progress is not None:
             self.progress(what, done, total)
 
 
-def spill(task: Task, scratch: Scratch, labels: Sequence[str] | None, *, names: bool = False) -> Spill:
+@dataclass(frozen=True)
+class Content:
+    """What files hold: codes on disk, the weights of sequences if they have any, and how it was read."""
+
+    spill: Spill
+    weights: FloatArray | None
+    origin: Origin | None
+
+
+class _Found:
+    """What is found while files are read: labels, the values of cases, and events that are left out."""
+
+    def __init__(self, task: Task) -> None:
+        self.labels = Vocabulary(task.files.wanted.labels, task.memory)
+        self.values = CaseValues(task.per_case, task.memory)
+        self.left_out = LeftOut()
+
+
+def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
-    vocabulary = Vocabulary(labels, task.memory)
-    writer = SpillWriter(scratch.path, names=names)
+    files = task.files
+    found = _Found(task)
+    writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
     try:
-        if task.files.format == "jsonl":
-            _lines(task, vocabulary, writer)
-        elif task.files.of_lists:
-            _lists(task, vocabulary, writer)
-        elif not _grouped(task, vocabulary, writer, scratch.path):
+        if files.format == "jsonl":
+            _lines(task, found, writer)
+        elif files.of_lists:
+            _lists(task, found, writer)
+        elif not _grouped(task, found, writer, scratch.path):
             writer.close()
-            writer = SpillWriter(scratch.path, names=names)
-            _regrouped(task, vocabulary, writer, scratch.path)
-        return writer.finish(*vocabulary.settled())
+            writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
+            found.left_out = LeftOut()
+            _regrouped(task, found, writer, scratch.path)
+        found.left_out.refuse_all(files.wanted, writer.n_events, files.paths[0])
+        content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
+    weighed = files.wanted.columns.weight is not None
+    weights = weights_of(found.values.column(0, content.values())) if weighed else None
+    if files.format == "jsonl":
+        return Content(content, weights, jsonl_origin(files.wanted, found.left_out))
+    return Content(content, weights, origin_of(files.chosen, found.left_out))
 
 
-def _grouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: Path) -> bool:
+def _grouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> bool:
     """Write rows that are together and in order; whether they are. What was held to find out is let go."""
     runs = folder / "runs"
     try:
-        _Grouped(task, vocabulary, writer, runs).read()
+        _Grouped(task, found, writer, runs).read()
         return True
     except NotGroupedError:
         return False
@@ -95,11 +129,12 @@ class _Grouped:
     different ones have too, the files are merely grouped for nothing.
     """
 
-    def __init__(self, task: Task, vocabulary: Vocabulary, writer: SpillWriter, runs: Path) -> None:
-        self.task, self.vocabulary, self.writer, self.runs = task, vocabulary, writer, runs
+    def __init__(self, task: Task, found: _Found, writer: SpillWriter, runs: Path) -> None:
+        self.task, self.found, self.writer, self.runs = task, found, writer, runs
         self.case: str | None = None  # of the last row so far
-        self.kind: Any = None  # type of the order column
-        self.key: Any = None  # order of the last row so far
+        self.values: CodeArray = np.empty((0, len(task.per_case)), np.int32)  # of the same
+        self.kinds: list[Any] = []  # types of the order columns
+        self.keys: list[npt.NDArray[Any]] = []  # order of the last row so far
 
     def read(self) -> None:
         """Read everything, or raise ``NotGroupedError``."""
@@ -118,113 +153,141 @@ class _Grouped:
 
     def add(self, block: TableBlock) -> npt.NDArray[np.uint64]:
         """Write the events of some rows; the keys of the cases that begin in them."""
-        chosen = self.task.files.chosen
-        case, codes = columns_of(block, self.task.files, self.vocabulary)
+        rows, codes, values = rows_of(block, self.task.files, self.found)
+        case = rows.case
         starts = run_starts(case.codes)
         if repeats(case.codes[starts]):
             raise NotGroupedError
         begun = case.codes[starts].tolist()
         continues = bool(begun) and case.texts[begun[0]] == self.case
-        if isinstance(chosen.order, str):
-            self.check_order(block, chosen.order, starts, continues)
+        self.check_order(block, rows, starts, continues)
+        self.check_values(block, rows, values, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
         keys = sequence_keys(names)
-        self.writer.add(codes, ends, keys, names)
+        self.writer.add(codes, ends, keys, names, values=values[starts[continues:]] if len(values) else None)
         if begun:
             self.case = case.texts[begun[-1]]
         return keys
 
-    def check_order(self, block: TableBlock, name: str, starts: IntArray, continues: bool) -> None:
-        """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
-
-        column = as_ordered(block.table.column(name), name, block.path, block.first_row)
-        if self.kind not in (None, column.type) or is_ranked(column.type):
-            raise NotGroupedError
-        keys = sort_keys(column, name, block.path)
-        if not len(keys):
+    def check_values(
+        self, block: TableBlock, rows: Rows, values: CodeArray, starts: IntArray, continues: bool
+    ) -> None:
+        """Refuse columns that change during a case."""
+        if not len(values):
             return
-        if not sorted_within(keys, starts) or (continues and keys[0] < self.key):
+        before = len(self.values) if continues else 0
+        values, runs = np.concatenate([self.values[:before], values]), starts + before
+        runs[:1] = 0
+        codes = rows.case.codes
+        self.found.values.refuse_change(
+            values, runs, lambda row: rows.case.texts[codes[max(0, row - before)]], block.path
+        )
+        self.values = values[-1:]
+
+    def check_order(self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool) -> None:
+        """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
+        chosen, wanted = self.task.files.chosen, self.task.files.wanted
+        kinds, keys = [], []
+        for name in chosen.order or ():
+            where = name, block.path, block.first_row
+            column = as_ordered(block.table.column(name), *where, wanted.date_format)
+            kinds.append(column.type)
+            found = sort_keys(column, name, block.path)
+            keys.append(found if rows.kept is None else found[rows.kept])
+        if not keys or not len(keys[0]):
+            return
+        if (self.kinds and self.kinds != kinds) or any(map(is_ranked, kinds)):
             raise NotGroupedError
-        self.writer.tied_order += count_ties(keys, starts) + (continues and bool(keys[0] == self.key))
-        self.kind, self.key = column.type, keys[-1]
+        if continues:  # with the last row of the block before
+            keys = [np.concatenate(pair) for pair in zip(self.keys, keys, strict=True)]
+            starts = starts + 1
+            starts[0] = 0
+        if not sorted_within(keys, starts):
+            raise NotGroupedError
+        self.writer.tied_order += count_ties(keys, starts)
+        self.kinds, self.keys = kinds, [each[-1:] for each in keys]
 
 
-def columns_of(block: TableBlock, files: Files, vocabulary: Vocabulary) -> tuple[Encoded, CodeArray]:
-    """The cases and the codes of the events of some rows."""
-    case, event = files.chosen.case, files.chosen.event
-    assert case is not None
-    assert event is not None
-    where = block.path, block.first_row
-    vocabulary.share = block.done / files.n_bytes
-    encoded = encode(block.table.column(event), event, *where)
-    return encode(block.table.column(case), case, *where), vocabulary.recode(encoded)
+def rows_of(block: TableBlock, files: Files, found: _Found) -> tuple[Rows, CodeArray, CodeArray]:
+    """Some rows, the codes of their labels, and those of their columns that do not change during a case."""
+    found.labels.share = block.done / files.n_bytes
+    rows = read_rows(block.table, files.chosen, files.wanted, block.path, found.left_out, block.first_row)
+    return rows, found.labels.recode(rows.event), found.values.recode(rows.per_case)
 
 
-def _regrouped(task: Task, vocabulary: Vocabulary, writer: SpillWriter, folder: Path) -> None:
+def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> None:
     """Group rows that are in any order."""
     import pyarrow as pa
 
-    name = task.files.chosen.order
-    order = OrderColumn(name) if isinstance(name, str) else None
+    files = task.files
+    order = [OrderColumn(name, files.wanted.date_format) for name in files.chosen.order or ()]
 
     def rows() -> Any:
         n = 0
-        for block in task.files.blocks(task.n_rows):
-            case, codes = columns_of(block, task.files, vocabulary)
+        for block in files.blocks(task.n_rows):
+            some, codes, values = rows_of(block, files, found)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
-            if order is not None:
-                column = block.table.column(order.name)
-                order.look(column, block.path, block.first_row)
-                columns["order"] = column
-            yield CaseBlock(case, pa.table(columns))
-            task.tell("reading", block.done, task.files.n_bytes)
+            for at, each in enumerate(order):
+                column = block.table.column(each.name)
+                each.look(column, block.path, block.first_row)
+                columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
+            for at in range(len(task.per_case)):
+                columns[f"value{at}"] = pa.array(values[:, at])
+            yield CaseBlock(some.case, pa.table(columns))
+            task.tell("reading", block.done, files.n_bytes)
 
-    regroup(rows(), folder, task.memory, writer, order, task.tell)
+    regroup(rows(), folder, task.memory, writer, order, found.values, task.tell)
 
 
-def _lists(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
+def _lists(task: Task, found: _Found, writer: SpillWriter) -> None:
     """A row is a whole sequence."""
-    chosen, n = task.files.chosen, 0
-    assert chosen.event is not None
-    for block in task.files.blocks(task.n_rows):
-        column = block.table.column(chosen.event)
-        events, offsets = flat_lists(column, chosen.event, block.path, block.first_row)
-        refuse_beyond(task.memory, LISTED_BYTES * len(events), f"lists of {block.path} that are very long")
-        vocabulary.share = block.done / task.files.n_bytes
-        encoded = encode(events, chosen.event, block.path, block.first_row)
+    files, chosen, n = task.files, task.files.chosen, 0
+    name = chosen.event[0]
+    for block in files.blocks(task.n_rows):
+        column, where = block.table.column(name), (block.path, block.first_row)
+        n_events = sum(len(chunk.flatten()) for chunk in column.chunks)
+        refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
+        found.labels.share = block.done / files.n_bytes
+        event, offsets = read_lists(column, name, files.wanted, block.path, found.left_out, block.first_row)
         names = [str(number) for number in range(n, n + len(column))]
         if chosen.case is not None:
-            case = encode(block.table.column(chosen.case), chosen.case, block.path, block.first_row)
+            case = encode(block.table.column(chosen.case), chosen.case, *where)
             names = [case.texts[code] for code in case.codes.tolist()]
-        writer.add(vocabulary.recode(encoded), offsets[1:], sequence_keys(names), names)
+        values = found.values.recode(read_per_case(block.table, chosen, *where))
+        writer.add(found.labels.recode(event), offsets[1:], sequence_keys(names), names, values=values)
         n += len(column)
-        task.tell("reading", block.done, task.files.n_bytes)
+        task.tell("reading", block.done, files.n_bytes)
 
 
-def _lines(task: Task, vocabulary: Vocabulary, writer: SpillWriter) -> None:
+def _lines(task: Task, found: _Found, writer: SpillWriter) -> None:
     """A line is a whole sequence."""
     codes: list[int] = []
     ends: list[int] = []
     names: list[str] = []
+    values: list[list[int]] = []
     n = done = held = 0
 
     def write() -> None:
-        writer.add(np.array(codes, np.int32), np.array(ends, np.int64), sequence_keys(names), names)
-        for some in (codes, ends, names):
-            some.clear()
+        some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
+        writer.add(
+            np.array(codes, np.int32), np.array(ends, np.int64), sequence_keys(names), names, values=some
+        )
+        for each in (codes, ends, names, values):
+            each.clear()
 
     longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
     for path in task.files.paths:
         done += size_of(path)
-        vocabulary.share = done / task.files.n_bytes
-        for labels, name in jsonl_sequences(path, task.files.asked, longest):
-            codes.extend(map(vocabulary.code, labels))
+        found.labels.share = done / task.files.n_bytes
+        for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
+            codes.extend(map(found.labels.code, line.labels))
             ends.append(len(codes))
-            names.append(str(n) if name is None else name)
+            names.append(str(n) if line.name is None else line.name)
+            values.append(found.values.codes(line.values))
             n += 1
-            held += 2 + len(labels) + len(names[-1]) // ROW_BYTES
+            held += 2 + len(line.labels) + len(names[-1]) // ROW_BYTES
             if held >= task.n_rows:
                 write()
                 held = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ class Spill:
     tied_order: int
     has_names: bool
     n_held: int  # sequences that are not empty
+    n_values: int  # of each sequence: the columns that do not change during a case
 
     def keys(self) -> HashArray:
         """A number for the name of every sequence; on disk."""
@@ -53,14 +55,24 @@ class Spill:
         ends = np.fromfile(self.folder / "ends", np.int64)
         return np.asarray(np.diff(ends, prepend=np.int64(0)), np.int64)
 
-    def blocks(self, n_events: int) -> Iterator[Block]:
-        """Read all sequences, at most ``n_events`` events at a time; one empty block if there are none."""
+    def values(self) -> CodeArray:
+        """A code for each value of every sequence, one row per sequence; on disk."""
+        shape = self.n_sequences, self.n_values
+        if not self.n_sequences or not self.n_values:
+            return np.empty(shape, np.int32)
+        return np.memmap(self.folder / "values", np.int32, "r", shape=shape)
+
+    def blocks(self, n_events: int, weights: IntArray | None = None) -> Iterator[Block]:
+        """Read all sequences, at most ``n_events`` events at a time; one empty block if there are none.
+
+        ``weights`` has one weight per sequence.
+        """
         with (
             open(self.folder / "codes", "rb") as codes_file,
             open(self.folder / "ends", "rb") as ends_file,
             _Names(self.folder) if self.has_names else nullcontext() as names,
         ):
-            ends, start = np.empty(0, np.int64), 0
+            ends, start, ended = np.empty(0, np.int64), 0, 0
             while start < self.n_events or start == 0:
                 codes = self.translate[np.fromfile(codes_file, np.int32, n_events)]
                 stop = start + len(codes)
@@ -72,7 +84,13 @@ class Spill:
                 here = int(np.searchsorted(ends, stop, side="right"))
                 inside, ends = ends[:here] - start, ends[here:]
                 block = Block.of(codes, inside)
-                yield replace(block, names=names.take(here, block.goes_on)) if names else block
+                mine = slice(ended, ended + here + block.goes_on)
+                ended += here
+                yield replace(
+                    block,
+                    names=names.take(here, block.goes_on) if names else None,
+                    weights=None if weights is None else weights[mine],
+                )
                 start = stop
                 if not len(codes):
                     break
@@ -81,12 +99,13 @@ class Spill:
 class SpillWriter:
     """Writes a :class:`Spill`."""
 
-    def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False) -> None:
-        self.folder, self.keeps_names = folder, names
+    def __init__(self, folder: Path, *, names: bool = False, firsts: bool = False, n_values: int = 0) -> None:
+        self.folder, self.keeps_names, self.n_values = folder, names, n_values
         self._opened = ExitStack()
         self._codes, self._ends, self._keys = (self._open(name) for name in ("codes", "ends", "keys"))
         self._names = (self._open("names"), self._open("name_ends")) if names else None
         self._firsts = self._open("firsts") if firsts else None
+        self._values = self._open("values") if n_values else None
         self.n_events = self.n_sequences = self.tied_order = 0
         self._n_held = self._last_end = self._name_bytes = 0
         self.counts = np.zeros(0, np.int64)
@@ -98,12 +117,16 @@ class SpillWriter:
         keys: HashArray,
         names: Sequence[str] = (),
         firsts: IntArray | None = None,
+        values: CodeArray | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
         ``keys`` are those of the names of the sequences that begin here, ``names`` these names, which may be
-        left out if they are not kept, and ``firsts`` the numbers of their first rows.
+        left out if they are not kept, ``firsts`` the numbers of their first rows, and ``values`` codes for
+        the values of their columns that do not change, one row per sequence.
         """
+        if self._values is not None and values is not None:
+            _write(self._values, values.astype(np.int32, copy=False))
         _write(self._keys, keys)
         if self._firsts is not None and firsts is not None:
             _write(self._firsts, firsts)
@@ -140,6 +163,7 @@ class SpillWriter:
             self.tied_order,
             self.keeps_names,
             self._n_held,
+            self.n_values,
         )
 
     def close(self) -> None:
@@ -208,7 +232,9 @@ def copy_in_order(folder: Path, n_rows: int, memory: int, writer: SpillWriter) -
     step = max(1, memory // _SEQUENCE_BYTES)
     with open(folder / "codes", "rb") as codes:
         for low in range(0, n_rows, step):
-            some = _Waiting.between(folder, low, low + step, names=writer.keeps_names)
+            some = _Waiting.between(
+                folder, low, low + step, names=writer.keeps_names, n_values=writer.n_values
+            )
             _copy(some, codes, folder, memory, writer)
 
 
@@ -219,27 +245,31 @@ class _Waiting:
     starts: IntArray
     stops: IntArray
     keys: HashArray
+    values: CodeArray
     name_starts: IntArray
     name_stops: IntArray
 
     @classmethod
-    def between(cls, folder: Path, low: int, high: int, *, names: bool) -> _Waiting:
+    def between(cls, folder: Path, low: int, high: int, *, names: bool, n_values: int) -> _Waiting:
         """Those whose first rows are from ``low`` on and below ``high``."""
         files = ["ends", "name_ends"] if names else ["ends"]
-        rows, found, keyed = [], [], []
-        for firsts, keys, *spans in zip(
+        rows, found, keyed, valued = [], [], [], []
+        for firsts, keys, values, *spans in zip(
             *(_numbers(folder / file) for file in ("firsts", "keys")),
+            _values(folder, n_values),
             *(_spans(folder / file) for file in files),
-            strict=True,
+            strict=n_values > 0,
         ):
             here = (firsts >= low) & (firsts < high)
             rows.append(firsts[here])
             keyed.append(keys[here])
+            valued.append(values[here] if n_values else np.empty((int(here.sum()), 0), np.int32))
             found.append(np.concatenate([span[:, here] for span in spans]))
         order = np.argsort(np.concatenate(rows), kind="stable")
         every = np.concatenate(found, axis=1)[:, order]
         of_names = every[2:] if names else np.zeros((2, len(order)), np.int64)
-        return cls(every[0], every[1], np.concatenate(keyed)[order].view(np.uint64), *of_names)
+        keys = np.concatenate(keyed)[order].view(np.uint64)
+        return cls(every[0], every[1], keys, np.concatenate(valued)[order], *of_names)
 
 
 def _copy(some: _Waiting, codes: IO[bytes], folder: Path, memory: int, writer: SpillWriter) -> None:
@@ -249,14 +279,16 @@ def _copy(some: _Waiting, codes: IO[bytes], folder: Path, memory: int, writer: S
     ends: list[int] = []
     begun: list[str] = []
     keys: list[int] = []
-    n = 0
+    n = at = 0  # events held, and sequences whose values are written
 
     def flush() -> None:
-        nonlocal n
+        nonlocal n, at
         found = np.frombuffer(b"".join(held), np.int32)
-        writer.add(found, np.array(ends, np.int64), np.array(keys, np.uint64), begun)
-        for some in (held, ends, begun, keys):
-            some.clear()
+        values = some.values[at : at + len(keys)]
+        at += len(keys)
+        writer.add(found, np.array(ends, np.int64), np.array(keys, np.uint64), begun, values=values)
+        for each in (held, ends, begun, keys):
+            each.clear()
         n = 0
 
     each = zip(some.starts.tolist(), some.stops.tolist(), some.keys.tolist(), strict=True)
@@ -290,6 +322,15 @@ def _numbers(path: Path) -> Iterator[IntArray]:
     with open(path, "rb") as file:
         while len(some := np.fromfile(file, np.int64, AT_ONCE)):
             yield some
+
+
+def _values(folder: Path, n_values: int) -> Iterator[CodeArray]:
+    """The values of sequences, as many at a time as there are numbers; nothing, again and again, if none."""
+    if not n_values:
+        yield from repeat(np.empty((0, 0), np.int32))
+    with open(folder / "values", "rb") as file:
+        while len(some := np.fromfile(file, np.int32, AT_ONCE * n_values)):
+            yield some.reshape(-1, n_values)
 
 
 def _spans(path: Path) -> Iterator[IntArray]:

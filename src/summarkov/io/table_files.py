@@ -16,6 +16,7 @@ from summarkov.io.ordering import is_text
 from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
 from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.io.tables import columns_of, is_list, list_columns
+from summarkov.io.wanted import Wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ class Files:
 
     paths: list[str]
     format: str
-    asked: Columns
+    wanted: Wanted
     memory: int
 
     @property
@@ -53,17 +54,17 @@ class Files:
         """The columns of the first file, whose types those of all others must fit."""
         if self.format == "parquet":
             return _parquet_schema(self.paths[0])
-        return _csv_schema(self.paths[0], self.asked)
+        return _csv_schema(self.paths[0], self.wanted.columns)
 
     @cached_property
     def chosen(self) -> Columns:
         """The columns to read, by name."""
-        return columns_of(self.schema, self.asked, self.paths[0])
+        return columns_of(self.schema, self.wanted.columns, self.paths[0])
 
     @property
     def of_lists(self) -> bool:
         """Whether a row is a whole sequence."""
-        return self.chosen.event in list_columns(self.schema)
+        return self.chosen.event[0] in list_columns(self.schema)
 
     def blocks(self, n_rows: int) -> Iterator[TableBlock]:
         """Read all files, at most ``n_rows`` rows at a time, and fewer where rows are large."""
@@ -87,7 +88,7 @@ class Files:
 
         names = self.chosen.names()
         schema = _parquet_schema(path)
-        choose_columns(schema.names, self._named, path, list_columns=list_columns(schema))
+        choose_columns(schema.names, self.chosen, path, list_columns=list_columns(schema))
         with reading_parquet(path):
             how = plan(path, names, self.memory)
             n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
@@ -115,7 +116,7 @@ class Files:
         from pyarrow import csv as arrow_csv
 
         with open_text(path) as file:
-            header = header_of(file, path, self._named, _separators(path))
+            header = header_of(file, path, self.chosen, _separators(path))
             if not file.peek(1):
                 has_quotes(path, header.delimiter)  # one that is left open may have taken all for the header
                 return
@@ -147,12 +148,6 @@ class Files:
                 refuse_open_quotes(path, delimiter)
         except pa.ArrowException as error:
             raise DataError(reason(path, header, str(error), block)) from error
-
-    @property
-    def _named(self) -> Columns:
-        """The chosen columns as what is asked of further files."""
-        chosen = self.chosen
-        return Columns(chosen.case, chosen.event, False if chosen.order is None else chosen.order)
 
     def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
         """Columns of the types of the first file."""

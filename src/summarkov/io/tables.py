@@ -10,10 +10,23 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.origin import Origin
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import count, encode, missing_rows, numpy_of, refuse_missing, settle
-from summarkov.io.grouping import Gap, cut_sessions, group
+from summarkov.io.encoding import (
+    Encoded,
+    count,
+    encode,
+    encode_some,
+    missing_rows,
+    numpy_of,
+    refuse_missing,
+    settle,
+)
+from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.ordering import as_ordered, sort_keys
+from summarkov.io.per_case import one_per_case, weights_of
+from summarkov.io.rows import LeftOut, filled, read_per_case, read_rows
+from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
@@ -40,28 +53,26 @@ def refuse_cut_rows() -> None:
             )
 
 
-def read_table(
-    source: Any, asked: Columns, labels: Sequence[str] | None, gap: Gap | None = None
-) -> EventSequences:
+def read_table(source: Any, wanted: Wanted) -> EventSequences:
     """Read a table through the Arrow interface, keeping only the columns that are needed.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"case": ["x", "y", "x"], "event": ["A", "A", "B"]})
-    >>> read_table(table, Columns(), None).to_lists()
+    >>> read_table(table, Wanted()).to_lists()
     [['A', 'B'], ['A']]
     """
     import pyarrow as pa
 
-    source, left_out, times = _without_other_columns(source, asked)
+    source, left_out, times = _without_other_columns(source, wanted.columns)
     with _open(source) as reader:  # closed also on error: a DuckDB connection serves one at a time
-        chosen = columns_of(reader.schema, asked, TABLE, left_out, times)
+        chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
         names = chosen.names()
         schema = pa.schema([reader.schema.field(name) for name in names])
         try:
             batches = [batch.select(names) for batch in reader]
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"{TABLE} cannot be read by Arrow: {one_line(error)}") from error
-    return sequences_of(pa.Table.from_batches(batches, schema), chosen, labels, TABLE, gap)
+    return sequences_of(pa.Table.from_batches(batches, schema), chosen, wanted, TABLE)
 
 
 def _open(source: Any) -> pa.RecordBatchReader:
@@ -93,83 +104,130 @@ def columns_of(
 
     lists, names = list_columns(schema), [*schema.names, *others]
     chosen = choose_columns(names, asked, source, list_columns=lists)
-    if chosen.event not in lists:
+    if chosen.event[0] not in lists:
         kinds = (pa.types.is_timestamp, pa.types.is_date, pa.types.is_time)
         times = [*times, *(field.name for field in schema if any(is_kind(field.type) for is_kind in kinds))]
         refuse_unused_times(chosen, names, asked, source, time_columns=times)
     return chosen
 
 
-def sequences_of(
-    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str, gap: Gap | None = None
-) -> EventSequences:
+def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
-    assert chosen.event is not None
-    if gap is not None and not isinstance(chosen.order, str):
+    if wanted.gap is not None and not chosen.order:
         raise SettingError(
             f"session_gap needs the time of every event, and {source} has no order column; "
             "name it with order="
         )
-    if is_list(table.column(chosen.event).type):
-        return _from_lists(table, chosen, labels, source)
-    return _from_rows(table, chosen, labels, source, gap)
+    if is_list(table.column(chosen.event[0]).type):
+        return _from_lists(table, chosen, wanted, source)
+    return _from_rows(table, chosen, wanted, source)
 
 
-def _from_rows(
-    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str, gap: Gap | None
-) -> EventSequences:
-    """A row is an event; rows of one case make a sequence, or several with ``gap`` between them."""
-    assert chosen.case is not None
-    assert chosen.event is not None
-    case = encode(table.column(chosen.case), chosen.case, source)
-    event = encode(table.column(chosen.event), chosen.event, source)
-    order, limit = None, None
-    if isinstance(chosen.order, str):
-        column = as_ordered(table.column(chosen.order), chosen.order, source)
-        order = sort_keys(column, chosen.order, source)
-        limit = None if gap is None else gap.in_keys(column.type, chosen.order, source)
-    grouping = group(case.codes, order)
-    codes = event.codes if grouping.rows is None else event.codes[grouping.rows]
-    codes, vocabulary = settle(codes, event.texts, labels)
-    ids = [case.texts[code] for code in grouping.cases.tolist()]
+def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
+    """A row is an event; rows of one case make a sequence, or several with a session gap between them."""
+    left_out = LeftOut()
+    rows = read_rows(table, chosen, wanted, source, left_out)
+    left_out.refuse_all(wanted, len(rows.event.codes), source)
+    order, limit = [], None
+    for at, name in enumerate(chosen.order or ()):
+        column = as_ordered(table.column(name), name, source, date_format=wanted.date_format)
+        keys = sort_keys(column, name, source)
+        order.append(keys if rows.kept is None else keys[rows.kept])
+        if at == 0 and wanted.gap is not None:
+            limit = wanted.gap.in_keys(column.type, name, source)
+    grouping = group(rows.case.codes, order)
+
+    def placed(values: Any) -> Any:
+        return values if grouping.rows is None else values[grouping.rows]
+
+    codes, vocabulary = settle(placed(rows.event.codes), rows.event.texts, wanted.labels)
+    ids = [rows.case.texts[code] for code in grouping.cases.tolist()]
     offsets = grouping.offsets
-    if order is not None and limit is not None:
-        keys = order if grouping.rows is None else order[grouping.rows]
-        offsets, ids = cut_sessions(keys, offsets, ids, limit)
-    return EventSequences(codes, offsets, vocabulary, ids, tied_order=grouping.tied_order)
+    columns = [
+        one_per_case(Encoded(placed(each.codes), each.texts), offsets, name, ids, source)
+        for each, name in zip(rows.per_case, chosen.per_case, strict=True)
+    ]
+    if limit is not None:
+        offsets, ids, of = cut_sessions(placed(order[0]), offsets, ids, limit)
+        columns = [Encoded(each.codes[of], each.texts) for each in columns]
+    return EventSequences(
+        codes,
+        offsets,
+        vocabulary,
+        ids,
+        weights=None if chosen.weight is None else weights_of(columns[0]),
+        tied_order=grouping.tied_order,
+        origin=origin_of(chosen, left_out),
+    )
 
 
-def _from_lists(
-    table: pa.Table, chosen: Columns, labels: Sequence[str] | None, source: str
-) -> EventSequences:
+def origin_of(chosen: Columns, left_out: LeftOut) -> Origin:
+    """How events were read."""
+    return Origin(
+        chosen.case,
+        chosen.event,
+        chosen.order or (),
+        chosen.weight,
+        chosen.lifecycle,
+        left_out.unlabelled,
+        left_out.lifecycle,
+    )
+
+
+def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """A row is a sequence; its events are a list, which may be empty."""
-    name = chosen.event
-    assert name is not None
-    events, offsets = flat_lists(table.column(name), name, source)
-    event = encode(events, name, source)
-    codes, vocabulary = settle(event.codes, event.texts, labels)
+    name, left_out = chosen.event[0], LeftOut()
+    event, offsets = read_lists(table.column(name), name, wanted, source, left_out)
+    codes, vocabulary = settle(event.codes, event.texts, wanted.labels)
     ids = None
     if chosen.case is not None:
         case = encode(table.column(chosen.case), chosen.case, source)
         ids = [case.texts[code] for code in case.codes.tolist()]
-    return EventSequences(codes, offsets, vocabulary, ids)
+    columns = read_per_case(table, chosen, source)
+    return EventSequences(
+        codes,
+        offsets,
+        vocabulary,
+        ids,
+        weights=None if chosen.weight is None else weights_of(columns[0]),
+        origin=origin_of(chosen, left_out),
+    )
+
+
+def read_lists(
+    column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, left_out: LeftOut, first_row: int = 0
+) -> tuple[Encoded, IntArray]:
+    """The events of all lists of a column as codes, and where each list begins and the last ends."""
+    events, offsets = flat_lists(column, name, source, first_row, missing=wanted.missing != "error")
+    if wanted.missing == "error":
+        return encode(events, name, source, first_row), offsets
+    event = encode_some(events, name, source, first_row)
+    if wanted.missing != "skip":
+        return filled(event, wanted.missing), offsets
+    kept = event.codes >= 0
+    left_out.unlabelled += int(np.count_nonzero(~kept))
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return Encoded(event.codes[kept], event.texts), before[offsets]
 
 
 def flat_lists(
-    column: pa.ChunkedArray, name: str, source: str, first_row: int = 0
+    column: pa.ChunkedArray, name: str, source: str, first_row: int = 0, *, missing: bool = False
 ) -> tuple[pa.ChunkedArray, IntArray]:
-    """Return the events of all lists of a column and where each list begins; see :func:`encode`."""
+    """Return the events of all lists of a column and where each list begins; see :func:`encode`.
+
+    Events without a label are an error unless some may be ``missing``.
+    """
     import pyarrow.compute as pc
 
     refuse_missing(column, name, source, first_row)
     offsets = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(numpy_of(pc.list_value_length(column)), out=offsets[1:])
     events = pc.list_flatten(column)
-    missing = missing_rows(events)
-    if len(missing):
-        row = first_row + int(np.searchsorted(offsets, missing[0], side="right"))
+    absent = missing_rows(events)
+    if len(absent) and not missing:
+        row = first_row + int(np.searchsorted(offsets, absent[0], side="right"))
         raise DataError(
-            f"column {name!r} of {source} has {count(len(missing), 'event')} without a label, "
+            f"column {name!r} of {source} has {count(len(absent), 'event')} without a label, "
             f"the first in row {row} (the first row of data is 1); fill or drop them"
         )
     return events, offsets

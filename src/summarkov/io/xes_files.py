@@ -6,41 +6,53 @@ They are streamed by expat; document types, and so all entities, are refused as 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import sys
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.io.columns import Columns
+from summarkov.events.origin import Origin
 from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
-from summarkov.io.grouping import Gap, count_ties, cut_sessions, sort_within, sorted_within
+from summarkov.io.grouping import count_falls, count_ties, cut_sessions, sort_within, sorted_within
 from summarkov.io.ordering import as_ordered, sort_keys
+from summarkov.io.per_case import CaseValues, is_weight, weights_of
+from summarkov.io.rows import LeftOut, refuse_separator
+from summarkov.io.wanted import Wanted
+from summarkov.typing import CodeArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
 _DEEPEST, _MOST_KEYS = 100, 100
-#: The name of a trace, and of an event; and when it was.
-NAME, TIME = "concept:name", "time:timestamp"
+#: Lifecycles to name where none of the events has the one that is asked for.
+_MOST_SHOWN = 8
+#: The name of a trace, and of an event; when that was; and what became of the activity.
+NAME, TIME, LIFECYCLE = "concept:name", "time:timestamp", "lifecycle:transition"
 
 
-def read_xes(path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap | None) -> EventSequences:
+def read_xes(path: str, wanted: Wanted) -> EventSequences:
     """Read one sequence per trace, its events in the order of the file.
 
-    ``asked`` names the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
-    ``event`` of the event (else ``concept:name``), ``order`` to sort the events of a trace by.
+    Columns are the keys of attributes: ``case`` of the trace (else ``concept:name``, if it is there),
+    ``event`` of the event (else ``concept:name``), ``order`` to sort the events of a trace by. Where nothing
+    is said of an order, equal time stamps in a row are counted, and those earlier than the one before.
     """
-    order = asked.order if isinstance(asked.order, str) else None
-    if gap is not None and order is None:
-        if asked.order is False:
+    asked = wanted.columns
+    order = asked.order
+    if wanted.gap is not None and not order:
+        if order == ():
             raise SettingError("session_gap needs the time of every event; name it with order=")
-        order = TIME
-    log = _Log(path, asked.case, asked.event or NAME, order)
+        order = (TIME,)
+    log = _Log(path, wanted, asked.event or (NAME,), order)
     with open_file(path) as file:
         content = unpacked(file, path)
         try:
@@ -59,42 +71,81 @@ def read_xes(path: str, asked: Columns, labels: Sequence[str] | None, gap: Gap |
             ) from error
     if not log.seen:
         raise DataError(f"{path} holds no <log>; expected an XES log")
-    return log.collected.finish(labels) if order is None else _ordered(log, labels, gap)
+    log.left_out.refuse_all(wanted, len(log.collected.codes), path)
+    return _finished(log, order or ())
 
 
-def _ordered(log: _Log, labels: Sequence[str] | None, gap: Gap | None) -> EventSequences:
-    """Sort the events of every trace, and cut it into sessions if asked to."""
-    import pyarrow as pa
-
-    assert log.order is not None
-    column = as_ordered(pa.chunked_array([pa.array(log.places, pa.string())]), log.order, log.path)
-    keys = sort_keys(column, log.order, log.path)
-    events = log.collected.finish(labels)
+def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
+    """Sort the events of every trace, and cut it into sessions, if asked to; count ties of time."""
+    wanted = log.wanted
+    events = log.collected.finish(wanted.labels)
     codes, offsets, ids = events.codes, events.offsets, events.ids
     starts = offsets[:-1][np.diff(offsets) > 0]
-    if len(keys) and not sorted_within(keys, starts):
+    columns = [_column(log, name, places) for name, places in zip(order, log.places, strict=False)]
+    keys = [sort_keys(column, name, log.path) for column, name in zip(columns, order, strict=True)]
+    backwards, of = 0, np.arange(len(ids))
+    if not order and log.places and None not in log.places[0]:
+        keys = _times(log)
+        backwards = count_falls(keys, starts) if keys else 0
+    elif keys and len(codes) and not sorted_within(keys, starts):
         moved = sort_within(keys, starts)
-        codes, keys = codes[moved], keys[moved]
-    ties = count_ties(keys, starts) if len(keys) else 0
-    if gap is not None:
-        offsets, names = cut_sessions(keys, offsets, ids, gap.in_keys(column.type, log.order, log.path))
+        codes, keys = codes[moved], [each[moved] for each in keys]
+    ties = count_ties(keys, starts) if keys and len(codes) else 0
+    if wanted.gap is not None:
+        limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
+        offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
         ids = tuple(names)
-    return EventSequences(codes, offsets, events.labels, ids, tied_order=ties)
+    asked, left_out = wanted.columns, log.left_out
+    weights = None
+    if asked.weight is not None:
+        weights = weights_of(log.values.column(0, log.of_traces()))[of]
+    origin = Origin(
+        asked.case or NAME,
+        log.event,
+        order,
+        asked.weight,
+        LIFECYCLE if asked.with_lifecycle else None,
+        left_out.unlabelled,
+        left_out.lifecycle,
+        backwards,
+    )
+    return EventSequences(codes, offsets, events.labels, ids, weights=weights, tied_order=ties, origin=origin)
+
+
+def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    column = pa.chunked_array([pa.array(places, pa.string())])
+    return as_ordered(column, name, log.path, date_format=log.wanted.date_format)
+
+
+def _times(log: _Log) -> list[npt.NDArray[Any]]:
+    """The times of events, to count ties by; nothing if they cannot be read, since nobody asked for them."""
+    try:
+        return [sort_keys(_column(log, TIME, log.places[0]), TIME, log.path)]
+    except DataError:
+        return []
 
 
 @dataclass
 class _Log:
-    """What expat has come upon so far."""
+    """What expat has come upon so far. ``order=None`` notes the times, which need not be there."""
 
     path: str
-    case: str | None
-    event: str
-    order: str | None
+    wanted: Wanted
+    event: tuple[str, ...]
+    order: tuple[str, ...] | None
     collected: Collected = field(default_factory=Collected)
-    places: list[str] = field(default_factory=list)
+    left_out: LeftOut = field(default_factory=LeftOut)
     seen: bool = False
 
     def __post_init__(self) -> None:
+        asked = self.wanted.columns
+        self.case = asked.case
+        self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
+        self.values = CaseValues(asked.per_case, sys.maxsize)
+        self.traces: list[list[int]] = []  # the values of every trace
+        self.needed = {asked.case, NAME, TIME, LIFECYCLE, *self.event, *(self.order or ()), *asked.per_case}
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
@@ -144,7 +195,7 @@ class _Log:
 
     def note(self, attributes: dict[str, str], key: str, value: str) -> None:
         """Keep an attribute that is asked for; of the others some keys, to tell what there is."""
-        if key in (self.case, self.event, self.order, NAME):
+        if key in self.needed:
             attributes[key] = value
         elif len(attributes) < _MOST_KEYS:
             attributes[key] = ""
@@ -152,13 +203,59 @@ class _Log:
     def end(self, _: str) -> None:
         name, depth = self.open.pop(), len(self.open)
         if depth == 2 and name == "event" and self.open[1] == "trace":
-            self.labels.append(self.value(self.event, "event"))
-            if self.order is not None:
-                self.places.append(self.value(self.order, "order"))
+            label = self.label()
+            if label is None:
+                return
+            self.labels.append(label)
+            if self.order is None:
+                self.places[0].append(self.attributes.get(TIME))
+            else:
+                for places, key in zip(self.places, self.order, strict=True):
+                    places.append(self.value(key, "order"))
         elif depth == 1 and name == "trace":
             if self.case is not None and self.case not in self.trace:
                 raise DataError(self.missing(self.case, "trace", "case", self.trace))
             self.collected.add(self.labels, self.trace.get(self.case or NAME))
+            self.note_values()
+
+    def label(self) -> str | None:
+        """The label of the event at hand; None if it is left out."""
+        wanted = self.wanted
+        if wanted.lifecycle is not None:
+            found = self.value(LIFECYCLE, "lifecycle")
+            if found.casefold() != wanted.lifecycle.casefold():
+                self.left_out.lifecycle += 1
+                if len(self.left_out.lifecycles) < _MOST_SHOWN:
+                    self.left_out.lifecycles.add(found)
+                return None
+        if wanted.missing == "error":
+            parts: list[str | None] = [self.value(key, "event") for key in self.event]
+        else:
+            parts = [self.attributes.get(key) for key in self.event]
+        if wanted.missing == "skip" and None in parts:
+            self.left_out.unlabelled += 1
+            return None
+        texts = [wanted.missing if part is None else part for part in parts]
+        for key, text in zip(self.event, texts[:-1], strict=False):
+            refuse_separator(text, wanted.separator, f"{self.where()}: {key!r}")
+        return wanted.separator.join(texts)
+
+    def note_values(self) -> None:
+        """Keep what is asked for of the trace at hand."""
+        asked = self.wanted.columns
+        values = [self.trace.get(key) for key in asked.per_case]
+        if asked.weight is not None and not is_weight(values[0]):
+            if values[0] is None:
+                raise DataError(self.missing(asked.weight, "trace", "weight", self.trace))
+            raise DataError(
+                f"{self.where()}: {asked.weight!r} of the trace holds {values[0][:40]!r}; a weight is a "
+                "number from 0 on: correct it"
+            )
+        self.traces.append(self.values.codes(values))
+
+    def of_traces(self) -> CodeArray:
+        """The values of every trace as codes, one row each."""
+        return np.array(self.traces, np.int32).reshape(len(self.traces), len(self.values.names))
 
     def value(self, key: str, role: str) -> str:
         """An attribute of the event at hand."""

@@ -234,6 +234,9 @@ def test_describe(events):
         "label_counts": {"A": 2, "B": 2, "C": 3},
         "tied_order": 0,
         "look_alikes": [],
+        "columns": None,
+        "left_out": {"unlabelled": 0, "other_lifecycle": 0},
+        "backwards": 0,
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",
@@ -248,7 +251,7 @@ def test_describe(events):
 def test_describe_ties_and_many_labels():
     labels = [f"{i:02d}" for i in range(25)]
     text = str(EventSequences(np.arange(25), [0, 25], labels, tied_order=2).describe())
-    assert "as the one before (kept in the order of the input): 2\n" in text
+    assert "2 events with the same place as the one before; they keep the order of the input\n" in text
     assert text.endswith("  ... and 5 more labels")
 
 

@@ -11,25 +11,27 @@ from summarkov.io.columns import CASE_NAMES, EVENT_NAMES, ORDER_NAMES, Columns, 
 @pytest.mark.parametrize("order", sum(ORDER_NAMES, ()))
 def test_recognised_names(case, event, order):
     names = ["cost", order.upper(), event.title(), case]
-    assert choose_columns(names, Columns(), "log") == Columns(case, event.title(), order.upper())
+    assert choose_columns(names, Columns(), "log") == Columns.of(case, event.title(), order.upper())
 
 
 def test_process_mining_names_win():
     names = ["case", "event", "time", "case:concept:name", "concept:name", "time:timestamp"]
-    assert choose_columns(names, Columns(), "log") == Columns(
+    assert choose_columns(names, Columns(), "log") == Columns.of(
         "case:concept:name", "concept:name", "time:timestamp"
     )
 
 
 def test_asked_names_win_and_are_not_taken_twice():
     names = ["case", "event", "activity", "time"]
-    assert choose_columns(names, Columns(event="time", order=False), "log") == Columns("case", "time")
-    assert choose_columns(names, Columns(case="event"), "log") == Columns("event", "activity", "time")
+    assert choose_columns(names, Columns.of(event="time", order=False), "log") == Columns.of(
+        "case", "time", False
+    )
+    assert choose_columns(names, Columns.of(case="event"), "log") == Columns.of("event", "activity", "time")
 
 
 def test_id_is_recognised_only_beside_lists():
-    assert choose_columns(["id", "events"], Columns(), "log", list_columns={"events"}) == Columns(
-        "id", "events"
+    assert choose_columns(["id", "events"], Columns(), "log", list_columns={"events"}) == Columns.of(
+        "id", "events", False
     )
     with pytest.raises(DataError, match="no column of log is recognised as the case"):
         choose_columns(["id", "event"], Columns(), "log")
@@ -50,7 +52,7 @@ def test_id_is_recognised_only_beside_lists():
         ),
         (
             ["case", "x", "x"],
-            Columns(event="x"),
+            Columns.of(event="x"),
             "log.csv has columns 'x' and 'x', and each could be the event; say which with event=",
         ),
         (
@@ -67,12 +69,12 @@ def test_id_is_recognised_only_beside_lists():
         ),
         (
             ["user", "event"],
-            Columns(case="usr"),
+            Columns.of(case="usr"),
             "log.csv has no column 'usr'; the columns are 'user', 'event'; did you mean 'user'?",
         ),
         (
             ["case", "event"],
-            Columns(order="when"),
+            Columns.of(order="when"),
             "log.csv has no column 'when'; the columns are 'case', 'event'",
         ),
         (

@@ -131,24 +131,38 @@ def test_csv_order_kind_may_change_late_in_the_file(write):
 
 
 @pytest.mark.parametrize(
-    ("cell", "row"), [("NA", 2), ("01/02/2024", 2), ("first", 2), ("2024-01-02T00:00:00Z", 1)]
+    ("cell", "where"),
+    [
+        ("NA", "row 2 of the data holds 'NA'"),
+        ("01/02/2024", "row 2 of the data holds '01/02/2024'"),
+        ("first", "row 2 of the data holds 'first'"),
+        ("7", "row 1 of the data holds '2024-01-01' and row 2 '7'"),
+    ],
 )
-def test_csv_order_that_cannot_be_sorted(write, cell, row):
-    shown = cell if row == 2 else "2024-01-01"
+def test_csv_order_that_cannot_be_sorted(write, cell, where):
     name = write("log.csv", f"case,event,time\nx,a,2024-01-01\nx,b,{cell}\n")
     assert refused(name) == (
-        f"order column 'time' of log.csv cannot be put in order: row {row} of the data holds '{shown}'; "
-        "write all of it as numbers, or all as dates like 2024-01-31 18:30:00 "
-        "(or use order=False if the rows are in order)"
+        f"order column 'time' of log.csv cannot be put in order: {where}; "
+        "write all of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, "
+        "as in date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
     )
     assert read_events(name, order=False).to_lists() == [["a", "b"]]
+
+
+def test_csv_times_with_and_without_a_zone(write):
+    name = write("log.csv", "case,event,time\nx,a,2024-01-01\nx,b,2024-01-02T00:00:00Z\n")
+    assert refused(name) == (
+        "order column 'time' of log.csv cannot be put in order: row 1 of the data holds '2024-01-01' and row "
+        "2 '2024-01-02T00:00:00Z', one with a time zone and one without, so which came first is not known; "
+        "write all with a zone, or all without"
+    )
 
 
 def test_csv_order_of_truth_values(write):
     assert refused(write("log.csv", "case,event,time\nx,a,true\n")) == (
         "order column 'time' of log.csv cannot be put in order: row 1 of the data holds 'true'; write all "
-        "of it as numbers, or all as dates like 2024-01-31 18:30:00 (or use order=False if the rows are "
-        "in order)"
+        "of it as numbers, or all as dates like 2024-01-31 18:30:00, or say how dates are written, "
+        "as in date_format='%d/%m/%Y %H:%M' (or use order=False if the rows are in order)"
     )
 
 

@@ -52,7 +52,8 @@ def test_group_by_case(rows):
 @given(ROWS)
 def test_group_and_sort(rows):
     expected, ties = naive(rows)
-    grouping = group(*arrays(rows))
+    case, order = arrays(rows)
+    grouping = group(case, [order])
     moved = np.arange(len(rows)) if grouping.rows is None else grouping.rows
     assert moved.tolist() == [row for numbers in expected.values() for row in numbers]
     assert grouping.cases.tolist() == list(expected)
@@ -61,8 +62,8 @@ def test_group_and_sort(rows):
 
 def test_rows_in_place_are_not_sorted():
     assert group(np.array([5, 5, 2, 9])).rows is None
-    assert group(np.array([5, 5, 2, 9]), np.array([1, 1, 0, -4])).rows is None
-    assert group(np.array([5, 5, 2, 9]), np.array([2, 1, 0, -4])).rows.tolist() == [1, 0, 2, 3]
+    assert group(np.array([5, 5, 2, 9]), [np.array([1, 1, 0, -4])]).rows is None
+    assert group(np.array([5, 5, 2, 9]), [np.array([2, 1, 0, -4])]).rows.tolist() == [1, 0, 2, 3]
     assert group(np.array([5, 2, 5])).rows.tolist() == [0, 2, 1]
 
 

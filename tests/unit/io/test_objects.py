@@ -98,26 +98,31 @@ def test_what_cannot_be_read(source, message):
     ("source", "settings", "message"),
     [
         (
-            {"case": [1, 1], "event": ["a", "b"]},
+            {"x": ["a", "b"]},
             {"case": "case"},
-            "case, event, order and session_gap are about columns, and a dict has none; "
-            "make it a table first, for example with pandas.DataFrame",
+            "case, event, order, weight, lifecycle, date_format and session_gap are about columns, and a "
+            "dict has none; make it a table first, for example with pandas.DataFrame",
         ),
         (
             EventSequences.from_lists([]),
             {"order": "time"},
-            "case, event, order and session_gap are about columns, and an EventSequences has none; "
-            "make it a table first, for example with pandas.DataFrame",
+            "case, event, order, weight, lifecycle, date_format and session_gap are about columns, and an "
+            "EventSequences has none; make it a table first, for example with pandas.DataFrame",
         ),
         ([], {"format": "csv"}, "format='csv' is for files; leave it out for a list"),
         ([], {"case": 3}, "case must be the name of a column, not 3"),
-        ([], {"event": False}, "event must be the name of a column, not False"),
+        ([], {"event": False}, "event must be the name of a column, or a list of names, not False"),
         (
             [],
             {"order": True},
-            "order must be the name of a column, or False for the order of the rows, not True",
+            "order must be the name of a column, or a list of names, or False for the order of the rows, not "
+            "True",
         ),
-        ([], {"case": "x", "event": "x"}, "case, event and order must be different columns"),
+        (
+            [],
+            {"case": "x", "event": "x"},
+            "case, event, order, weight and attributes must be different columns",
+        ),
     ],
 )
 def test_settings_that_make_no_sense(source, settings, message):

@@ -22,10 +22,11 @@ from summarkov.cli.printing.console import (
     shorten,
     widest,
 )
-from summarkov.wording import number, percent, plural
+from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.events.describe import Description, Start
+    from summarkov.events.origin import Origin
 
 
 @takes_options
@@ -57,15 +58,21 @@ def print_starts(console: Console, starts: Sequence[Start]) -> None:
         )
 
 
-def print_notes(console: Console, labels: Iterable[str], tied_order: int) -> None:
+def print_origin(console: Console, origin: Origin | None) -> None:
+    """Say from which columns events were read, and what was left out."""
+    for sentence in [] if origin is None else origin.sentences():
+        console.print(Text(visible(f"{sentence[0].upper()}{sentence[1:]}.")))
+
+
+def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
     """Say what may not be as it should: events at the same place, labels that look alike."""
     from summarkov.events.describe import look_alikes
+    from summarkov.events.origin import Origin
 
     if tied_order:
-        console.print(
-            f"{plural(tied_order, 'event')} with the same place in the order column as the one before; "
-            "they keep the order of the file."
-        )
+        console.print(Text(visible(f"{(origin or Origin()).ties(tied_order)}.")))
+    if origin is not None and origin.backwards:
+        console.print(f"{origin.falls()} (--order-column time:timestamp sorts them).")
     alike = look_alikes(labels)
     if alike:
         shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
@@ -90,9 +97,10 @@ def print_description(console: Console, found: Description, most: int | None) ->
         f"Events per sequence: {number(found.shortest)} to {number(found.longest)}, "
         f"median {found.median_length:,g}"
     )
+    print_origin(console, found.origin)
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
-    print_notes(console, found.label_counts, found.tied_order)
+    print_notes(console, found.label_counts, found.tied_order, found.origin)
     if not found.label_counts:
         return
     console.print()

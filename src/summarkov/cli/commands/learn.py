@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
     from summarkov.events.describe import Start
+    from summarkov.events.origin import Origin
     from summarkov.models import SummaryModel
 
 #: The most influences of a graph to print; ``show`` prints all.
@@ -128,15 +129,16 @@ def learn(
             from summarkov.cli.commands.confidence import add_confidence
 
             add_confidence(fitted, events, n=confidence, blocks=blocks)
-        tied_order = events.tied_order
-        special = special_starts(events.labels, count_starts(make_source(events)), events.label_counts)
+        tied_order, origin = events.tied_order, events.origin
+        source = make_source(events)
+        special = special_starts(source.labels, count_starts(source), source.label_counts)
     if output is not None:
         with saving(output):
             fitted.save(output)
     if json:
-        _print_document(fitted, output)
+        _print_document(fitted, output, origin)
     else:
-        _print_fitted(fitted, output, tied_order, special)
+        _print_fitted(fitted, output, tied_order, origin, special)
 
 
 def fit(
@@ -163,8 +165,10 @@ def fit(
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequence[Start]) -> None:
-    from summarkov.cli.commands.describe import print_notes, print_starts
+def _print_fitted(
+    fitted: Any, saved: Path | None, tied_order: int, origin: Origin | None, starts: Sequence[Start]
+) -> None:
+    from summarkov.cli.commands.describe import print_notes, print_origin, print_starts
     from summarkov.cli.printing.graph import print_graph
     from summarkov.cli.printing.model import print_model
     from summarkov.models import InfluenceGraph
@@ -175,7 +179,8 @@ def _print_fitted(fitted: Any, saved: Path | None, tied_order: int, starts: Sequ
     else:
         print_model(console, fitted)
     console.print()
-    print_notes(console, fitted.labels_, tied_order)
+    print_origin(console, origin)
+    print_notes(console, fitted.labels_, tied_order, origin)
     print_starts(console, starts)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "false_edges", 0) is None:
@@ -199,12 +204,13 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
         )
 
 
-def _print_document(fitted: Any, saved: Path | None) -> None:
+def _print_document(fitted: Any, saved: Path | None, origin: Origin | None) -> None:
     from summarkov.cli.printing.documents import graph_document, model_document
+    from summarkov.events.describe import as_read
     from summarkov.models import InfluenceGraph
 
     document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
-    print_json({"saved": None if saved is None else str(saved), **document})
+    print_json({"saved": None if saved is None else str(saved), **as_read(origin), **document})
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:

@@ -36,13 +36,17 @@ class Reading:
     """How to read a file of events, and what to make of them. Every field is an option."""
 
     case: Annotated[str | None, _option("case", "COLUMN", "Column that names the sequence.")] = None
-    event: Annotated[str | None, _option("event", "COLUMN", "Column of the event's label.")] = None
+    event: Annotated[
+        list[str] | None,
+        _option("event", "COLUMN", "Column of the event's label; repeat it to join several to one label."),
+    ] = None
     order_column: Annotated[
-        str | None,
+        list[str] | None,
         _option(
             "order-column",
             "COLUMN",
-            "Column that orders the events of a sequence (time or number); else the order of the rows.",
+            "Column that orders the events of a sequence (time or number), else the order of the rows; "
+            "repeat it for columns to sort by where the first has equal values.",
         ),
     ] = None
     in_order: Annotated[
@@ -53,6 +57,29 @@ class Reading:
             rich_help_panel=READING,
         ),
     ] = False
+    date_format: Annotated[
+        str | None,
+        _option(
+            "date-format", "FORMAT", "How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it."
+        ),
+    ] = None
+    weight: Annotated[
+        str | None,
+        _option("weight", "COLUMN", "Column of how much each sequence counts; constant per sequence."),
+    ] = None
+    lifecycle: Annotated[
+        str | None,
+        _option("lifecycle", "NAME", "Keep only events of this lifecycle, such as complete."),
+    ] = None
+    missing: Annotated[
+        str,
+        _option(
+            "missing", "error|skip|LABEL", "What to do with events without a label, or a label for them."
+        ),
+    ] = "error"
+    separator: Annotated[
+        str, _option("separator", "TEXT", "What stands between the labels of several columns.")
+    ] = "+"
     format: Annotated[
         str | None,
         _option(
@@ -91,6 +118,12 @@ class Reading:
             "--collapse", help="Keep only the first of equal labels in a row.", rich_help_panel=PREPARING
         ),
     ] = False
+    start: Annotated[
+        bool,
+        typer.Option(
+            "--start", help='Begin every sequence with one more event, "(start)".', rich_help_panel=PREPARING
+        ),
+    ] = False
     end: Annotated[
         bool,
         typer.Option(
@@ -99,17 +132,19 @@ class Reading:
     ] = False
 
     @property
-    def order(self) -> str | bool | None:
-        """The order column as readers want it."""
-        if self.in_order and self.order_column is not None:
+    def order(self) -> list[str] | bool | None:
+        """The order columns as readers want them."""
+        if self.in_order and self.order_column:
             raise SettingError("--in-order and --order-column exclude each other")
         return False if self.in_order else self.order_column
 
     @property
     def columns(self) -> dict[str, Any]:
         """The settings of reading, as Python calls them."""
-        columns = {"case": self.case, "event": self.event, "order": self.order}
-        return {**columns, "format": self.format, "session_gap": self.session_gap}
+        columns = {"case": self.case, "event": self.event, "order": self.order, "weight": self.weight}
+        values = {"date_format": self.date_format, "missing": self.missing, "separator": self.separator}
+        sequences = {"lifecycle": self.lifecycle, "session_gap": self.session_gap}
+        return {**columns, **values, **sequences, "format": self.format}
 
     def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
         """Read and prepare events; for a model, the labels that it knows tell which are rare."""
@@ -150,6 +185,8 @@ class Reading:
     def _finish(self, events: Events) -> Events:
         if self.collapse:
             events = events.collapse_repeats()
+        if self.start:
+            events = events.add_start()
         return events.add_end() if self.end else events
 
 

@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 
 from summarkov.engines.spark.session import map_partitions
-from summarkov.engines.spark.sorted_rows import FRAME, FromText, Sorted, TextKinds
+from summarkov.engines.spark.sorted_rows import FRAME, FromText, OneLabel, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.events.origin import Origin
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import encode, missing
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
+from summarkov.io.rows import LeftOut
+from summarkov.io.tables import origin_of
+from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
 #: How many rows of a partition its ids leave room for, in monotonically_increasing_id.
@@ -23,49 +27,69 @@ _ROW_BITS = 33
 
 @dataclass(frozen=True)
 class Frame:
-    """A dataframe and its columns; ``rows`` has those as "case", "event", "order" (if any) and "row".
+    """A dataframe and its columns.
 
-    "row" increases from row to row of the dataframe, and so tells in which order they came. Where rows have
-    no other order and come from files, "file" and "start" come before it: Spark reads large files first, and
-    the parts of one in any order.
+    ``rows`` has those as "case", "event", "order0", "order1", ... (if any) and "row", which increases from
+    row to row of the dataframe, and so tells in which order they came. Where rows have no other order and
+    come from files, "file" and "start" come before it: Spark reads large files first, and the parts of one in
+    any order.
     """
 
     frame: Any
     chosen: Columns
+    wanted: Wanted
 
     @classmethod
-    def of(cls, frame: Any, asked: Columns) -> Frame:
+    def of(cls, frame: Any, wanted: Wanted) -> Frame:
         """Choose the columns."""
-        asked.check()
         lists = [name for name, kind in frame.dtypes if kind.startswith("array")]
-        chosen = choose_columns(frame.columns, asked, FRAME, list_columns=lists)
-        if chosen.event in lists:
+        chosen = choose_columns(frame.columns, wanted.columns, FRAME, list_columns=lists)
+        if chosen.event[0] in lists:
             raise SettingError(
-                f"column {chosen.event!r} of {FRAME} holds lists; make a row of every event with "
+                f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
                 "pyspark.sql.functions.posexplode, and give the position as order="
             )
+        if chosen.per_case or wanted.gap is not None:
+            raise SettingError(
+                f"weight= and session_gap need the events in memory or in files, and {FRAME} is neither; "
+                "write it to Parquet and read that with scan_events or read_events"
+            )
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
-        refuse_unused_times(chosen, frame.columns, asked, FRAME, time_columns=times)
-        if chosen.order is None and asked.order is None:
+        refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
+        if not chosen.order and wanted.columns.order is None:
             raise SettingError(
                 f"no column of {FRAME} is recognised as the order, and Spark keeps no order of rows; name "
                 "one with order=, or say order=False to take rows of files in the order of the files, and "
                 "all others as Spark happens to read them"
             )
-        return cls(frame, chosen)
+        return cls(frame, chosen, wanted)
 
     @cached_property
-    def rows(self) -> Any:
-        """The columns that are needed, under names of ours."""
+    def roles(self) -> dict[str, str]:
+        """The columns that are needed, by names of ours: what the user calls each."""
+        assert self.chosen.case is not None
+        found = {"case": self.chosen.case}
+        found |= {f"event{at}": name for at, name in enumerate(self.chosen.event)}
+        found |= {f"order{at}": name for at, name in enumerate(self.chosen.order or ())}
+        return found if self.chosen.lifecycle is None else {**found, "lifecycle": self.chosen.lifecycle}
+
+    @property
+    def order(self) -> list[str]:
+        """The columns to sort by, by names of ours."""
+        return [role for role in self.roles if role.startswith("order")]
+
+    @cached_property
+    def given(self) -> Any:
+        """The columns that are needed as they are, under names of ours, and "row"."""
         from pyspark.sql import functions as f
 
-        def column(role: str) -> Any:
-            name = str(getattr(self.chosen, role)).replace("`", "``")
-            return f.col(f"`{name}`").alias(role)
+        def column(role: str, name: str) -> Any:
+            quoted = name.replace("`", "``")
+            return f.col(f"`{quoted}`").alias(role)
 
-        roles = ["case", "event", *(["order"] if self.has_order else [])]
-        where = [] if self.has_order else self._places_in_files()
-        return self.frame.select(*map(column, roles), *where, f.monotonically_increasing_id().alias("row"))
+        each = [column(role, name) for role, name in self.roles.items()]
+        where = [] if self.order else self._places_in_files()
+        return self.frame.select(*each, *where, f.monotonically_increasing_id().alias("row"))
 
     def _places_in_files(self) -> list[Any]:
         """Columns for the file of a row and the start of its part of the file, if Spark can tell these."""
@@ -82,14 +106,15 @@ class Frame:
             return []
         return places
 
-    @property
-    def has_order(self) -> bool:
-        """Whether there is a column to sort by."""
-        return isinstance(self.chosen.order, str)
-
-    def name(self, role: str) -> str:
-        """What the user calls a column."""
-        return str(getattr(self.chosen, role))
+    @cached_property
+    def rows(self) -> Any:
+        """The rows that are not left out, with one label each."""
+        if len(self.chosen.event) == 1 and self.chosen.lifecycle is None and self.wanted.missing == "error":
+            return self.given.withColumnRenamed("event0", "event")
+        kinds = dict(self.given.dtypes)
+        names = [name for name in self.given.columns if not name.startswith(("event", "lifecycle"))]
+        schema = ", ".join([*(f"{name} {kinds[name]}" for name in names), "event string"])
+        return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles, FRAME), schema)
 
     # ------------------------------------------------------------------ what is in it
 
@@ -97,31 +122,14 @@ class Frame:
         """The labels and N(x) of each; and errors for what has no value, or cannot be read."""
         from pyspark.sql import functions as f
 
-        sample = self.rows.dropna().limit(1).toArrow()  # columns that cannot be read at all
-        encode(sample.column("case"), self.name("case"), FRAME)
-        if self.has_order and not self._order_is_text:
-            sort_keys(sample.column("order"), self.name("order"), FRAME)
-        holes = {
-            role: f.sum(self._missing(role)).alias(role)
-            for role in ("case", "order")
-            if role in self.rows.columns
-        }
-        found = self.rows.groupBy("event").agg(f.count("*").alias("n"), *holes.values()).toArrow()
-        for role in ("case", "event", "order"):
-            if role == "event":
-                column = found.column("event")
-                absent = [
-                    n
-                    for v, n in zip(column.to_pylist(), found.column("n").to_pylist(), strict=True)
-                    if v is None or v != v
-                ]
-            elif role in holes:
-                absent = [n for n in found.column(role).to_pylist() if n]
-            else:
-                continue
-            if absent:
-                raise missing(sum(absent), self._first_missing(role), self.name(role), FRAME)
-        encoded = encode(found.column("event"), self.name("event"), FRAME)
+        sample = self.given.dropna(subset=["case", *self.order]).limit(1).toArrow()  # cannot be read at all?
+        encode(sample.column("case"), self.roles["case"], FRAME)
+        for role in self.order:
+            if not self._is_text(role):
+                sort_keys(sample.column(role), self.roles[role], FRAME)
+        self._refuse_missing()
+        found = self.rows.groupBy("event").agg(f.count("*").alias("n")).toArrow()
+        encoded = encode(found.column("event"), self.roles["event0"], FRAME)
         counts: dict[str, int] = {}
         for code, n in zip(encoded.codes.tolist(), found.column("n").to_pylist(), strict=True):
             counts[encoded.texts[code]] = counts.get(encoded.texts[code], 0) + n
@@ -132,12 +140,39 @@ class Frame:
                 raise UnknownLabelError(label, labels)
         return labels, np.array([counts.get(label, 0) for label in labels], np.int64)
 
+    def origin(self, n_events: int) -> Origin:
+        """How the events are read; ``n_events`` are not left out."""
+        from pyspark.sql import functions as f
+
+        left_out = LeftOut()
+        if self.wanted.lifecycle is not None or self.wanted.missing == "skip":
+            n = self.given.count()
+            if self.wanted.lifecycle is not None:
+                other = f.lower("lifecycle") != self.wanted.lifecycle.lower()
+                left_out.lifecycle = self.given.where(other).count()
+                left_out.lifecycles = {row[0] for row in self.given.select("lifecycle").distinct().take(8)}
+            left_out.unlabelled = n - left_out.lifecycle - n_events
+            left_out.refuse_all(self.wanted, n_events, FRAME)
+        return origin_of(self.chosen, left_out)
+
+    def _refuse_missing(self) -> None:
+        """Refuse columns without a value in some rows, unless that is allowed."""
+        from pyspark.sql import functions as f
+
+        needed = [
+            role for role in self.roles if not role.startswith("event") or self.wanted.missing == "error"
+        ]
+        (holes,) = self.given.agg(*(f.sum(self._missing(role)).alias(role) for role in needed)).collect()
+        for role in needed:
+            if holes[role]:
+                raise missing(int(holes[role]), self._first_missing(role), self.roles[role], FRAME)
+
     def _missing(self, role: str) -> Any:
         """1 where a column has no value, else 0."""
         from pyspark.sql import functions as f
 
         absent = f.col(role).isNull()
-        if dict(self.rows.dtypes)[role] in ("float", "double"):
+        if dict(self.given.dtypes)[role] in ("float", "double"):
             absent = absent | f.isnan(role)
         return f.when(absent, 1).otherwise(0)
 
@@ -147,7 +182,7 @@ class Frame:
 
         part = f.shiftright("row", _ROW_BITS).alias("part")
         first = f.min(f.when(self._missing(role) == 1, f.col("row"))).alias("first")
-        parts = self.rows.groupBy(part).agg(f.count("*").alias("n"), first).orderBy("part").collect()
+        parts = self.given.groupBy(part).agg(f.count("*").alias("n"), first).orderBy("part").collect()
         before = 0
         for row in parts:
             if row["first"] is not None:
@@ -157,37 +192,40 @@ class Frame:
 
     # ------------------------------------------------------------------ in order
 
-    @property
-    def _order_is_text(self) -> bool:
-        kind = str(dict(self.rows.dtypes)["order"])
+    def _is_text(self, role: str) -> bool:
+        kind = str(dict(self.given.dtypes)[role])
         return kind.startswith(("string", "varchar", "char"))
 
     def sorted(self, labels: tuple[str, ...], n_partitions: int) -> tuple[Any, Sorted]:
         """All rows of a case in one partition, in order, ties as they come; and how to read such rows."""
         from pyspark.sql import functions as f
 
-        rows = self._with_keys() if self.has_order and self._order_is_text else self.rows
+        rows = self.rows
+        for role in self.order:
+            if self._is_text(role):
+                rows = self._with_keys(rows, role)
         by = [f.col("case")]
         if (
             dict(rows.dtypes)["case"] != "string"
         ):  # what Spark takes for equal may differ as text, such as 0.0 and -0.0
             by.append(f.col("case").cast("string"))
-        by += [f.col(name) for name in ("order", "file", "start", "row") if name in rows.columns]
+        by += [f.col(name) for name in (*self.order, "file", "start", "row") if name in rows.columns]
         together = rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
-        return together, Sorted(self.name("case"), self.name("event"), FRAME, labels)
+        return together, Sorted(self.roles["case"], self.roles["event0"], FRAME, labels)
 
-    def _with_keys(self) -> Any:
-        """The rows with numbers for the text of the order column: of the first kind that all of it fits."""
+    def _with_keys(self, rows: Any, role: str) -> Any:
+        """The rows with numbers for the text of an order column: of the first kind that all of it fits."""
+        stated = self.wanted.date_format
         found = (
-            map_partitions(self.rows.select("order"), TextKinds(), "bits int, value string")
+            map_partitions(self.given.select(role), TextKinds(stated), "bits int, value string")
             .toArrow()
             .to_pylist()
         )
-        kinds = text_kinds()
+        kinds = text_kinds(stated)
         fit = [bit for bit in range(len(kinds)) if all(row["bits"] >> bit & 1 for row in found)]
         if not fit:
             worst = min(found, key=lambda row: row["bits"])
-            raise unordered(self.name("order"), FRAME, f"a row holds {worst['value'][:40]!r}")
+            raise unordered(self.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
         number = "double" if str(kinds[fit[0]].type) == "double" else "bigint"
-        schema = ", ".join(f"{name} {number if name == 'order' else kind}" for name, kind in self.rows.dtypes)
-        return map_partitions(self.rows, FromText(fit[0], self.name("order"), FRAME), schema)
+        schema = ", ".join(f"{name} {number if name == role else kind}" for name, kind in rows.dtypes)
+        return map_partitions(rows, FromText(fit[0], stated, role, self.roles[role], FRAME), schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,13 @@ import numpy as np
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.block import Block
+from summarkov.io.columns import Columns
+from summarkov.io.date_formats import DateFormat
 from summarkov.io.encoding import Vocabulary, encode, numpy_of
 from summarkov.io.grouping import run_starts
 from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
+from summarkov.io.rows import LeftOut, read_rows
+from summarkov.io.wanted import Wanted
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -40,7 +44,7 @@ class SortedBlock:
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", and "order" if rows have one."""
+    """Reads sorted rows: columns "case", "event", and "order0", "order1", ... if there is an order."""
 
     case: str  # what the columns are called by the user
     event: str
@@ -61,7 +65,8 @@ class Sorted:
         import pyarrow as pa
 
         vocabulary = Vocabulary(self.labels)
-        last_case, last_order = None, None
+        last_case: str | None = None
+        last_order: list[Any] = []
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -71,10 +76,11 @@ class Sorted:
             starts = run_starts(case.codes)
             names = [case.texts[code] for code in case.codes[starts].tolist()]
             continues, ties = names[0] == last_case, 0
-            if "order" in table.column_names:
-                order = table.column("order").combine_chunks()
-                ties = _ties(order, starts) + (continues and order[0] == last_order)
-                last_order = order[-1]
+            order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
+            if order:
+                first = [each[0] for each in order]
+                ties = _ties(order, starts) + (continues and first == last_order)
+                last_order = [each[-1] for each in order]
             try:
                 codes = vocabulary.recode(event)
             except UnknownLabelError as error:  # all labels were looked up before
@@ -92,12 +98,13 @@ def unstable(found: str) -> DataError:
     )
 
 
-def _ties(order: pa.Array, starts: IntArray) -> int:
+def _ties(order: Sequence[pa.Array], starts: IntArray) -> int:
     """How many rows have the order of the row before, in the same run."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    same = numpy_of(pa.chunked_array([pc.equal(order[1:], order[:-1]).cast(pa.uint8())]))
+    each = [pc.equal(column[1:], column[:-1]).cast(pa.uint8()) for column in order]
+    same = np.bitwise_and.reduce([numpy_of(pa.chunked_array([one])) for one in each])
     same[starts[1:] - 1] = 0
     return int(same.sum())
 
@@ -139,8 +146,33 @@ def _named_blocks(rows: SortedBlock, ends: IntArray, most: int) -> Iterator[Bloc
 
 
 @dataclass(frozen=True)
+class OneLabel:
+    """Leaves out rows, and joins labels, as every reader does."""
+
+    chosen: Columns
+    wanted: Wanted
+    roles: dict[str, str]
+    source: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows that are kept: columns "case", those of the order, "row" and "event"."""
+        import pyarrow as pa
+
+        for batch in batches:
+            table = pa.table({name: batch.column(role) for role, name in self.roles.items()})
+            rows = read_rows(table, self.chosen, self.wanted, self.source, LeftOut())
+            names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
+            kept = batch.select(names)
+            kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))
+            labels = pa.array([rows.event.texts[code] for code in rows.event.codes.tolist()], pa.string())
+            yield pa.record_batch([*kept.columns, labels], [*names, "event"])
+
+
+@dataclass(frozen=True)
 class TextKinds:
     """Finds out what the text of an order column can be read as, batch by batch."""
+
+    stated: DateFormat | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
@@ -149,10 +181,10 @@ class TextKinds:
         for batch in batches:
             if not batch.num_rows:
                 continue
-            text = order_text(pa.chunked_array([batch.column("order")]))
-            kinds = text_kinds()
+            text = order_text(pa.chunked_array([batch.column(0)]))
+            kinds = text_kinds(self.stated)
             bits = sum(1 << kinds.index(kind) for kind in fitting(kinds, text))
-            example = text[unreadable_row(text) or 0].as_py()
+            example = text[unreadable_row(text, self.stated) or 0].as_py()
             yield pa.record_batch({"bits": pa.array([bits], pa.int32()), "value": pa.array([example])})
 
 
@@ -161,7 +193,9 @@ class FromText:
     """Turns the text of an order column into numbers to sort by."""
 
     kind: int  # number in text_kinds()
-    order: str
+    stated: DateFormat | None
+    role: str  # the name of the column here
+    order: str  # and what the user calls it
     source: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -169,8 +203,8 @@ class FromText:
         import pyarrow as pa
 
         for batch in batches:
-            text = order_text(pa.chunked_array([batch.column("order")]))
-            column = text_kinds()[self.kind].read(text)
+            text = order_text(pa.chunked_array([batch.column(self.role)]))
+            column = text_kinds(self.stated)[self.kind].read(text)
             keys = pa.array(sort_keys(column, self.order, self.source))
-            at = batch.schema.get_field_index("order")
+            at = batch.schema.get_field_index(self.role)
             yield pa.record_batch([*batch.columns[:at], keys, *batch.columns[at + 1 :]], batch.schema.names)

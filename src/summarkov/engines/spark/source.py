@@ -6,9 +6,9 @@ import contextlib
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -30,8 +30,7 @@ from summarkov.engines.spark.workers import (
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
-from summarkov.events.vocabulary import vocabulary_of
-from summarkov.io.columns import Columns
+from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
 from summarkov.typing import HashArray, IntArray
 
@@ -50,6 +49,7 @@ class SparkSource(EventSource):
         self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
     ) -> None:
         self.labels, self.memory, self.n_partitions = labels, memory, n_partitions
+        self.origin = frame.origin(int(label_counts.sum()))
         self._session = frame.frame.sparkSession
         rows, reading = frame.sorted(labels, n_partitions)
         self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
@@ -147,12 +147,9 @@ def _forget(codes: Any) -> None:
 def scan_spark(
     dataframe: Any,
     *,
-    case: str | None = None,
-    event: str | None = None,
-    order: str | Literal[False] | None = None,
-    labels: Iterable[object] | None = None,
     memory: int = WORKER_MEMORY,
     partitions: int | None = None,
+    **reading: Unpack[Reading],
 ) -> SparkSource:
     """Count the events of a Spark dataframe on its cluster; a row is an event.
 
@@ -164,13 +161,14 @@ def scan_spark(
     Parameters
     ----------
     dataframe : pyspark.sql.DataFrame
-    case, event, order, labels
-        As for :func:`read_events`. Rows of one order stay as they come, and with ``order=False`` all do;
-        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
     memory
         Bytes that a task may use on a worker, beside Python itself and the counts; 128 MiB by default.
     partitions
         In how many parts to cut the data, each of which is a task; by default of 4 million events each.
+    **reading
+        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
+        ``weight`` and ``session_gap``. Rows of one order stay as they come, and with ``order=False`` all do;
+        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
 
     The workers need this package too, in the same version; see the guide on scale.
     """
@@ -178,10 +176,10 @@ def scan_spark(
         if value is not None:
             check_whole(name, value, 1)
     check_frame(dataframe)
-    declared = None if labels is None else vocabulary_of(labels)
-    frame = Frame.of(dataframe, Columns(case, event, order))
+    wanted = Wanted.of(**reading)
+    frame = Frame.of(dataframe, wanted)
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
-        found, counts = frame.vocabulary(declared)
+        found, counts = frame.vocabulary(wanted.labels)
         n = partitions or _partitions(dataframe.sparkSession, int(counts.sum()))
         return SparkSource(frame, found, counts, n, memory)
 
@@ -195,7 +193,7 @@ def map_sorted(
 ) -> Any:
     """A dataframe of what a function makes of another's sequences; ``check`` is told their labels first."""
     check_frame(dataframe)
-    frame = Frame.of(dataframe, Columns(**columns))
+    frame = Frame.of(dataframe, Wanted.of(**columns))
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         labels, counts = frame.vocabulary(None)
         check(labels)

@@ -1,0 +1,165 @@
+"""Dates and times as people write them, read by a format such as ``%d/%m/%Y %H:%M``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import SettingError
+from summarkov.typing import BoolArray, IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+#: What each directive stands for: the name of the part, and the text that it may be.
+_PARTS = {
+    "Y": ("year", r"\d{4}"),
+    "y": ("short", r"\d{2}"),
+    "m": ("month", r"\d{1,2}"),
+    "b": ("named", r"[A-Za-z]{3}"),
+    "B": ("named", r"[A-Za-z]{3,9}"),
+    "d": ("day", r"\d{1,2}"),
+    "H": ("hour", r"\d{1,2}"),
+    "I": ("half", r"\d{1,2}"),
+    "p": ("noon", r"[AaPp][Mm]"),
+    "M": ("minute", r"\d{1,2}"),
+    "S": ("second", r"\d{1,2}"),
+    "f": ("fraction", r"\d{1,6}"),
+    "z": ("zone", r"Z|[+-]\d{2}:?\d{2}"),
+}
+#: Short for several.
+_SHORT = {"F": "%Y-%m-%d", "T": "%H:%M:%S"}
+_MICROSECONDS = 10**6
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """A format of dates and times; names of months are the English ones.
+
+    >>> import pyarrow as pa
+    >>> DateFormat("%d/%m/%y %I:%M %p").read(pa.chunked_array([["31/12/24 1:05 PM"]])).to_pylist()
+    [datetime.datetime(2024, 12, 31, 13, 5)]
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise SettingError(f"date_format must be a text such as '%d/%m/%Y %H:%M', not {self.text!r}")
+        _ = self.pattern
+
+    @cached_property
+    def pattern(self) -> str:
+        """The same as a regular expression with one named group for each part."""
+        text = re.sub("%([FT])", lambda found: _SHORT[found[1]], self.text)
+        found, names = "", list[str]()
+        for literal, directive in re.findall(r"([^%]+)|%(.?)", text, re.DOTALL):
+            if literal or directive == "%":
+                found += re.sub(r"([^\w\s])", r"\\\1", literal or "%", flags=re.ASCII)
+            elif directive in _PARTS:
+                name, form = _PARTS[directive]
+                names.append(name)
+                found += f"(?P<{name}>{form})"
+            else:
+                known = ", ".join(f"%{letter}" for letter in (*_PARTS, *_SHORT, "%"))
+                raise SettingError(
+                    f"date_format={self.text!r} has %{directive}, which is not known; use {known}"
+                )
+        together = {"year", "short"}, {"month", "named"}, {"hour", "half"}
+        if not names or len(set(names)) < len(names) or any(pair <= set(names) for pair in together):
+            raise SettingError(
+                f"date_format={self.text!r} must have each part of a date or time at most once, and at least "
+                "one of them, as in '%d/%m/%Y %H:%M'"
+            )
+        if ("half" in names) != ("noon" in names):
+            raise SettingError(
+                f"date_format={self.text!r}: hours up to 12 (%I) need AM or PM (%p); others are %H"
+            )
+        return f"^{found}$"
+
+    @property
+    def type(self) -> pa.DataType:
+        """What is read: times in microseconds, in UTC if they have a zone."""
+        import pyarrow as pa
+
+        return pa.timestamp("us", "UTC" if "(?P<zone>" in self.pattern else None)
+
+    def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+        """All of some text as times, or None if some of it does not fit."""
+        import pyarrow as pa
+
+        values, fits = self._parse(text)
+        return pa.chunked_array([pa.array(values).cast(self.type)]) if fits.all() else None
+
+    def first_unfit(self, text: pa.ChunkedArray) -> int | None:
+        """The first row that does not fit."""
+        unfit = np.flatnonzero(~self._parse(text)[1])
+        return int(unfit[0]) if len(unfit) else None
+
+    def _parse(self, text: pa.ChunkedArray) -> tuple[IntArray, BoolArray]:
+        """Microseconds since 1970, and whether each text is a time at all."""
+        import pyarrow.compute as pc
+
+        parts = pc.extract_regex(text.combine_chunks(), self.pattern)
+        fits = _bools(pc.is_valid(parts))
+
+        def number(name: str, default: int) -> IntArray:
+            if f"(?P<{name}>" not in self.pattern:
+                return np.full(len(fits), default, np.int64)
+            digits = pc.fill_null(pc.struct_field(parts, name), "0")
+            return np.from_dlpack(digits.cast("int64")).astype(np.int64, copy=False)
+
+        def words(name: str) -> list[str]:
+            if f"(?P<{name}>" not in self.pattern:
+                return []
+            return [(word or "").lower() for word in pc.struct_field(parts, name).to_pylist()]
+
+        year = number("year", 1970)
+        if "(?P<short>" in self.pattern:
+            short = number("short", 0)
+            year = short + np.where(short < 69, 2000, 1900)  # as POSIX has it
+        month = number("month", 1)
+        if named := words("named"):
+            month = np.array([_month(word) for word in named], np.int64)
+        day, hour = number("day", 1), number("hour", 0)
+        if noon := words("noon"):
+            half = number("half", 12)
+            fits &= (half >= 1) & (half <= 12)
+            hour = half % 12 + 12 * np.array([word == "pm" for word in noon])
+        minute, second = number("minute", 0), number("second", 0)
+        fits &= (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+        months = ((year - 1970) * 12 + np.clip(month, 1, 12) - 1).astype("M8[M]")
+        date = months.astype("M8[D]") + (day - 1)
+        fits &= (day >= 1) & (date.astype("M8[M]") == months)
+        seconds = (date.astype(np.int64) * 24 + hour) * 3600 + minute * 60 + second
+        if zones := words("zone"):
+            seconds -= np.array([_offset(zone) for zone in zones], np.int64)
+        fraction = [int(digits.ljust(6, "0")) for digits in words("fraction")]
+        found: IntArray = seconds * _MICROSECONDS + np.array(fraction or 0, np.int64)
+        return found, fits
+
+
+def _bools(column: pa.Array) -> npt.NDArray[np.bool_]:
+    return np.from_dlpack(column.cast("uint8")).astype(bool)
+
+
+def _month(name: str) -> int:
+    """The number of a month, by its name or the first three letters of it; 0 if there is none."""
+    return next((at for at, month in enumerate(_MONTHS, start=1) if name in (month, month[:3])), 0)
+
+
+def _offset(zone: str) -> int:
+    """Seconds by which a zone is ahead of UTC."""
+    if len(zone) < 3:  # Z, or nothing
+        return 0
+    seconds = 3600 * int(zone[1:3]) + 60 * int(zone[-2:])
+    return -seconds if zone[0] == "-" else seconds

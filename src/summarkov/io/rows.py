@@ -1,0 +1,144 @@
+"""From the chosen columns of some rows to codes: labels joined, and rows that are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summarkov.errors import DataError
+from summarkov.io.columns import Columns
+from summarkov.io.encoding import Encoded, encode, encode_some, which_occur
+from summarkov.io.per_case import refuse_no_weight
+from summarkov.io.wanted import Wanted
+from summarkov.typing import BoolArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class LeftOut:
+    """How many events were left out: those without a label, and those of another lifecycle."""
+
+    unlabelled: int = 0
+    lifecycle: int = 0
+    lifecycles: set[str] = field(default_factory=set)  # some of those that there are
+
+    def refuse_all(self, wanted: Wanted, n_events: int, source: str) -> None:
+        """Refuse a lifecycle that no event has, where there are events."""
+        if self.lifecycle and not n_events and not self.unlabelled:
+            known = ", ".join(repr(text[:40]) for text in sorted(self.lifecycles))
+            raise DataError(f"no event of {source} has lifecycle={wanted.lifecycle!r}; there are {known}")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows as codes. ``kept`` tells which of all rows these are; None if none was left out.
+
+    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing.
+    """
+
+    case: Encoded
+    event: Encoded
+    per_case: list[Encoded]
+    kept: BoolArray | None
+
+
+def read_rows(
+    table: pa.Table, chosen: Columns, wanted: Wanted, source: str, left_out: LeftOut, first_row: int = 0
+) -> Rows:
+    """Read the cases and labels of rows, which begin at ``first_row``, and count those that are left out."""
+    assert chosen.case is not None
+    case = encode(table.column(chosen.case), chosen.case, source, first_row)
+    event = _labels(table, chosen.event, wanted, source, first_row)
+    per_case = read_per_case(table, chosen, source, first_row)
+    kept = np.ones(len(case.codes), bool)
+    if chosen.lifecycle is not None:
+        lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, source, first_row)
+        kept = _of_lifecycle(lifecycle, wanted, left_out)
+    labelled = event.codes >= 0
+    left_out.unlabelled += int(np.count_nonzero(kept & ~labelled))
+    kept &= labelled
+    if kept.all():
+        return Rows(case, event, per_case, None)
+    some = [replace(each, codes=each.codes[kept]) for each in (case, event, *per_case)]
+    return Rows(some[0], some[1], some[2:], kept)
+
+
+def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int = 0) -> list[Encoded]:
+    """The columns that must not change during a case."""
+    found = [encode_some(table.column(name), name, source, first_row) for name in chosen.per_case]
+    if chosen.weight is not None:
+        refuse_no_weight(found[0], chosen.weight, source, first_row)
+    return found
+
+
+def _of_lifecycle(lifecycle: Encoded, wanted: Wanted, left_out: LeftOut) -> BoolArray:
+    """Which rows have the lifecycle that is wanted, in capitals or not."""
+    assert wanted.lifecycle is not None
+    fits = np.array([text.casefold() == wanted.lifecycle.casefold() for text in lifecycle.texts], bool)
+    kept: BoolArray = fits[lifecycle.codes] if len(fits) else np.zeros(0, bool)
+    left_out.lifecycle += int(np.count_nonzero(~kept))
+    if len(left_out.lifecycles) < 8:
+        left_out.lifecycles.update(lifecycle.texts[:8])
+    return kept
+
+
+def _labels(table: pa.Table, names: Sequence[str], wanted: Wanted, source: str, first_row: int) -> Encoded:
+    """The labels of rows; -1 where a row has none and is to be left out."""
+    parts = []
+    for name in names:
+        column = table.column(name)
+        if wanted.missing == "error":
+            parts.append(encode(column, name, source, first_row))
+            continue
+        found = encode_some(column, name, source, first_row)
+        parts.append(found if wanted.missing == "skip" else filled(found, wanted.missing))
+    for part, name in zip(parts[:-1], names, strict=False):
+        occurs = which_occur(part.codes, len(part.texts)).tolist()
+        for text, here in zip(part.texts, occurs, strict=True):
+            if here:
+                refuse_separator(text, wanted.separator, f"column {name!r} of {source}")
+    return reduce(lambda first, second: _joined(first, second, wanted.separator), parts)
+
+
+def filled(column: Encoded, label: str) -> Encoded:
+    """The same labels, and another where one is missing.
+
+    >>> filled(Encoded(np.array([0, -1]), ["a"]), "none").codes.tolist()
+    [0, 1]
+    """
+    if not (column.codes < 0).any():
+        return column
+    code = column.texts.index(label) if label in column.texts else len(column.texts)
+    texts = column.texts if code < len(column.texts) else [*column.texts, label]
+    return Encoded(np.where(column.codes < 0, code, column.codes), texts)
+
+
+def _joined(first: Encoded, second: Encoded, separator: str) -> Encoded:
+    """The labels of two columns as one.
+
+    >>> found = _joined(Encoded(np.array([0, 1]), ["a", "b"]), Encoded(np.array([0, 0]), ["x"]), "+")
+    >>> [found.texts[code] for code in found.codes]
+    ['a+x', 'b+x']
+    """
+    n = max(1, len(second.texts))
+    pairs = first.codes.astype(np.int64) * n + second.codes
+    pairs[(first.codes < 0) | (second.codes < 0)] = -1
+    used, codes = np.unique(pairs, return_inverse=True)
+    absent = int(len(used) > 0 and used[0] < 0)
+    texts = [f"{first.texts[p // n]}{separator}{second.texts[p % n]}" for p in used[absent:].tolist()]
+    return Encoded(codes - absent, texts)
+
+
+def refuse_separator(text: str, separator: str, where: str) -> None:
+    """Refuse a label that holds the separator: two different pairs must not become the same text."""
+    if separator in text:
+        raise DataError(
+            f"{where} holds {text[:40]!r}, with {separator!r} in it, which joins the labels of several "
+            "columns; choose another one with separator="
+        )

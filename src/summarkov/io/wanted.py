@@ -1,0 +1,84 @@
+"""What is asked of a reader, whatever it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal, TypedDict
+
+from summarkov.errors import SettingError
+from summarkov.events.vocabulary import vocabulary_of
+from summarkov.io.columns import Columns
+from summarkov.io.date_formats import DateFormat
+from summarkov.io.grouping import Gap
+
+#: What stands between the labels of several columns that are joined to one, unless told otherwise.
+SEPARATOR = "+"
+
+
+class Reading(TypedDict, total=False):
+    """The settings of reading, by the names that :func:`summarkov.read_events` has for them."""
+
+    case: str | None
+    event: str | Sequence[str] | None
+    order: str | Sequence[str] | Literal[False] | None
+    labels: Iterable[object] | None
+    session_gap: str | float | timedelta | None
+    date_format: str | None
+    weight: str | None
+    lifecycle: str | None
+    missing: str
+    separator: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Columns, vocabulary, and what to make of the values of columns."""
+
+    columns: Columns = field(default_factory=Columns)
+    labels: Sequence[str] | None = None
+    gap: Gap | None = None
+    date_format: DateFormat | None = None
+    lifecycle: str | None = None
+    missing: str = "error"
+    separator: str = SEPARATOR
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        case: object = None,
+        event: object = None,
+        order: object = None,
+        labels: Iterable[object] | None = None,
+        session_gap: object = None,
+        date_format: str | None = None,
+        weight: object = None,
+        lifecycle: str | None = None,
+        missing: str = "error",
+        separator: str = SEPARATOR,
+    ) -> Wanted:
+        """Check the settings, before any data is touched."""
+        for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
+            if not isinstance(value, str) and not (name == "lifecycle" and value is None):
+                raise SettingError(f"{name} must be a text, not {value!r}")
+        if not separator:
+            raise SettingError("separator must not be empty: it tells the labels apart that are joined")
+        return cls(
+            Columns.of(case, event, order, weight=weight, with_lifecycle=lifecycle is not None),
+            None if labels is None else vocabulary_of(labels),
+            None if session_gap is None else Gap.of(session_gap),
+            None if date_format is None else DateFormat(date_format),
+            lifecycle,
+            missing,
+            separator,
+        )
+
+    @property
+    def is_about_columns(self) -> bool:
+        """Whether something was asked that only a table can answer."""
+        columns = self.columns
+        return bool(
+            columns.names() or columns.with_lifecycle or self.gap is not None or self.date_format is not None
+        )
