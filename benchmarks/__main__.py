@@ -15,7 +15,19 @@ from rich.table import Table
 from benchmarks.timing import Row, machine
 from summarkov import backend
 
-ALL = ("peers", "kernels", "graphs", "reading", "growth", "memory", "exact", "trees", "bootstrap", "edges")
+ALL = (
+    "peers",
+    "kernels",
+    "graphs",
+    "reading",
+    "growth",
+    "memory",
+    "exact",
+    "trees",
+    "bootstrap",
+    "edges",
+    "page",
+)
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 

@@ -134,12 +134,16 @@ function draw() {
   if (!shown.length) return;
   keepInView(shown);
   const lines = drawnEdges.filter((each) => each && !each.line.classList.contains("gone"));
-  drawEdges(lines, drawNodes(sizeAt(view.scale), lines));
+  const size = sizeAt(view.scale), tries = lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
+  let outlines = drawNodes(size, lines);
+  const bends = new Map(lines.filter(({ edge }) => edge.from !== edge.to).map(({ edge }) => [edge, route(edge, outlines, outlines.taken, headLength[edge.effect], tries)?.bend]));
+  if (tries > 1) outlines = drawNodes(size, lines, bends);  // names once more, now that it is known where lines run
+  drawEdges(lines, outlines, tries);
 }
 
-function drawEdges(lines, outlines) {
+function drawEdges(lines, outlines, tries) {
   const tell = lines.filter(({ line }) => !line.classList.contains("faded")).length <= 45 || view.scale > 1.5;
-  const spots = [], tries = lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
+  const spots = [];
   for (const { edge, line, head, hit, factor } of lines) {
     const length = headLength[edge.effect];
     const drawn = edge.from === edge.to ? loop(outlines[edge.from], length) : traced(route(edge, outlines, outlines.taken, length, tries));

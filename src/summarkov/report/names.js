@@ -41,7 +41,7 @@ function spotsFor(w, h, r, loops, side) {
 
 // Circles with their names; a name is left out only where many would lie upon each other. Returns what lines end at
 // and keep away from.
-function drawNodes(size, lines) {
+function drawNodes(size, lines, bends = new Map()) {
   const outlines = [], taken = new Grid(), passing = new Grid(), letters = letterSize(size);
   for (const code of shown) {
     const [x, y] = onScreen(code), r = radius(code) * size;
@@ -50,7 +50,7 @@ function drawNodes(size, lines) {
     taken.add([x - r, y - r, x + r, y + r], code);
     if (loops) taken.add([x - r, y - r - loopHeight, x + r, y - r], code);
   }
-  for (const { edge } of lines) if (edge.from !== edge.to) trail(edge, outlines, passing);
+  for (const { edge } of lines) if (edge.from !== edge.to) trail(edge, outlines, passing, bends.get(edge));
   const order = [...shown].sort((a, b) => (b === state.chosen) - (a === state.chosen) || model.n[b] - model.n[a] || a - b);
   for (const code of order) {
     const outline = outlines[code], { x, y, r } = outline, side = sides.get(code) ?? 0;
@@ -72,9 +72,9 @@ function drawNodes(size, lines) {
   return outlines;
 }
 
-// Where a line will run, if nothing is in its way.
-function trail(edge, outlines, passing) {
-  const from = outlines[edge.from], to = outlines[edge.to], bend = bent([from.x, from.y], [to.x, to.y], bows[0]);
+// Where a line runs; or will run, if nothing is in its way.
+function trail(edge, outlines, passing, known) {
+  const from = outlines[edge.from], to = outlines[edge.to], bend = known ?? bent([from.x, from.y], [to.x, to.y], bows[0]);
   const steps = Math.min(60, Math.ceil(Math.hypot(from.x - to.x, from.y - to.y) / 9));
   for (let i = 1; i < steps; i++) { const [x, y] = pointOf(bend, i / steps); passing.add([x - 1, y - 1, x + 1, y + 1], edge.number); }
 }
