@@ -11,69 +11,72 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.report.numbers import all_rounded
 from summarkov.settings import check_whole
-from summarkov.typing import FloatArray, IntArray
+from summarkov.typing import BoolArray, IntArray
 
 #: A profile reaches this many events back, and at most this many edges have one.
 LAGS, MOST_EDGES = 10, 2000
 
 
 def lag_content(events: EventSequences, edges: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    r"""For every edge Z → x and lag k: the share of x among the events k after a Z, observed and shuffled.
+    r"""For every edge Z → x and lag k: how often x stood k positions after a Z, and its share if shuffled.
 
-    If the events of each sequence are put in random order, a pair of places k apart holds Z and x with
-    probability c_Z c_x / (L (L - 1)), where c are the counts in a sequence of length L; where x is Z, c_Z - 1
-    stands for c_x. A sequence has L - k such pairs. The shuffled share is the ratio of two expectations:
+    A position is an event, or several that happened together. If the positions of each sequence are put in
+    random order, a pair of places k apart holds Z and x with probability (c_Z c_x - c) / (L (L - 1)), where
+    c_Z and c_x are the positions with each, c those with both, in a sequence of L positions. It has L - k
+    such pairs. The shuffled share is the ratio of two expectations:
 
-    .. math:: \frac{\sum (L - k) c_Z c_x / (L (L - 1))}{\sum (L - k) c_Z / L}
+    .. math:: \frac{\sum (L - k) (c_Z c_x - c) / (L (L - 1))}{\sum (L - k) c_Z / L}
 
     The page works out shares and intervals from ``hits`` and, for each influencer, ``n``.
     """
     chosen = list(edges[:MOST_EDGES])
-    z, x = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
-    hits, n = _counts(events, z, x)
-    shuffled = _shuffled(events, z, x)
-    return {
-        "n": dict(zip(z.tolist(), n.tolist(), strict=True)),
-        "edges": [
-            {"hits": hits[i].tolist(), "shuffled": all_rounded(shuffled[i].tolist(), 3)}
-            for i in range(len(chosen))
-        ],
-    }
+    places = _Places(events)
+    found: list[dict[str, Any]] = [{} for _ in chosen]
+    n = {z: [len(places.after(places.of(z), k)) for k in range(1, LAGS + 1)] for z, _ in chosen}
+    for x in dict.fromkeys(x for _, x in chosen):
+        there = np.zeros(len(places.sequence), bool)
+        there[places.of(x)] = True
+        for i, (z, target) in enumerate(chosen):
+            if target == x:
+                hits = [int(there[places.after(places.of(z), k)].sum()) for k in range(1, LAGS + 1)]
+                found[i] = {"hits": hits, "shuffled": all_rounded(_shuffled(places, z, x, there), 3)}
+    return {"n": n, "edges": found}
 
 
-def _counts(events: EventSequences, z: IntArray, x: IntArray) -> tuple[IntArray, IntArray]:
-    """How often x, and anything, stood k events after Z; one row per edge, one column per lag."""
-    m, codes = len(events.labels), events.codes.astype(np.int64)
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    hits, n = np.zeros((len(z), LAGS), np.int64), np.zeros((len(z), LAGS), np.int64)
+class _Places:
+    """The positions of events, numbered over all sequences: ``sequence[p]`` is that of position p."""
+
+    def __init__(self, events: EventSequences) -> None:
+        starts = np.ones(events.n_events, bool) if events.moments is None else events.moments.starts
+        self.sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
+        self.lengths = np.bincount(self.sequence, minlength=len(events))
+        order = np.argsort(events.codes, kind="stable")
+        self._places = (np.cumsum(starts) - 1)[order]
+        self._first = np.searchsorted(events.codes[order], np.arange(len(events.labels) + 1))
+
+    def of(self, label: int) -> IntArray:
+        """The positions with a label."""
+        return np.asarray(self._places[self._first[label] : self._first[label + 1]])
+
+    def after(self, places: IntArray, k: int) -> IntArray:
+        """The positions k after some, in the same sequences."""
+        there = places[places + k < len(self.sequence)]
+        return np.asarray(there[self.sequence[there + k] == self.sequence[there]] + k)
+
+
+def _shuffled(places: _Places, z: int, x: int, there: BoolArray) -> list[float]:
+    """The share of x, which is ``there``, k positions after a Z, were each sequence in random order."""
+    of_z = places.of(z)
+    rows, which, n_z = np.unique(places.sequence[of_z], return_inverse=True, return_counts=True)
+    n_x = np.bincount(places.sequence[places.of(x)], minlength=len(places.lengths))[rows]
+    both = np.bincount(which, weights=there[of_z], minlength=len(rows))
+    length = places.lengths[rows].astype(float)
+    found = []
     for k in range(1, LAGS + 1):
-        together = sequence[k:] == sequence[:-k]
-        before, after = codes[:-k][together], codes[k:][together]
-        pairs, found = np.unique(before * m + after, return_counts=True)
-        where = np.minimum(np.searchsorted(pairs, z * m + x), max(len(pairs) - 1, 0))
-        if len(pairs):
-            hits[:, k - 1] = np.where(pairs[where] == z * m + x, found[where], 0)
-        n[:, k - 1] = np.bincount(before, minlength=m)[z]
-    return hits, n
-
-
-def _shuffled(events: EventSequences, z: IntArray, x: IntArray) -> FloatArray:
-    """The share of x among the events k after a Z, were each sequence in random order."""
-    length, m, n = events.lengths.astype(float), len(events.labels), len(events)
-    sequence = np.repeat(np.arange(n), events.lengths)
-    # how often each label occurs in each sequence: sorted by label, then by sequence
-    cells, counts = np.unique(events.codes.astype(np.int64) * n + sequence, return_counts=True)
-    first = np.searchsorted(cells, np.arange(m + 1) * n)
-    found = np.zeros((len(z), LAGS))
-    for i, (a, b) in enumerate(zip(z.tolist(), x.tolist(), strict=True)):
-        rows, n_z = cells[first[a] : first[a + 1]] - a * n, counts[first[a] : first[a + 1]]
-        where = np.minimum(np.searchsorted(cells, b * n + rows), len(cells) - 1)
-        n_x = np.where(cells[where] == b * n + rows, counts[where], 0) - (a == b)
-        for k in range(1, LAGS + 1):
-            pairs = np.maximum(length[rows] - k, 0)
-            expected = float((pairs * n_z / length[rows]).sum())
-            both = float((pairs * n_z * n_x / np.maximum(length[rows] * (length[rows] - 1), 1)).sum())
-            found[i, k - 1] = both / expected if expected else 0.0
+        pairs = np.maximum(length - k, 0)
+        expected = float((pairs * n_z / length).sum())
+        hits = float((pairs * (n_z * n_x - both) / np.maximum(length * (length - 1), 1)).sum())
+        found.append(hits / expected if expected else 0.0)
     return found
 
 
@@ -86,6 +89,10 @@ def sequence_content(events: EventSequences | None, labels: tuple[str, ...], n: 
     check_whole("sequences", n, 1, MOST_SEQUENCES)
     if events is None:
         raise SettingError("sequences are taken from the events: give these too (events=, --events)")
+    if events.moments is not None and events.moments.has_ticks:
+        raise SettingError(
+            "sequences in which events happened together cannot be part of a page: leave out sequences="
+        )
     known = events.recode(labels)
     some = np.flatnonzero(known.lengths > 0)
     chosen = some[np.unique(np.linspace(0, len(some) - 1, min(n, len(some))).round().astype(int))]

@@ -217,6 +217,24 @@ def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
             assert profile["shuffled"][k - 1] == pytest.approx(both / expected, rel=1e-2)
 
 
+def test_lag_profiles_of_events_that_happened_together() -> None:
+    sequences = [[["A", "B"], ["B"], ["A", "C"], ["B", "C"]], [["C"], ["A"], ["B"]], [["A"]]]
+    events = sm.read_events(sequences)
+    found = lag_content(events, [(0, 1), (0, 2), (1, 1)])
+    assert found["n"][0][:3] == [3, 1, 1]
+    assert [edge["hits"][:3] for edge in found["edges"]] == [[3, 0, 1], [1, 1, 1], [1, 1, 1]]
+    both = expected = 0.0
+    for s in sequences:
+        orders = list(itertools.permutations(s))
+        at = [(o[i], o[i + 1]) for o in orders for i in range(len(s) - 1)]
+        both += sum("A" in before and "C" in after for before, after in at) / len(orders)
+        expected += sum("A" in before for before, _ in at) / len(orders)
+    assert found["edges"][1]["shuffled"][0] == pytest.approx(both / expected, rel=1e-2)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(sequences)
+    with pytest.raises(SettingError, match="leave out sequences="):
+        contents.content(graph, events, sequences=1)
+
+
 def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:
     assert contents.content(graph, EVENTS[:10])["lags"] is not None
     assert contents.content(graph, [["something else"]])["lags"] is None
