@@ -345,7 +345,10 @@ def test_rare_targets_are_counted_as_in_the_table_of_all(kind, lookback, n_jobs)
     codes_ = rng.choice(12, 3000, p=1 / np.arange(1, 13) / (1 / np.arange(1, 13)).sum()).astype(np.int32)
     events = EventSequences(codes_, np.append(np.arange(0, 3000, 45), 3000), [f"{z:02d}" for z in range(12)])
     source = MemorySource(events, sample_weight=rng.integers(0, 4, len(events)), n_jobs=n_jobs)
-    summary, joint = Spec(kind, lookback, delay=0, cap=2).summary(), Target(tuple(range(12)), 12, True)
+    summary, joint = (
+        Spec(kind, lookback, delay=0, cap=2).summary(),
+        Target(tuple(range(12)), 12, keeps_rest=True),
+    )
     for influencers in ((), (0, 9)):
         others = tuple(z for z in range(12) if z not in influencers)
         rare = [Target((z,), 12) for z in (8, 9, 10, 11)]

@@ -6,18 +6,20 @@ from summarkov.engines.memory import MemorySource, as_events, as_source, make_so
 from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.replicates import ReplicatedSource
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target
-from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.source import IN_A_ROW, CountSource, EventSource, Layout
 from summarkov.engines.spark import scan_spark
 from summarkov.engines.weights import units_of
 from summarkov.events.draws import Bootstrap, Draws
 
 __all__ = [
+    "IN_A_ROW",
     "Bootstrap",
     "CandidateCounts",
     "CandidatesRequest",
     "CountSource",
     "Draws",
     "EventSource",
+    "Layout",
     "MemorySource",
     "Past",
     "RecencyCounts",

@@ -24,6 +24,7 @@ from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.engines.work import Answer, Part, Work, pool_of
 from summarkov.events.block import Block
+from summarkov.events.moments import TimeUnit
 from summarkov.events.draws import Drawn
 from summarkov.kernels import Index
 from summarkov.kernels.replicates import MOST_PAIRS
@@ -48,6 +49,18 @@ class Weighed(Protocol):
     @property
     def scale(self) -> int:
         """What counts must be divided by."""
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether events may have happened together."""
+
+    @property
+    def time_unit(self) -> TimeUnit | None:
+        """What times are measured in, where events have some."""
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Those of the labels that are attributes of sequences."""
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part."""
@@ -88,6 +101,21 @@ class ReplicatedSource:
     def scale(self) -> int:
         """What counts must be divided by."""
         return self._source.scale
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether events may have happened together."""
+        return self._source.has_ticks
+
+    @property
+    def time_unit(self) -> TimeUnit | None:
+        """What times are measured in, where events have some."""
+        return self._source.time_unit
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Those of the labels that are attributes of sequences."""
+        return self._source.attributes
 
     @cached_property
     def label_counts(self) -> IntArray:

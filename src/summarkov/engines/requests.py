@@ -21,12 +21,13 @@ class Target:
 
     codes: tuple[int, ...]
     n_labels: int
+    n_attributes: int = 0  # those of the labels that are no labels of events
     keeps_rest: bool = False  # a residual outcome for events of no known label, though X is all labels
 
     @property
     def has_residual(self) -> bool:
         """Whether there is an outcome for what is not in the target."""
-        return self.keeps_rest or len(self.codes) < self.n_labels
+        return self.keeps_rest or len(self.codes) < self.n_labels - self.n_attributes
 
     @property
     def n_outcomes(self) -> int:
@@ -137,7 +138,9 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
     rest = {at for request, at in zip(requests, answered_by, strict=True) if request.target.has_residual}
     joined = []
     for at, (request, codes) in enumerate(zip(joint, labels, strict=True)):
-        n_labels = request.target.n_labels
-        keeps_rest = at in rest and len(codes) == n_labels
-        joined.append(request.for_target(Target(tuple(sorted(codes)), n_labels, keeps_rest)))
+        target = request.target
+        keeps_rest = at in rest and len(codes) == target.n_labels - target.n_attributes
+        joined.append(
+            request.for_target(Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest))
+        )
     return joined, answered_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,29 @@ from summarkov.events.prepare import END, RARE, START, map_each, pool_each, refu
 from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
+
+
+class Layout(NamedTuple):
+    """What else is to be known of data than its events in a row.
+
+    ``together`` says that events may have happened together, ``time`` what times are ("clock", "number", or
+    None where there are none), ``attributes`` which of the labels are attributes of sequences.
+    """
+
+    together: bool = False
+    time: str | None = None
+    attributes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: object) -> Layout:
+        """That of a source; one that tells only its counts has events in a row."""
+        unit = getattr(source, "time_unit", None)
+        time = None if unit is None else "clock" if unit.is_clock else "number"
+        return cls(getattr(source, "has_ticks", False), time, tuple(getattr(source, "attributes", ())))
+
+
+#: Events in a row, and nothing else.
+IN_A_ROW = Layout()
 
 
 @runtime_checkable

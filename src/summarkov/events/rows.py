@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from summarkov.errors import UnknownLabelError
+from summarkov.events.arrays import UNKNOWN
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
 from summarkov.events.sequences import EventSequences
@@ -64,6 +65,17 @@ class Rows:
             return values
         at: IntArray = np.cumsum(event) - event
         return np.asarray(np.append(values, 0)[np.minimum(at, len(values))])
+
+    def with_next(self) -> Rows:
+        """With one more position at the end of each sequence, of no label: where the next event will stand.
+
+        Its time is that of the last event: what is asked about is the present.
+        """
+        assert self.moments is not None
+        n = len(self.offsets) - 1
+        codes = np.insert(self.codes, self.offsets[1:], np.int32(UNKNOWN))
+        moments = self.moments.with_ends(self.offsets, n)
+        return replace(self, codes=codes, offsets=self.offsets + np.arange(n + 1), moments=moments)
 
     def index(self) -> Index:
         """All of them as the kernels take them."""

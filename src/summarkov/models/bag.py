@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Strata
-from summarkov.engines import CountSource, EventSource, StateCounts, as_source, joint_memory
+from summarkov.engines import CountSource, EventSource, Layout, StateCounts, as_source, joint_memory
 from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events.draws import Bootstrap
@@ -147,6 +147,10 @@ class Bag(Predictor):
             return self.influences_.sheet(title)
         rows = [(z, f"{share:.0%}") for z, share in self.usage_.items()]  # all that older files tell
         return Sheet(title, ("influencer", "in models"), rows[:MOST], len(rows))
+
+    @property
+    def layout_(self) -> Layout:
+        return self.models_[0].layout_
 
     # ------------------------------------------------------------------ use
 

@@ -74,7 +74,7 @@ def bootstrap(
         learned = learn_replicates(templates, one, templates[0].make_summary(), n_targets, on_done)
         for at, results in enumerate(learned):
             for result in results[:-1]:  # the last is the model itself
-                for z in result.influencers:
+                for z in set(result.influencers) - set(models[at].fitted.given):
                     reach = result.summary.reach(local.labels[z])[1]
                     lookbacks[at, z][reach] += 1
                     for x in models[at].fitted.target.codes:
@@ -138,7 +138,7 @@ def _listed(models: Sequence[SummaryModel], found: dict[Edge, int], n: int) -> I
     for at, model in enumerate(models):
         fitted = model.fitted
         for x in fitted.target.codes:
-            edges = {(at, z, x) for z in fitted.influencers}
+            edges = {(at, z, x) for z in set(fitted.influencers) - set(fitted.given)}
             edges |= {
                 edge for edge, k in found.items() if edge[0] == at and edge[2] == x and k >= _LISTED * n
             }

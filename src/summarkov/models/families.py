@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
+from summarkov.durations import Duration, span_of
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
 from summarkov.events.vocabulary import label_text
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import candidate_codes, codes_of, label_list
+from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
 from summarkov.scores import Scorer
 from summarkov.search import (
     SEARCHES,
@@ -35,6 +38,7 @@ from summarkov.summaries import (
     Summary,
     WindowSummary,
 )
+from summarkov.summaries.window import plain_span
 
 
 @dataclass(eq=False, repr=False)
@@ -53,6 +57,7 @@ class SearchedModel(SummaryModel):
     required: Iterable[object] = ()
     forbidden: Iterable[object] = ()
     candidates: Iterable[object] | None = None
+    given: Iterable[str] = ()
     max_influencers: int | None = None
     max_sets: int | None = 100_000
 
@@ -61,7 +66,8 @@ class SearchedModel(SummaryModel):
     ) -> Problem:
         if self.parameters not in ("all", "reachable"):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
-        required = set(codes_of(label_list("required", self.required), labels))
+        given = given_codes(self.given, labels)
+        required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
         forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
@@ -83,6 +89,8 @@ class SearchedModel(SummaryModel):
             max_influencers=most,
             reachable_only=self.parameters == "reachable",
             max_sets=self.max_sets,
+            given=tuple(sorted(itertools.chain(*given))),
+            n_strata=math.prod(map(len, given)),
         )
 
     def make_search(self, problem: Problem) -> Search:
@@ -102,7 +110,9 @@ class SearchedModel(SummaryModel):
 #: What ``lookback="auto"`` chooses from.
 LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
 
-Lookback = int | Literal["auto"] | tuple[int | None, ...] | Mapping[Any, int | None] | None
+#: A number of positions, a time such as "7d", or None for the whole past.
+OneLookback = int | str | timedelta | None
+Lookback = OneLookback | tuple[OneLookback, ...] | Mapping[Any, OneLookback]
 
 
 @dataclass(eq=False, repr=False)
@@ -111,33 +121,36 @@ class WindowedModel(SearchedModel):
 
     _: KW_ONLY
     lookback: Lookback = 5
-    delay: int = 0
+    delay: int | str = 0
 
     @abstractmethod
     def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
         """Make the summary for one look-back, or for one per label."""
 
     @property
-    def lookbacks_(self) -> dict[str, int | None]:
-        """The look-back of each influencer; None is the whole past."""
+    def lookbacks_(self) -> dict[str, int | str | None]:
+        """The look-back of each influencer, text where it is a time; None is the whole past."""
         reach = getattr(self.fitted.summary, "lookback")  # noqa: B009  # not all have one
-        return {z: reach.get(z) if isinstance(reach, Mapping) else reach for z in self.influencers_}
+        each = {z: reach.get(z) if isinstance(reach, Mapping) else reach for z in self.influencers_}
+        return {z: plain_span(k) for z, k in each.items()}
 
     def choices(self) -> tuple[int | None, ...] | None:
         """The look-backs to choose from, the shortest first; None where they are given."""
         given = self.lookback
         if isinstance(given, str) and given == "auto":
-            return tuple(k for k in LOOKBACKS if k is None or k > self.delay)
+            delay = span_of(self.delay, "delay")
+            return tuple(k for k in LOOKBACKS if k is None or isinstance(delay, Duration) or k > delay)
         if not isinstance(given, tuple):
             return None
         once = SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
         if not given or any(isinstance(k, Mapping) for k in given):
             raise once
-        for k in given:
+        each = [span_of(k, "lookback") for k in given]
+        for k in each:
             self.summary_at(k)  # refuses what is no look-back
-        if len(set(given)) < len(given):
+        if len(set(each)) < len(each):
             raise once
-        return tuple(sorted(given, key=lambda k: math.inf if k is None else k))
+        return tuple(sorted(each, key=lambda k: (k is None, isinstance(k, Duration), k or 0)))
 
     def make_summary(self) -> Summary:
         choices = self.choices()
@@ -183,13 +196,14 @@ class BSuMM(WindowedModel):
     target : str or labels, optional
         The label of interest; or several, which makes a variable with one outcome each and a residual one;
         or all. Without a target the model is a template for :class:`InfluenceGraph`.
-    lookback : int, None, mapping, "auto" or tuple
-        How many events back to look; None for the whole past. A mapping gives labels a look-back each; a
+    lookback : int, time, None, mapping, "auto" or tuple
+        How many events back to look; or a time, such as "7d", for events that have times; None for the whole
+        past. A mapping gives labels a look-back each (``{"dose": "6h", "meal": 3}``); a
         label that it does not name is looked for in the whole past. With "auto" the search chooses a
         look-back for each influencer out of 1, 2, 3, 5, 10, 20 and None, with a tuple such as
-        ``(1, 4, None)`` out of those; ``lookbacks_`` tells which.
-    delay : int
-        Leave out that many of the most recent events; less than the look-back.
+        ``(1, 4, None)`` or ``("1h", "1d")`` out of those; ``lookbacks_`` tells which.
+    delay : int or time
+        Leave out that many of the most recent events, or what is that recent; less than the look-back.
     alpha : float
         Pseudo-count of the prior for each outcome in each state, from 1e-15 to 1e15.
     prior : {"uniform", "base-rate"}
@@ -215,6 +229,9 @@ class BSuMM(WindowedModel):
         all sets, with a proof that it is (``trace_.certificate``).
     required, forbidden, candidates : labels
         Influencers that must be there, that may not, and the only ones to consider beside the required.
+    given : names, optional
+        Columns of attributes of sequences, such as ``["region"]``, that every model tells apart: influences
+        are then those within each of their values, and their own effects are not told.
     max_influencers : int, optional
         The most influencers, required ones included.
     max_sets : int, optional
@@ -241,7 +258,7 @@ class BSuMM(WindowedModel):
     command_name: ClassVar[str | None] = "bsumm"
 
     def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
-        return BinarySummary(lookback, self.delay)
+        return BinarySummary(lookback, span_of(self.delay, "delay"))
 
 
 @dataclass(eq=False, repr=False)
@@ -261,8 +278,8 @@ class OSuMM(SearchedModel):
     command_name: ClassVar[str | None] = "osumm"
 
     _: KW_ONLY
-    lookback: int | None = 5
-    delay: int = 0
+    lookback: int | str | None = 5
+    delay: int | str = 0
     mask: Literal["last", "first"] = "last"
 
     def make_summary(self) -> Summary:
@@ -271,7 +288,7 @@ class OSuMM(SearchedModel):
                 "an OSuMM has one window for all its influencers, so no look-back is learned for each; "
                 "give a number or None, or try several with GridSearchCV"
             )
-        return OrdinalSummary(self.lookback, self.delay, self.mask)
+        return OrdinalSummary(span_of(self.lookback, "lookback"), span_of(self.delay, "delay"), self.mask)
 
 
 @dataclass(eq=False, repr=False)
@@ -290,7 +307,7 @@ class CSuMM(WindowedModel):
     cap: int = 2
 
     def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
-        return CountSummary(lookback, self.delay, self.cap)
+        return CountSummary(lookback, span_of(self.delay, "delay"), self.cap)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from summarkov.confidence import exact_intervals, seen
-from summarkov.engines import CountSource, StateCounts, StatesRequest, Target
+from summarkov.engines import IN_A_ROW, CountSource, Layout, StateCounts, StatesRequest, Target
 from summarkov.engines.counts import merge_keys
 from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import refuse_overflow
@@ -45,11 +45,25 @@ class Fitted:
     n_targets: int = 1  # how many were learned together, this one included
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
+    layout: Layout = IN_A_ROW
 
     @property
     def n_events(self) -> float:
-        """N, weighted."""
-        return float(self.label_counts.sum() / self.scale)
+        """N, weighted: the number of positions."""
+        counted = self.table.counts if self.layout.together else self.event_counts
+        return float(counted.sum() / self.scale)
+
+    @property
+    def event_counts(self) -> IntArray:
+        """``label_counts`` without attributes, which are no events."""
+        is_attribute = np.isin(np.array(self.labels, object), np.array(self.layout.attributes, object))
+        return np.where(is_attribute, 0, self.label_counts)
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The influencers that are there because attributes were given, and are no claims."""
+        columns = tuple(f"{column}=" for column in self.settings.get("given", ()))
+        return tuple(z for z in self.influencers if columns and self.labels[z].startswith(columns))
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -108,6 +122,7 @@ class Fitted:
                 None if self.margins is None else self.margins[column],
             )
             for column, outcome, found in self.contrasts()
+            if self.influencers[column] not in self.given
         )
 
     @property
@@ -138,7 +153,7 @@ class Fitted:
 
     def predict(self, index: Index) -> IntArray:
         """The row of ``theta`` that holds at every position."""
-        ids, keys = self.summary.encode(index, self.influencers, self.labels)
+        ids, keys = self.summary.encode_rows(index, self.influencers, self.labels)
         return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
 
     def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:

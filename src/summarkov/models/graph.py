@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import as_source, make_source
+from summarkov.engines import Layout, as_source, make_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, iterate, label_text
+from summarkov.events.vocabulary import Label, iterate, label_text, translation
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.learning import learn, progress_counter, update
-from summarkov.models.measures import Evaluation, evaluate
+from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, History, NextEvent
 from summarkov.models.order import OrderTested, with_order
@@ -51,7 +51,8 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         Threads; None is one, -1 one per core. The result does not depend on it.
 
     The models of single labels need not sum to 1; for the next-event distribution and for simulation the
-    graph divides by their sum.
+    graph divides by their sum. Where events happen together, each label has its own probability to be among
+    those that come next, and nothing is divided.
 
     >>> from summarkov import BSuMM, read_events
     >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
@@ -81,11 +82,11 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         self._confidence: Confidence | None = None
         self._order = None
 
-    def make_models(self, labels: Sequence[str]) -> list[SummaryModel]:
-        """A copy of the template for each target, not fitted, in sorted order."""
+    def make_models(self, labels: Sequence[str], attributes: Sequence[str] = ()) -> list[SummaryModel]:
+        """A copy of the template for each target, not fitted, in sorted order; attributes are no targets."""
         self._check_template()
         if self.targets is None:
-            return [self.model.copy(target=label) for label in labels]
+            return [self.model.copy(target=label) for label in labels if label not in set(attributes)]
         names = label_list("targets", self.targets)
         if not names:
             raise SettingError("targets is an empty list; name at least one label, or leave it out for all")
@@ -202,25 +203,37 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
     def _check_predicts(self) -> None:
         self._next.check_complete()
 
+    @property
+    def layout_(self) -> Layout:
+        return self._first.layout_
+
     def _memory(self) -> Memory:
         return self._next.memory
+
+    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+        if not self.layout_.together:
+            return super()._measured(events, unknown, sample_weight)
+        self._check_predicts()
+        source = self._first._source(events, unknown, sample_weight)
+        each = measure_models([model.fitted for model in self.models_.values()], source)
+        return replace(sum(each, Measured()), weight=each[0].weight)
 
     def _at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         return self._next.at(index, positions)
 
     def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
-        return index.codes
+        return np.asarray(translation(self.labels_, tuple(self.models_))[index.codes])
 
     @property
     def _error_counted(self) -> int:
-        return 1
+        return 2 if self.layout_.together else 1
 
     def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
         """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
         data = make_source(events)
         source = self._first._source(data, unknown, n_jobs=self.n_jobs)
         fitted = [model.fitted for model in self.models_.values()]
-        complete = self if self._next.is_complete else None
+        complete = self if self._next.is_complete and not self.layout_.together else None
         return evaluate(fitted, source, data, graph=complete, progress=progress)
 
     def explain(self, history: Iterable[object], label: Label, *, unknown: Unknown = "error") -> Explanation:
@@ -315,7 +328,8 @@ def fit_together(
     for graph in graphs:
         graph._check_template()
     source = as_source(events, sample_weight=sample_weight, n_jobs=graphs[0].n_jobs)
-    each = [graph.make_models(source.labels) for graph in graphs]
+    attributes = Layout.of(source).attributes
+    each = [graph.make_models(source.labels, attributes) for graph in graphs]
     summaries: list[Summary] = []
     for graph, models in zip(graphs, each, strict=True):
         made = graph.model.make_summary()

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from summarkov.engines import CountSource, ReplicatedSource, StateCounts
+from summarkov.engines import CountSource, Layout, ReplicatedSource, StateCounts
 from summarkov.engines.surveys import Asked, count_followed
 from summarkov.errors import DataError, SettingError
 from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
 from summarkov.settings import Progress, reporter
-from summarkov.summaries import Summary
+from summarkov.summaries import Summary, WindowSummary
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
@@ -40,7 +40,9 @@ def learn(
             f"the events weigh {n_events:g} together, and no penalty for complexity can be told from fewer "
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
-    targets = [resolve_target(model.target, source.labels) for model in models]
+    layout = Layout.of(source)
+    summaries = summaries_for(summaries, models, layout)
+    targets = [resolve_target(model.target, source.labels, layout) for model in models]
     n_targets = len(set(targets))
     problems = [
         replace(
@@ -69,8 +71,44 @@ def learn(
             settings=model.get_params(deep=False),
             margins=learned.margins(result.influencers, result.table, result.score),
             n_targets=n_targets,
+            layout=layout if result.summary.durations else layout._replace(time=None),
         )
     _count_sequences(models, source)
+
+
+def summaries_for(
+    summaries: Sequence[Summary], models: Sequence[SummaryModel], layout: Layout
+) -> list[Summary]:
+    """Summaries for data of some layout; what they cannot look at is refused."""
+    made: dict[int, Summary] = {}
+    for summary, model in zip(summaries, models, strict=True):
+        if id(summary) not in made:
+            check_layout(summary, type(model).__name__, layout)
+            together = layout.together or bool(layout.attributes)
+            if together and isinstance(summary, WindowSummary):
+                made[id(summary)] = replace(summary, together=True)
+            else:
+                made[id(summary)] = summary
+    return [made[id(summary)] for summary in summaries]
+
+
+def check_layout(summary: Summary, kind: str, layout: Layout) -> None:
+    """Refuse a summary that needs what the data do not have, or cannot tell what they have."""
+    if layout.together and not summary.takes_ticks:
+        raise SettingError(
+            f"{kind} looks at events in a row, and some of these happened together; use BSuMM, OSuMM, "
+            "CSuMM or TreeSuMM, or read the events with ties='in row order'"
+        )
+    for duration in summary.durations:
+        if layout.time is None:
+            raise SettingError(
+                f"look-back or delay {duration} is a time, and these events have no times; read them with "
+                "order=, the column of their times, or give a number of positions"
+            )
+        if (layout.time == "clock") != duration.is_clock:
+            there = "dates and times" if layout.time == "clock" else "numbers"
+            write = "'6h' or '7 days'" if layout.time == "clock" else "'7', a number as text"
+            raise SettingError(f"look-back or delay {duration}: these events have {there}; write {write}")
 
 
 def n_positions(source: CountSource) -> int:
@@ -104,7 +142,9 @@ def learn_replicates(
     ``n_targets`` is with how many targets together the models were learned from the data themselves.
     """
     n_events = (source.n_positions / source.scale).tolist()
-    targets = [resolve_target(model.target, source.labels) for model in models]
+    layout = Layout.of(source)
+    (summary,) = summaries_for([summary], models[:1], layout)
+    targets = [resolve_target(model.target, source.labels, layout) for model in models]
     problems = [
         replace(
             model.make_problem(source.labels, target, summary, n_events[0], source.scale), n_targets=n_targets

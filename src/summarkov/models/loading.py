@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines import StateCounts, Target
+from summarkov.engines import Layout, StateCounts, Target
 from summarkov.engines.surveys import Followed
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
@@ -17,6 +17,7 @@ from summarkov.models.bag import Bag
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
+from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
 from summarkov.models.stored_joint import read_joint, read_labels, read_settings
@@ -24,11 +25,11 @@ from summarkov.models.stored_results import read_confidence, read_influences, re
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
-from summarkov.summaries import Summary, registered_summary
+from summarkov.summaries import Summary, WindowSummary, registered_summary
 from summarkov.typing import IntArray
 
 #: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None}
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": ()}
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -103,6 +104,8 @@ def _read(document: Node) -> Any:
     except SettingError as problem:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
     data = _read_data(document["data"])
+    if (data.layout.together or data.layout.attributes) and isinstance(summary, WindowSummary):
+        summary = replace(summary, together=True)
     models = [_read_target(node, template, summary, data, document) for node in document["targets"].list()]
     found: SummaryModel | InfluenceGraph
     if kind != "InfluenceGraph":
@@ -123,7 +126,9 @@ def _read_graph(document: Node, template: SummaryModel, models: list[SummaryMode
     names = [model.target_[0] for model in models]
     if names != sorted(set(names)):
         raise StoreError(f"{document['targets'].where}: the targets of a graph are sorted and not repeated")
-    graph = InfluenceGraph(template, targets=None if tuple(names) == models[0].labels_ else tuple(names))
+    first = models[0].fitted
+    events = tuple(label for label in first.labels if label not in first.layout.attributes)
+    graph = InfluenceGraph(template, targets=None if tuple(names) == events else tuple(names))
     graph._models = dict(zip(names, models, strict=True))
     if "confidence" in document:  # younger than the format
         graph._confidence = read_confidence(document["confidence"], graph)
@@ -161,6 +166,8 @@ class _Data:
     label_counts: IntArray
     scale: int
     n_sequences: int
+    layout: Layout
+    n_positions: int
 
 
 def _read_data(node: Node) -> _Data:
@@ -175,16 +182,32 @@ def _read_data(node: Node) -> _Data:
         node["scale"].wrong(f"1 or {FIXED_POINT}")
     index = {label: code for code, label in enumerate(labels)}
     label_counts = np.array(list(counts.values()), dtype=np.int64)
-    return _Data(labels, index, label_counts, scale, node["sequences"].count())
+    layout = _read_layout(node, labels)
+    held = set(layout.attributes)
+    n_positions = sum(n for label, n in counts.items() if label not in held)
+    if layout.together:
+        n_positions = node["positions"].count(2**62)
+    return _Data(labels, index, label_counts, scale, node["sequences"].count(), layout, n_positions)
+
+
+def _read_layout(node: Node, labels: tuple[str, ...]) -> Layout:
+    """What the data had beside events in a row; files from before that was known say nothing of it."""
+    together = "together" in node and node["together"].value is True
+    time = node["time"].one_of(("clock", "number")) if "time" in node else None
+    named = node["attributes"].list() if "attributes" in node else []
+    attributes = tuple(name.one_of(labels) for name in named)
+    if list(attributes) != sorted(set(attributes)):
+        node["attributes"].wrong("names in sorted order, each once")
+    return Layout(together, time, attributes)
 
 
 def _read_target(
     node: Node, template: SummaryModel, summary: Summary, data: _Data, document: Node
 ) -> SummaryModel:
     labels = data.labels
-    target = Target(_codes(node["target"], data.index), len(labels))
-    if not target.codes:
-        node["target"].wrong("at least one label")
+    target = Target(_codes(node["target"], data.index), len(labels), len(data.layout.attributes))
+    if not target.codes or any(labels[code] in data.layout.attributes for code in target.codes):
+        node["target"].wrong("at least one label, and no attribute")
     influencers = _codes(node["influencers"], data.index)
     names = tuple(labels[code] for code in target.codes)
     model = template.copy(target=names[0] if len(names) == 1 else names)
@@ -214,6 +237,7 @@ def _read_target(
         margins=problem.margins(influencers, table, problem.score(table, influencers)),
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
         n_targets=problem.n_targets,
+        layout=data.layout,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -230,7 +254,7 @@ def _read_table(
     ).reshape(len(rows), target.n_outcomes)
     table = StateCounts(*summary.read_table(node, influencers, data.index, counts))
     of_target, expected = table.counts.sum(axis=0), data.label_counts[list(target.codes)]
-    if (of_target[: len(expected)] != expected).any() or of_target.sum() != data.label_counts.sum():
+    if (of_target[: len(expected)] != expected).any() or of_target.sum() != data.n_positions:
         raise StoreError(f"{node.where}: the counts do not add up to those of the labels in 'data'")
     return table
 
@@ -262,7 +286,8 @@ def _check_settings(
     """The search that the model was found by; settings with which none could start are refused."""
     try:
         summary.window(data.labels)  # refuses labels that are not there
-        n_events = data.label_counts.sum() / data.scale
+        check_layout(summary, type(model).__name__, data.layout)
+        n_events = data.n_positions / data.scale
         problem = model.make_problem(data.labels, target, summary, n_events, data.scale)
         problem = replace(problem, n_targets=_read_n_targets(document))
         model.make_search(problem)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, StateCounts, make_source
+from summarkov.engines import CountSource, Layout, StateCounts, make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import Column, Sheet, Tabular
+from summarkov.models.learning import n_positions
 from summarkov.models.predictions import Unknown, block_probabilities
 from summarkov.scores import probabilities
 from summarkov.scores.sums import ExactSum
@@ -110,7 +111,8 @@ class MeasureWork:
             weight = np.ones(len(p))
             if block.weights is not None:
                 weight = np.repeat(block.weights / self.scale, np.diff(block.offsets))
-            found += Measured.of(p, self.model._outcomes_at(index), weight)
+            rows = index.begins
+            found += Measured.of(p[rows], self.model._outcomes_at(index)[rows], weight[rows])
         return found
 
     def total(self, answers: Sequence[Measured]) -> Measured:
@@ -199,14 +201,14 @@ def evaluate(
         raise DataError(
             "no event has a label that the model knows; give events like those that it was learned from"
         )
-    total = len(models) + (graph is not None)
+    total, together = len(models) + (graph is not None), Layout.of(source).together
     targets: dict[tuple[str, ...], Figures] = {}
     for start in range(0, len(models), _AT_ONCE):
         some = models[start : start + _AT_ONCE]
         for fitted, found in zip(some, measure_models(some, source), strict=True):
             counts = source.label_counts[list(fitted.target.codes)].tolist()
             if fitted.target.has_residual:
-                counts.append(n_events - sum(counts))
+                counts.append(n_positions(source) - sum(counts) if together else n_events - sum(counts))
             brier = found.brier / 2 if len(counts) == 2 else found.brier
             names = tuple(fitted.labels[code] for code in fitted.target.codes)
             targets[names] = _figures(found, counts, _overall(fitted), brier)
@@ -217,7 +219,8 @@ def evaluate(
         found = measure(graph, events, "ignore")
         shares = [_overall(fitted)[0] for fitted in models]
         base = [share / sum(shares) for share in shares]
-        next_event = _figures(found, source.label_counts.tolist(), base, found.brier)
+        counts = source.label_counts[[fitted.target.codes[0] for fitted in models]].tolist()
+        next_event = _figures(found, counts, base, found.brier)
         if tell is not None:
             tell(total, total)
     return Evaluation(source.n_sequences, n_events, targets, next_event)

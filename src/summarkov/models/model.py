@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.engines import CountSource, EventSource, StateCounts, Target, as_source, make_source
+from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, NotFittedError, SettingError
@@ -28,7 +28,7 @@ from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower, History
 from summarkov.models.predictions import OTHER, Residual, Unknown
-from summarkov.models.predictor import Predictor
+from summarkov.models.predictor import Predictor, check_new_data
 from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
@@ -195,6 +195,10 @@ class SummaryModel(Predictor):
         found = (pattern_of(*asked, i, x, fitted.influencer_labels) for i, x in enumerate(self.target_))
         return Records((pattern for pattern in found if pattern is not None), Pattern)
 
+    @property
+    def layout_(self) -> Layout:
+        return self.fitted.layout
+
     # ------------------------------------------------------------------ use
 
     def _memory(self) -> Memory:
@@ -315,4 +319,5 @@ class SummaryModel(Predictor):
             return data
         threads = self.n_jobs if n_jobs is None else n_jobs
         source = make_source(data, sample_weight=sample_weight, n_jobs=threads)
+        check_new_data(self.fitted.layout, bool(source.attributes), source.time_unit is not None)
         return source.recode(self.labels_, unknown=unknown)

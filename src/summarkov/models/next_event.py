@@ -133,8 +133,9 @@ class NextEvent(Distribution):
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is a model for every label."""
-        return len(self.models) == len(self.labels)
+        """Whether there is a model for every label of events."""
+        first = next(iter(self.models.values())).fitted
+        return len(self.models) == len(self.labels) - len(first.layout.attributes)
 
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         """Probability of every target at some positions, one row per position.
@@ -142,7 +143,12 @@ class NextEvent(Distribution):
         Models of some labels only are not normalised: each of them stands for itself.
         """
         p = np.column_stack([model._at(index, positions)[:, 0] for model in self.models.values()])
-        return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete else p
+        return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete and not self.together else p
+
+    @property
+    def together(self) -> bool:
+        """Whether several labels can come at once, each with a probability of its own."""
+        return next(iter(self.models.values())).fitted.layout.together
 
 
 class GraphFollower:

@@ -114,7 +114,8 @@ class _Shuffled:
         return [
             _Edge(model, one, table, self.source.scale, column)
             for model, one, table in zip(models, asked, tables, strict=True)
-            for column in range(len(one.influencers))
+            for column, z in enumerate(one.influencers)
+            if model.fitted.labels[z] not in model.fitted.layout.attributes  # which stand in no order
         ]
 
 

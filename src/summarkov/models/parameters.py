@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
-from summarkov.engines import Target
+from summarkov.engines import IN_A_ROW, Layout, Target
 from summarkov.errors import SettingError, UnknownLabelError, nearest, optional_library
 from summarkov.events.vocabulary import is_label, label_text
 from summarkov.frames import Sheet
@@ -116,8 +116,8 @@ class Parameters:
         )
 
 
-def resolve_target(target: Any, labels: Sequence[str]) -> Target:
-    """Turn the target's labels into codes."""
+def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW) -> Target:
+    """Turn the target's labels into codes; what cannot be one in data of this layout is refused."""
     if target is None:
         raise SettingError(
             "this model has no target; give target=, or fit it as a template: InfluenceGraph(model)"
@@ -125,7 +125,19 @@ def resolve_target(target: Any, labels: Sequence[str]) -> Target:
     names = [target] if is_label(target) else label_list("target", target)
     if not names:
         raise SettingError("target is an empty set of labels; name at least one")
-    return Target(tuple(sorted(set(codes_of(names, labels)))), len(labels))
+    found = Target(tuple(sorted(set(codes_of(names, labels)))), len(labels), len(layout.attributes))
+    for code in found.codes:
+        if labels[code] in layout.attributes:
+            raise SettingError(
+                f"{labels[code]!r} is an attribute of sequences, which nothing can change; "
+                "name a label of events as the target"
+            )
+    if layout.together and len(found.codes) > 1:
+        raise SettingError(
+            f"{labels[found.codes[0]]!r} and {labels[found.codes[1]]!r} can happen together here, so they are "
+            "no outcomes of one variable; learn a model of each, or a graph"
+        )
+    return found
 
 
 def label_list(setting: str, given: Any) -> list[object]:
@@ -157,6 +169,21 @@ def candidate_codes(
     """The codes of the labels that may influence, all or those listed, but for some; sorted."""
     among = None if candidates is None else tuple(codes_of(label_list("candidates", candidates), labels))
     return _all_but(len(labels), among, frozenset(without))
+
+
+def given_codes(given: Iterable[str], labels: Sequence[str]) -> list[list[int]]:
+    """For each column of attributes that is given, the codes of its values, such as "region=north"."""
+    found = []
+    for column in label_list("given", given):
+        codes = [code for code, label in enumerate(labels) if label.startswith(f"{column}=")]
+        if not codes:
+            columns = sorted({label.partition("=")[0] for label in labels if "=" in label})
+            raise SettingError(
+                f"given names {column!r}, and the data have no such attribute"
+                f"{nearest(str(column), columns)}; read the events with attributes=[{column!r}]"
+            )
+        found.append(codes)
+    return found
 
 
 @lru_cache(maxsize=4)

@@ -19,7 +19,7 @@ from summarkov.events.block import Block
 from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
-from summarkov.typing import CodeArray, FloatArray
+from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
@@ -151,16 +151,29 @@ def predict_part(
     all_ids = pa.array(ids, pa.string())
     before = 0  # events of the sequence that goes on from the block before
     first = 0  # the number of the first sequence of the block
-    for block, _, p in block_probabilities(model, part, unknown):
-        lengths = np.diff(block.offsets)
+    for block, index, p in block_probabilities(model, part, unknown):
+        lengths, rows = np.diff(block.offsets), index.begins
         ids_here = all_ids.slice(first, len(lengths)) if block.names is None else block.names
         first += len(lengths) - block.goes_on
-        position = np.arange(1, len(block.codes) + 1) - np.repeat(block.offsets[:-1], lengths)
+        ticks = np.append(0, np.cumsum(np.ones(len(p), bool) if isinstance(rows, slice) else rows))
+        position = ticks[1:] - np.repeat(ticks[block.offsets[:-1]], lengths)
         position[: lengths[0] if len(lengths) else 0] += before
-        before = (0 if block.begin else before) + len(block.codes) - block.begin
+        before = (0 if block.begin else before) + int(ticks[-1] - ticks[block.begin])
         of = np.repeat(np.arange(len(lengths)), lengths)
-        told = {"sequence": ids_here.take(of), "position": position, "event": labels.take(block.codes)}
-        yield told | {name: np.ascontiguousarray(p[:, i]) for i, name in enumerate(names)}
+        event = labels.take(block.codes)
+        if block.moments is not None:
+            event = _together(block.codes, ticks[1:], part)
+        told = {"sequence": ids_here.take(of[rows]), "position": position[rows], "event": event}
+        yield told | {name: np.ascontiguousarray(p[rows, i]) for i, name in enumerate(names)}
+
+
+def _together(codes: CodeArray, tick: IntArray, part: Part) -> list[str]:
+    """What happened at each position: labels, with " + " between those of one tick."""
+    found: list[list[str]] = [[] for _ in range(int(tick[-1]) if len(tick) else 0)]
+    for code, at in zip(codes.tolist(), tick.tolist(), strict=True):
+        if code >= 0 and not (part.attributes is not None and part.attributes[code]):
+            found[at - 1].append(part.labels[code])
+    return [" + ".join(each) for each in found]
 
 
 @dataclass(frozen=True)
@@ -220,7 +233,12 @@ def block_probabilities(
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
     translate = translated(model, part.labels, unknown)
     blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
-    for block, here in carry_past(blocks, len(model.labels_), model._memory(), translate=translate):
+    attributes = None
+    if part.attributes is not None:
+        held = set(model.layout_.attributes)
+        attributes = np.array([*(label in held for label in model.labels_), False])
+    memory = model._memory()
+    for block, here in carry_past(blocks, len(model.labels_), memory, attributes, translate):
         yield block, here, model._at(here)
 
 

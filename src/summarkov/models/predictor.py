@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.engines import Layout
+from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.measures import Measured, measure
@@ -51,6 +54,11 @@ class Predictor(Parameters):
     @abstractmethod
     def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
         """The column of the probabilities that came true at every event; -1 for none."""
+
+    @property
+    def layout_(self) -> Layout:
+        """What the data it was learned from had beside events in a row: ticks, times, attributes."""
+        return Layout()
 
     def _check_predicts(self) -> None:
         """Refuse to predict where that is not possible."""
@@ -120,14 +128,15 @@ class Predictor(Parameters):
         """``predict_proba`` with the sequence, position and event of every row, for ``to_frame()``."""
         self._check_predicts()
         data = read_events(events)
-        sequences = np.repeat(np.arange(len(data)), data.lengths)
+        begins = slice(None) if data.moments is None else data.moments.starts
+        happened = (event for sequence in data for event in sequence)
         return Predictions(
             outcomes=self.outcomes_,
             probabilities=self._everywhere(data, unknown),
             ids=data.ids,
-            sequences=sequences,
-            positions=np.arange(1, data.n_events + 1) - data.offsets[sequences],
-            events=tuple(label for sequence in data for label in sequence),
+            sequences=np.repeat(np.arange(len(data)), data.lengths)[begins],
+            positions=data.positions[begins],
+            events=tuple(each if isinstance(each, str) else " + ".join(each) for each in happened),
         )
 
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Predictions:
@@ -147,21 +156,44 @@ class Predictor(Parameters):
         """
         self._check_predicts()
         data = self._read(histories, unknown)
-        recent, first, _ = self._memory()
-        codes, offsets, ends = after_histories(data.codes, data.offsets, recent if first is None else None)
+        rows = Rows.of(data)
+        if rows.moments is not None:
+            rows = rows.with_next()
+            index, ends = rows.index(), rows.offsets[1:] - 1
+        else:
+            recent, first, _ = self._memory()
+            codes, offsets, ends = after_histories(
+                data.codes, data.offsets, recent if first is None else None
+            )
+            index = Index(codes, offsets, len(self.labels_))
+        last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(
             outcomes=self.outcomes_,
-            probabilities=self._at(Index(codes, offsets, len(self.labels_)), ends),
+            probabilities=self._at(index, ends),
             ids=data.ids,
             sequences=np.arange(len(data)),
-            positions=data.lengths + 1,
+            positions=np.where(data.lengths > 0, last, 0) + 1,
         )
 
     def _everywhere(self, events: EventSequences, unknown: str = "error") -> FloatArray:
         """``predict_proba`` also for a graph of some labels only, whose models stand each for itself."""
-        data = events.recode(self.labels_, unknown=unknown)
-        return self._at(Index(data.codes, data.offsets, len(data.labels)))
+        index = Rows.of(self._read(events, unknown)).index()
+        return self._at(index)[index.begins]
 
     def _read(self, events: Any, unknown: str = "error") -> EventSequences:
         """New events in the vocabulary of the model."""
-        return read_events(events).recode(self.labels_, unknown=unknown)
+        data = read_events(events)
+        check_new_data(self.layout_, data.attributes is not None, data.times is not None)
+        return recoded(data, self.labels_, unknown)
+
+
+def check_new_data(layout: Layout, has_attributes: bool, has_times: bool) -> None:
+    """Refuse data that lack what a model was learned from."""
+    if layout.attributes and not has_attributes:
+        columns = sorted({name.partition("=")[0] for name in layout.attributes})
+        raise DataError(
+            f"the model was learned with attributes of sequences, and these events have none; read them with "
+            f"attributes={columns}"
+        )
+    if layout.time is not None and not has_times:
+        raise DataError("the model looks back in time, and these events have no times; read them with order=")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summarkov.durations import Duration
 from summarkov.events.vocabulary import label_text, vocabulary_of
 from summarkov.store import Node
 from summarkov.summaries import CustomSummary
@@ -45,9 +47,20 @@ def models_document(kind: str, models: Sequence[SummaryModel]) -> dict[str, Any]
             "sequences": first.n_sequences,
             "scale": first.scale,
             "labels": dict(zip(first.labels, first.label_counts.tolist(), strict=True)),
+            **_layout(first),
         },
         "n_targets": first.n_targets,
         "targets": [_target_document(model) for model in models],
+    }
+
+
+def _layout(fitted: Fitted) -> dict[str, Any]:
+    """What the data had beside events in a row."""
+    layout = fitted.layout
+    return {
+        **({"together": True, "positions": int(fitted.table.counts.sum())} if layout.together else {}),
+        **({} if layout.time is None else {"time": layout.time}),
+        **({"attributes": list(layout.attributes)} if layout.attributes else {}),
     }
 
 
@@ -60,6 +73,8 @@ def _settings(fitted: Fitted) -> dict[str, Any]:
             settings[name] = fitted.summary.stored_name()
         elif isinstance(value, Mapping):
             settings[name] = dict(sorted((label_text(label), _plain(k)) for label, k in value.items()))
+        elif isinstance(value, timedelta | np.timedelta64):
+            settings[name] = Duration.of(value, name).text
         elif isinstance(value, np.number):
             settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
@@ -68,6 +83,8 @@ def _settings(fitted: Fitted) -> dict[str, Any]:
 
 
 def _plain(number: Any) -> Any:
+    if isinstance(number, timedelta | np.timedelta64):
+        return Duration.of(number, "lookback").text
     return number.item() if isinstance(number, np.generic) else number
 
 
@@ -90,7 +107,10 @@ def _target_document(model: SummaryModel) -> dict[str, Any]:
                 strict=True,
             )
         ],
-        "trace": [dict(vars(step)) for step in model.trace_],
+        "trace": [
+            {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
+            for step in model.trace_
+        ],
         **({} if fitted.certificate is None else {"certificate": dict(vars(fitted.certificate))}),
     }
 

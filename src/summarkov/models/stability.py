@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from summarkov.engines import as_source
+from summarkov.engines import Layout, as_source
 from summarkov.errors import SettingError
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
@@ -191,7 +191,9 @@ def sensitivity(
         if values is not None
     }
     source = as_source(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
-    plain = model.make_models(source.labels) if isinstance(model, InfluenceGraph) else [model]
+    plain: list[SummaryModel] = [template]
+    if isinstance(model, InfluenceGraph):
+        plain = model.make_models(source.labels, Layout.of(source).attributes)
     found: list[tuple[dict[str, Any], SummaryModel]] = []
     models, summaries = [], []
     by_lookback = {k: template.copy(lookback=k) for k in paths.get("lookback", ())}

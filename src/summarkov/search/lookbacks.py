@@ -12,6 +12,7 @@ from summarkov.engines import CandidateCounts, CandidatesRequest, Request, State
 from summarkov.engines.counts import Counts
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
+from summarkov.summaries.window import plain_span
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -79,10 +80,10 @@ class LookbackProblem(Problem):
         return replace(self, summary=self.learned(place))
 
     def _read_lookback(self, node: Node) -> int | None:
-        if isinstance(node.value, bool | float) or node.value not in self.lookbacks:
-            node.wrong(f"one of {', '.join(map(str, self.lookbacks))}")
-        found: int | None = node.value
-        return found
+        named = {plain_span(k): k for k in self.lookbacks}
+        if isinstance(node.value, bool | float | list | dict) or node.value not in named:
+            node.wrong(f"one of {', '.join(map(str, named))}")
+        return named[node.value]
 
     def read_step(self, node: Node, actions: tuple[str, ...]) -> LookbackStep:
         step = super().read_step(node, (*actions, "change"))

@@ -101,12 +101,15 @@ class Problem:
     reachable_only: bool = False
     max_sets: int | None = None  # the most sets that the exact search scores
     n_targets: int = 1  # how many are learned together, this one included
+    given: tuple[int, ...] = ()  # required attributes: strata, of which there are ``n_strata``
+    n_strata: int = 1
 
     @property
     def but_for_target(self) -> Hashable:
         """What problems must have in common that are searched as one batch."""
         allowed = (self.required, self.optional, self.max_influencers)
-        return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only
+        strata = (self.given, self.n_strata)
+        return id(self.summary), self.scorer, self.target.n_outcomes, allowed, self.reachable_only, strata
 
     @property
     def n_lookbacks(self) -> int:
@@ -129,11 +132,13 @@ class Problem:
         return each * len(self.optional)
 
     def n_states(self, influencers: Sequence[int]) -> float:
-        """|S(U)| as a float (infinite where no float is large enough)."""
+        """|S(U)| as a float (infinite where no float is large enough), for each of the strata."""
+        others = [z for z in influencers if z not in self.given]
         if self.reachable_only:
-            n = self.summary.n_reachable([self.labels[z] for z in influencers], len(self.labels))
+            n = self.summary.n_reachable([self.labels[z] for z in others], len(self.labels))
         else:
-            n = self.summary.n_states(len(influencers), len(self.labels))
+            n = self.summary.n_states(len(others), len(self.labels))
+        n *= self.n_strata
         return float(n) if n < 2**1000 else float("inf")
 
     def score(self, table: StateCounts, influencers: Sequence[int]) -> float:
@@ -154,9 +159,9 @@ class Problem:
         """Scores of tables along leading axes, which those of the other arguments go along with."""
         return self.scorer(
             counts if self.scale == 1 else counts / self.scale,
-            n_influencers,
+            n_influencers - len(self.given),
             n_states,
-            len(self.required) + len(self.optional),
+            len(self.required) + len(self.optional) - len(self.given),
             self.n_events if n_events is None else n_events,
             self.n_targets,
             self.n_lookbacks,
