@@ -24,8 +24,8 @@ from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.engines.work import Answer, Part, Work, pool_of
 from summarkov.events.block import Block
-from summarkov.events.moments import TimeUnit
 from summarkov.events.draws import Drawn
+from summarkov.events.moments import TimeUnit
 from summarkov.kernels import Index
 from summarkov.kernels.replicates import MOST_PAIRS
 from summarkov.summaries import ChainSummary

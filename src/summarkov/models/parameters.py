@@ -134,8 +134,8 @@ def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW
             )
     if layout.together and len(found.codes) > 1:
         raise SettingError(
-            f"{labels[found.codes[0]]!r} and {labels[found.codes[1]]!r} can happen together here, so they are "
-            "no outcomes of one variable; learn a model of each, or a graph"
+            f"{labels[found.codes[0]]!r} and {labels[found.codes[1]]!r} can happen together here, so they "
+            "are no outcomes of one variable; learn a model of each, or a graph"
         )
     return found
 

@@ -65,6 +65,10 @@ class Dynamics:
                 raise SettingError(f"labels are text; write {str(label)!r} instead of {label!r}")
         self.labels = tuple(sorted(rules))
         self.summary = BinarySummary(lookback, delay) if summary is None else summary
+        if self.summary.durations:
+            raise SettingError(
+                "rules look back by positions, not by time; give a number of positions or None"
+            )
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
         self._check_size(rules)
         self.rules = {x: self._rule(x, rules[x]) for x in self.labels}

@@ -197,7 +197,7 @@ class WindowSummary(Summary):
     def memory(self) -> Memory:
         given = list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
         unlimited = None in given or (isinstance(self.lookback, Mapping) and not self.only)
-        reaches = [Reach(self.delay, k).memory for k in given] or [Reach(self.delay, 1).memory]
+        reaches = [Reach(self.delay, k).memory for k in given] or [Reach(self.delay, 0).memory]
         recent, _, time = Memory.joint(reaches)
         return Memory(recent, self.cap if unlimited else None, time)
 

@@ -70,6 +70,7 @@ def test_defaults_are_the_design():
         "required": (),
         "forbidden": (),
         "candidates": None,
+        "given": (),
         "max_influencers": None,
         "max_sets": 100_000,
         "lookback": 5,

@@ -175,7 +175,11 @@ def test_one_path_or_none():
         (sm.BSuMM("purchase"), {"gamma": 1.0}, "gamma must be a list of values to try, not 1.0"),
         (sm.BSuMM("purchase"), {"gamma": [-1]}, "gamma must be a number from 0 on, not -1"),
         (sm.BSuMM("purchase"), {"lookback": "5"}, "lookback must be a list of values to try, not '5'"),
-        (sm.BSuMM("purchase"), {"lookback": [0]}, "lookback must be a whole number from 1 on or None, not 0"),
+        (
+            sm.BSuMM("purchase"),
+            {"lookback": [0]},
+            "lookback must be a whole number from 1 on, None, or a time",
+        ),
         (sm.BSuMM("purchase", criterion="marginal"), {}, "criterion='marginal' has no gamma to vary"),
         (sm.MarkovChain("purchase"), {}, "MarkovChain has no lookback to vary; give lookback=None"),
         (sm.BSuMM(), {}, "this model has no target; give target="),

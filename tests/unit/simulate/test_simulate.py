@@ -86,7 +86,7 @@ def test_dynamics_that_make_no_sense(rules, words):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"lookback": 0}, "lookback must be a whole number from 1 on or None, not 0"),
+        ({"lookback": 0}, "lookback must be a whole number from 1 on, None, or a time"),
         ({"lookback": 2, "delay": 2}, "delay 2 must be less than lookback 2"),
         ({"lookback": {"X": 2}}, "unknown label 'X'"),
         ({"summary": CountSummary(3, cap=2)}, "has no probability for state"),
@@ -207,7 +207,7 @@ def test_only_binary_dynamics_are_written():
         (("rules", "A", 1, "state", "C"), 0.7, "the rule for 'A' has no probability for state (0, 1)"),
         (("rules", "A", 1, "state", "C"), [], "every rule a list of rows with 'state' and 'probability'"),
         (("rules", "A", 0, "state"), {"B": 0, "X": 0}, "every rule a list of rows"),
-        (("lookback",), "3", "lookback must be a whole number from 1 on or None, not '3'"),
+        (("lookback",), "3", "rules look back by positions, not by time"),
         (("delay",), -1, "delay must be a whole number from 0 on, not -1"),
         (("version",), 2, "these are not dynamics in version 1 of their format"),
         (("kind",), "BSuMM", "these are not dynamics in version 1 of their format"),
