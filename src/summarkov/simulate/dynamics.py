@@ -66,9 +66,7 @@ class Dynamics:
         self.labels = tuple(sorted(rules))
         self.summary = BinarySummary(lookback, delay) if summary is None else summary
         if self.summary.durations:
-            raise SettingError(
-                "rules look back by positions, not by time; give a number of positions or None"
-            )
+            raise SettingError("rules look back by positions, not by time; give a number, or None")
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
         self._check_size(rules)
         self.rules = {x: self._rule(x, rules[x]) for x in self.labels}

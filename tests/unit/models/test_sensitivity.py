@@ -178,7 +178,7 @@ def test_one_path_or_none():
         (
             sm.BSuMM("purchase"),
             {"lookback": [0]},
-            "lookback must be a whole number from 1 on, None, or a time",
+            "lookback must be a whole number from 1 on, None, or",
         ),
         (sm.BSuMM("purchase", criterion="marginal"), {}, "criterion='marginal' has no gamma to vary"),
         (sm.MarkovChain("purchase"), {}, "MarkovChain has no lookback to vary; give lookback=None"),
