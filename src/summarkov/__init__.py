@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import EventSource, open_events, scan_events, scan_spark
+    from summarkov.engines import CountStore, EventSource, open_events, scan_events, scan_spark
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.io import read_events, write_events
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TreeSuMM,
         VariableOrderChain,
         compare_groups,
+        drift,
         load,
         predict_frame,
         scorer,
@@ -56,6 +57,7 @@ _WHERE = {
     "PoolRare": "models",
     "ReadEvents": "models",
     "scan_events": "engines",
+    "CountStore": "engines",
     "scan_spark": "engines",
     "scorer": "models",
     "BSuMM": "models",
@@ -82,6 +84,7 @@ _WHERE = {
     "predict_frame": "models",
     "read_events": "io",
     "register_summary": "summaries",
+    "drift": "models",
     "sensitivity": "models",
     "write_events": "io",
 }
@@ -94,6 +97,7 @@ __all__ = [
     "CSuMM",
     "CollapseRepeats",
     "ContextTreeWeighting",
+    "CountStore",
     "Dynamics",
     "EventSequences",
     "EventSource",
@@ -111,6 +115,7 @@ __all__ = [
     "backend",
     "compare",
     "compare_groups",
+    "drift",
     "load",
     "open_events",
     "predict_frame",

@@ -1,6 +1,7 @@
 """The estimators that people use."""
 
 from summarkov.models.bag import Bag
+from summarkov.models.changes import Change, Drift, drift
 from summarkov.models.comparing_groups import compare_groups
 from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.edges import Edges
@@ -24,8 +25,10 @@ __all__ = [
     "BSuMM",
     "Bag",
     "CSuMM",
+    "Change",
     "CollapseRepeats",
     "ContextTreeWeighting",
+    "Drift",
     "Edges",
     "Evaluation",
     "Follower",
@@ -49,6 +52,7 @@ __all__ = [
     "TreeSuMM",
     "VariableOrderChain",
     "compare_groups",
+    "drift",
     "load",
     "predict_frame",
     "scorer",

@@ -1,0 +1,317 @@
+"""Counts that grow with the data: a folder of named parts, and what was counted in each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from summarkov.engines.counts import Counts
+from summarkov.engines.disk import MEMORY
+from summarkov.engines.memory import make_source
+from summarkov.engines.source import EventSource
+from summarkov.engines.stored_parts import (
+    NotPlainError,
+    keep_answer,
+    kept_answer,
+    read_part,
+    spell,
+    write_part,
+)
+from summarkov.engines.surveys import FollowedWork
+from summarkov.engines.views import Translate
+from summarkov.engines.work import Answer, CountWork, Part, Work, threads
+from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.events import EventSequences
+from summarkov.events.block import Block, with_keys
+from summarkov.events.keys import distinct_keys
+from summarkov.events.prepare import RARE
+from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
+from summarkov.io.temporary import write_atomically
+from summarkov.typing import HashArray
+
+#: What a store calls itself, and the version of its files.
+_FORMAT, _VERSION = "summarkov-count-store", 1
+
+NewLabels = Literal["add", "refuse", "pool"]
+
+
+class CountStore(EventSource):
+    """Events in named parts, such as days, and all that was counted in them: an :class:`EventSource`.
+
+    A model or a graph that is fitted to a store is that of all parts together, to the last bit. What was
+    counted for it stays with each part, so that after another day the search begins anew, goes through all
+    rounds, and counts little but that day. Where it takes another way than before, older parts are counted
+    again from their codes, 4 bytes per event. The original files are not needed any more.
+
+    Parameters
+    ----------
+    folder : path
+        Where the store is; it is made if there is none. One process at a time may change it.
+    labels : labels, optional
+        The vocabulary of a new store. By default the labels that its parts have.
+    new_labels : {"add", "refuse", "pool"}
+        What a new store does with a label that is not among ``labels``, or not in its first part: it joins
+        the vocabulary, and all parts are counted anew when something is asked; it is an error; or its events
+        count as ``"(rare)"``.
+    memory, n_jobs
+        As for :func:`scan_events`.
+
+    Examples
+    --------
+    >>> import tempfile, summarkov as sm
+    >>> days = {"monday": [["A", "B", "C"] * 4] * 5, "tuesday": [["C", "A", "B"] * 4] * 5}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = sm.CountStore(folder)
+    ...     for name, events in days.items():
+    ...         store.add(name, events)
+    ...     store.names, sm.BSuMM("B", lookback=1).fit(store).influencers_
+    (('monday', 'tuesday'), ('A',))
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        labels: Iterable[object] | None = None,
+        new_labels: NewLabels = "add",
+        memory: int = MEMORY,
+        n_jobs: int | None = None,
+    ) -> None:
+        if new_labels not in ("add", "refuse", "pool"):
+            raise SettingError(f'new_labels must be "add", "refuse" or "pool", not {new_labels!r}')
+        self.folder, self.memory, self.n_jobs = Path(folder), memory, threads(n_jobs)
+        if not (self.folder / "store.json").exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if any(self.folder.iterdir()):
+                raise StoreError(
+                    f"{self.folder} holds something else; name a folder that is empty or not there"
+                )
+            known = None if labels is None else list(vocabulary_of(labels))
+            self._write({"labels": known, "new_labels": new_labels, "parts": [], "waiting": {}})
+        self._open()
+
+    def _open(self) -> None:
+        """Read what the store says of itself."""
+        try:
+            self._says = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))
+            if self._says["format"] != _FORMAT or self._says["version"] != _VERSION:
+                raise StoreError(
+                    f"{self.folder} is a store of another version ({self._says['version']!r}); make a new one"
+                )
+            self._parts = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
+        except (OSError, ValueError, KeyError, TypeError) as problem:
+            raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
+        fixed, policy = self._says["labels"] or (), self._says["new_labels"]
+        found = {label for part in self._parts for label in part.labels} if policy == "add" else set()
+        self.labels = tuple(sorted({*fixed, *found, *([RARE] if policy == "pool" else [])}))
+        self.n_sequences = sum(part.n_sequences for part in self._parts)
+        self.tied_order = sum(part.tied_order for part in self._parts)
+        self._views = [self._view(part.labels) for part in self._parts]
+        counts = [
+            view.label_counts(part.label_counts) for view, part in zip(self._views, self._parts, strict=True)
+        ]
+        self.label_counts = np.sum([np.zeros(len(self.labels), np.int64), *counts], axis=0)
+        for known in ("_keys", "n_positions"):  # of fewer or other parts
+            vars(self).pop(known, None)
+
+    def _view(self, labels: Sequence[str]) -> Translate:
+        """The labels of a part as those of the store."""
+        known = set(self.labels)
+        becomes = [label if label in known else RARE for label in labels]
+        return Translate(self.labels, translation(becomes, self.labels))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts, in the order in which they were added."""
+        return tuple(part["name"] for part in self._says["parts"])
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The names of sequences that have not ended, and are counted in a later part."""
+        return tuple(self._says["waiting"])
+
+    # ------------------------------------------------------------------ change
+
+    def add(self, name: str, events: Any, *, open: Iterable[object] = ()) -> None:
+        """Add a part; one of a name that is there already is refused.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"2024-05-17"``.
+        events
+            Whatever :func:`read_events` takes, or a stream that keeps names, made by
+            ``scan_events(path, names=True)``.
+        open : names, optional
+            The sequences that go on after this part. They are not counted yet, but wait, and what comes
+            of the same name in a later part is joined to them. All others have ended, also those that waited.
+            Without this, a case that is cut at midnight is two sequences, and the first events of the second
+            have no past.
+        """
+        if not isinstance(name, str) or not name:
+            raise SettingError(f"a part needs a name, such as '2024-05-17', not {name!r}")
+        if name in self.names:
+            raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
+        going_on = [label_text(each) for each in iterate(open)]
+        source, waiting = self._joined(events, going_on)
+        if source.has_ticks or source.time_unit is not None or source.attributes:
+            raise SettingError(
+                "a store holds the order of events only; leave out times, ticks and attributes"
+            )
+        labels = self._says["labels"]
+        if labels is None and self._says["new_labels"] != "add":
+            labels = list(source.labels)
+        if self._says["new_labels"] == "refuse":
+            refuse_unknown_labels(source.labels, source.label_counts, labels)
+        folder = f"part-{secrets.token_hex(6)}"
+        try:
+            write_part(self.folder / folder, source)
+            parts = [*self._says["parts"], {"name": name, "folder": folder}]
+            self._write({**self._says, "parts": parts, "waiting": waiting, "labels": labels})
+        except BaseException:
+            shutil.rmtree(self.folder / folder, ignore_errors=True)
+            raise
+        self._open()
+
+    def _joined(self, events: Any, going_on: Sequence[str]) -> tuple[EventSource, dict[str, list[str]]]:
+        """What ended in a part, with what waited for it; and what waits now."""
+        before: dict[str, list[str]] = self._says["waiting"]
+        source = make_source(events)
+        if not before and not going_on:
+            return source, {}
+        held = getattr(source, "events", None)
+        if not isinstance(held, EventSequences):
+            raise SettingError("sequences that go on must be in memory; give events that read_events returns")
+        lists = dict(zip(held.ids, held.to_lists(), strict=True))
+        if len(lists) < len(held):
+            raise SettingError("two sequences have the same name; give each its own, so that they can go on")
+        together = {
+            name: before.get(name, []) + lists.get(name, []) for name in dict.fromkeys([*before, *lists])
+        }
+        for name in going_on:
+            if name not in together:
+                raise SettingError(f"open= names {name!r}, of which there are no events")
+        waiting = {name: together.pop(name) for name in going_on}
+        labels = sorted({label for each in together.values() for label in each} | set(held.labels))
+        ended = EventSequences.from_lists(together.values(), labels=labels, ids=list(together))
+        return make_source(ended), waiting
+
+    def forget(self, name: str) -> None:
+        """Remove a part and all that was counted in it."""
+        if name not in self.names:
+            raise SettingError(
+                f"{self.folder} has no part {name!r}; it has {', '.join(self.names) or 'none'}"
+            )
+        at = self.names.index(name)
+        gone = self._says["parts"][at]["folder"]
+        self._write({**self._says, "parts": self._says["parts"][:at] + self._says["parts"][at + 1 :]})
+        shutil.rmtree(self.folder / gone, ignore_errors=True)
+        self._open()
+
+    def merge(self, other: CountStore) -> None:
+        """Add all parts of another store, with what was counted in them."""
+        twice = sorted(set(self.names) & set(other.names))
+        if twice:
+            raise SettingError(f"both stores have a part {twice[0]!r}; forget it in one of them")
+        if other.waiting:
+            raise SettingError(f"{other.waiting[0]!r} has not ended in the other store; end it there first")
+        if self._says["new_labels"] == "refuse" and self._says["labels"] is not None:
+            refuse_unknown_labels(other.labels, other.label_counts, self.labels)
+        for part in other._says["parts"]:
+            shutil.copytree(other.folder / part["folder"], self.folder / part["folder"])
+        labels = self._says["labels"]
+        if labels is None and self._says["new_labels"] != "add":
+            labels = list(other.labels)
+        parts = [*self._says["parts"], *other._says["parts"]]
+        self._write({**self._says, "parts": parts, "labels": labels})
+        self._open()
+
+    def _write(self, says: dict[str, Any]) -> None:
+        said = {"format": _FORMAT, "version": _VERSION, **says}
+        write_atomically(self.folder / "store.json", json.dumps(said, indent=1) + "\n")
+
+    # ------------------------------------------------------------------ count
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every part, unless that was done before, and add up the answers."""
+        if not self._parts:
+            raise DataError(f"{self.folder} has no parts yet; add one first")
+        return work.total([self.run_on(name, work) for name in self.names])
+
+    def run_on(self, name: str, work: Work[Answer]) -> Answer:
+        """Do some work on one part, unless that was done before."""
+        number = self.names.index(name)
+        part = self._part(number)
+        if isinstance(work, CountWork):
+            answer: Any = self._counted(number, part, work)
+            return cast(Answer, answer)
+        if isinstance(work, FollowedWork):
+            path = self._answer(number, work)
+            found: Any = kept_answer(path)
+            if found is None:
+                found = work.run(part)
+                keep_answer(path, found)
+            return cast(Answer, found)
+        return work.run(part)
+
+    def _counted(self, number: int, part: Part, work: CountWork) -> list[Counts]:
+        """The answer to every request; those that were not asked before are counted together."""
+        paths = [self._answer(number, request) for request in work.requests]
+        answers = [kept_answer(path) for path in paths]
+        new = [at for at, answer in enumerate(answers) if answer is None]
+        if new:
+            asked = CountWork(tuple(work.requests[at] for at in new))
+            for at, counts in zip(new, asked.run(part), strict=True):
+                answers[at] = counts
+                keep_answer(paths[at], counts)
+        return answers
+
+    def _part(self, number: int) -> Part:
+        """One part, under the vocabulary of all."""
+        content, folder = self._parts[number], self.folder / self._says["parts"][number]["folder"]
+        keys = vars(self).get("_keys")
+
+        def read(most: int) -> Iterator[Block]:
+            return with_keys(content.blocks(most), None if keys is None else keys[number])
+
+        part = Part(read, content.labels, self.memory, self.n_jobs, number, room=folder)
+        return part if content.labels == self.labels else self._views[number](part)
+
+    def _answer(self, number: int, asked: object) -> Path | None:
+        """Where the answer of a part to a question is kept; None if the question is not plain data."""
+        digest = hashlib.sha256()
+        try:
+            spell((self.labels, asked), digest)
+        except NotPlainError:
+            return None
+        folder = str(self._says["parts"][number]["folder"])
+        return self.folder / folder / "answers" / digest.hexdigest()[:40]
+
+    def sequence_keys(self) -> Sequence[HashArray]:
+        """For each part, numbers for the names of its sequences."""
+        return self._keys
+
+    @cached_property
+    def _keys(self) -> list[HashArray]:
+        every = [np.asarray(part.keys()) for part in self._parts]
+        keys = distinct_keys(np.concatenate([np.empty(0, np.uint64), *every]))
+        return np.split(keys, np.cumsum([len(each) for each in every])[:-1])
+
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences that are not empty."""
+        held = [keys[part.lengths() > 0] for keys, part in zip(self._keys, self._parts, strict=True)]
+        return np.concatenate([np.empty(0, np.uint64), *held])
+
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are not empty."""
+        return sum(part.n_held for part in self._parts)

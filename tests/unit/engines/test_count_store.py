@@ -1,0 +1,204 @@
+"""A store of counts: a month by days is the month at once, and little is counted twice."""
+
+import json
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.engines import stored_parts
+from summarkov.engines.work import CountWork
+from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
+from summarkov.simulate.example import web_shop
+
+DAYS = [f"2024-05-{day:02}" for day in range(1, 7)]
+
+
+@pytest.fixture(scope="module")
+def month():
+    events = web_shop().simulate(n_sequences=240, length=25, seed=4)
+    return sm.EventSequences(events.codes, events.offsets, events.labels, [f"visit {k}" for k in range(240)])
+
+
+def of_day(month, number):
+    return month[np.arange(40 * number, 40 * number + 40)]
+
+
+@pytest.fixture
+def store(tmp_path, month):
+    made = sm.CountStore(tmp_path / "store")
+    for number, day in enumerate(DAYS):
+        made.add(day, of_day(month, number))
+    return made
+
+
+def graph_of(data):
+    return sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(data)
+
+
+def test_days_are_the_month_to_the_last_bit(store, month, tmp_path):
+    expected = graph_of(month)
+    assert graph_of(store).to_document() == expected.to_document()
+    again = sm.CountStore(tmp_path / "store")
+    assert again.names == tuple(DAYS)
+    assert (again.labels, again.n_sequences, again.n_events) == (month.labels, 240, month.n_events)
+    assert graph_of(again).to_document() == expected.to_document()
+    graph = graph_of(again)
+    assert graph.confidence(again, n=10) == expected.confidence(month, n=10)
+    assert graph.order_test(again, n=19) == expected.order_test(month, n=19)
+    assert graph.log_likelihood(again) == expected.log_likelihood(month)
+    tree = sm.TreeSuMM("purchase", max_depth=2)
+    assert tree.fit(again).to_document() == tree.fit(month).to_document()
+
+
+def test_another_day_is_searched_anew_and_the_others_are_hardly_counted(tmp_path, month, monkeypatch):
+    store = sm.CountStore(tmp_path / "store")
+    for number, day in enumerate(DAYS[:5]):
+        store.add(day, of_day(month, number))
+    graph_of(store)
+    counted = []
+    run = CountWork.run
+
+    def watched(self, part):
+        counted.append((part.number, len(self.requests)))
+        return run(self, part)
+
+    monkeypatch.setattr(CountWork, "run", watched)
+    graph_of(store)
+    assert counted == []
+    store.add(DAYS[5], of_day(month, 5))
+    assert graph_of(store).to_document() == graph_of(month).to_document()
+    of_old_days = sum(n for part, n in counted if part < 5) / 5
+    of_the_new = sum(n for part, n in counted if part == 5 and n)
+    assert of_the_new > 0
+    assert of_old_days < of_the_new / 2
+
+
+def test_a_day_cannot_be_added_twice_and_can_be_forgotten(store, month):
+    with pytest.raises(SettingError, match="there is a part '2024-05-01' already; forget it first"):
+        store.add("2024-05-01", of_day(month, 0))
+    store.forget("2024-05-01")
+    assert store.names == tuple(DAYS[1:])
+    assert graph_of(store).to_document() == graph_of(month[np.arange(40, 240)]).to_document()
+    assert len(list(store.folder.glob("part-*"))) == 5
+    with pytest.raises(SettingError, match="has no part 'monday'; it has 2024-05-02"):
+        store.forget("monday")
+    for wrong in ("", 3):
+        with pytest.raises(SettingError, match="a part needs a name"):
+            store.add(wrong, month)
+
+
+def test_two_stores_become_one(tmp_path, month):
+    halves = [sm.CountStore(tmp_path / name) for name in ("one", "other")]
+    for number, day in enumerate(DAYS):
+        halves[number % 2].add(day, of_day(month, number))
+    halves[0].merge(halves[1])
+    order = np.concatenate([np.arange(40 * k, 40 * k + 40) for k in (0, 2, 4, 1, 3, 5)])
+    assert halves[0].n_sequences == 240
+    assert graph_of(halves[0]).to_document() == graph_of(month[order]).to_document()
+    with pytest.raises(SettingError, match="both stores have a part '2024-05-02'"):
+        halves[0].merge(halves[1])
+
+
+def test_labels_that_come_up_later(tmp_path):
+    first, later = [["a", "b", "a", "b"]] * 5, [["a", "c", "b"], ["d", "a"]]
+    stores = {
+        policy: sm.CountStore(tmp_path / policy, new_labels=policy) for policy in ("add", "refuse", "pool")
+    }
+    for store in stores.values():
+        store.add("first", first)
+        sm.BSuMM("b").fit(store)
+    stores["add"].add("later", later)
+    assert stores["add"].labels == ("a", "b", "c", "d")
+    assert sm.BSuMM("b").fit(stores["add"]).to_document() == sm.BSuMM("b").fit([*first, *later]).to_document()
+    with pytest.raises(UnknownLabelError, match="unknown label 'c'"):
+        stores["refuse"].add("later", later)
+    assert stores["refuse"].names == ("first",)
+    stores["pool"].add("later", later)
+    pooled = [*first, ["a", "(rare)", "b"], ["(rare)", "a"]]
+    assert sm.BSuMM("b").fit(stores["pool"]).to_document() == sm.BSuMM("b").fit(pooled).to_document()
+    assert stores["pool"].label_counts.tolist() == [2, 12, 11]
+
+
+def test_cases_that_are_cut_at_midnight(tmp_path, month):
+    """Carried over, they are what they would have been; else the second half has no past."""
+    lists = dict(zip(month.ids, month.to_lists(), strict=True))
+    late = list(lists)[30:50]
+    carried, cut = sm.CountStore(tmp_path / "carried"), sm.CountStore(tmp_path / "cut")
+    monday = {name: events[:10] if name in late else events for name, events in list(lists.items())[:50]}
+    tuesday = {name: lists[name][10:] if name in late else lists[name] for name in list(lists)[30:]}
+    tuesday = {name: tuesday[name] for name in [*late, *list(lists)[50:]]}
+    carried.add("monday", monday, open=late)
+    assert set(carried.waiting) == set(late)
+    assert carried.n_sequences == 30
+    carried.add("tuesday", tuesday)
+    assert carried.waiting == ()
+    assert graph_of(carried).to_document() == graph_of(month).to_document()
+    cut.add("monday", monday)
+    cut.add("tuesday", tuesday)
+    assert (carried.n_events, cut.n_events) == (month.n_events, month.n_events)
+    assert (carried.n_sequences, cut.n_sequences) == (240, 260)
+    with pytest.raises(SettingError, match="open= names 'nobody', of which there are no events"):
+        cut.add("wednesday", {"x": ["browse"]}, open=["nobody"])
+
+
+def test_streams_and_what_cannot_be_kept(tmp_path, month):
+    path = tmp_path / "log.jsonl"
+    sm.write_events(month, path)
+    store = sm.CountStore(tmp_path / "store")
+    with sm.scan_events(path, names=True) as source:
+        store.add("all", source)
+        with pytest.raises(SettingError, match="must be in memory"):
+            store.add("more", source, open=["visit 1"])
+    with sm.scan_events(path) as source, pytest.raises(SettingError, match="names=True"):
+        store.add("again", source)
+    assert store.names == ("all",)
+    assert len(list(store.folder.glob("part-*"))) == 1
+    assert graph_of(store).to_document() == graph_of(month).to_document()
+
+    class Last:
+        lookback = 1
+
+        def state(self, history, influencers):
+            return tuple(history[-1:])
+
+        def n_states(self, n_influencers):
+            return n_influencers + 1
+
+    found, expected = (sm.SuMM("purchase", summary=Last()).fit(each) for each in (store, month))
+    assert found.log_likelihood_ == expected.log_likelihood_
+
+
+def test_other_folders_and_damage(tmp_path, store):
+    with pytest.raises(DataError, match="there are no events to learn from"):
+        graph_of(sm.CountStore(tmp_path / "empty"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(StoreError, match="holds something else"):
+        sm.CountStore(tmp_path / "mine")
+    with pytest.raises(SettingError, match="new_labels must be"):
+        sm.CountStore(tmp_path / "other", new_labels="drop")
+    says = json.loads((store.folder / "store.json").read_text())
+    (store.folder / says["parts"][2]["folder"] / "codes").write_bytes(b"abcd")
+    with pytest.raises(StoreError, match=r"is damaged \(.*codes has not its 1000 events"):
+        sm.CountStore(store.folder)
+    (store.folder / "store.json").write_text(json.dumps({**says, "version": 9}))
+    with pytest.raises(StoreError, match="another version"):
+        sm.CountStore(store.folder)
+
+
+def test_questions_are_told_apart():
+    def spelt(*values):
+        import hashlib
+
+        digest = hashlib.sha256()
+        stored_parts.spell(values, digest)
+        return digest.hexdigest()
+
+    several = [
+        spelt(1, 2), spelt(12), spelt("1", 2), spelt((1,), 2), spelt(1, (2,)), spelt(np.arange(3)),
+        spelt(np.arange(3, dtype=np.int32)), spelt(np.arange(4)), spelt(None), spelt(0.5), spelt(True),
+    ]  # fmt: skip
+    assert len(set(several)) == len(several)
+    with pytest.raises(stored_parts.NotPlainError):
+        spelt(print)

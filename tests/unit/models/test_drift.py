@@ -1,0 +1,72 @@
+"""Drift: an edge that changes is found, with the part since which it did, and the others are not."""
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import SettingError
+from summarkov.explain import Influence
+
+
+def day(seed, p):
+    """Sequences in which "b" follows "a" with probability ``p``, and "d" follows "c" half of the time."""
+    rng = np.random.default_rng(seed)
+    sequences = []
+    for _ in range(60):
+        made = [str(rng.choice(list("abcd")))]
+        for _ in range(20):
+            rule = {"a": ("b", p), "c": ("d", 0.5)}.get(made[-1])
+            follows = rule is not None and rng.random() < rule[1]
+            made.append(rule[0] if follows else str(rng.choice(list("abcd"))))
+        sequences.append(made)
+    return sequences
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    made = sm.CountStore(tmp_path_factory.mktemp("drift") / "store")
+    for number in range(6):
+        made.add(f"day {number + 1}", day(number, 0.6 if number < 4 else 0.2))
+    return made
+
+
+def test_what_changed_and_since_when(store):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(store)
+    found = sm.drift(graph, store)
+    assert len(found.changes) == sum(map(len, graph.influencers_.values()))
+    change = found.changes[0]
+    assert (change.influencer, change.target, change.since) == ("a", "b", "day 5")
+    assert change.has_changed
+    assert change.high_after < change.low_before
+    assert ("c", "d") not in {(one.influencer, one.target) for one in found.changed}
+    # each side is what the edge would be, were it all of the data
+    later = [sequence for number in (4, 5) for sequence in day(number, 0.2)]
+    model = sm.BSuMM("b", lookback=1, required=graph.influencers_["b"], candidates=[]).fit(later)
+    edge = next(one for one in model.influences_ if one.influencer == "a")
+    assert isinstance(edge, Influence)
+    assert (change.ratio_after, change.low_after, change.high_after) == (edge.ratio, edge.low, edge.high)
+    assert "a → b" in str(found)
+    assert found.to_frame("pyarrow").num_rows == len(found.changes)
+
+
+def test_nothing_changes_where_nothing_does(tmp_path):
+    """Over all graphs hardly ever: the level is for all edges and places together."""
+    wrong = 0
+    for trial in range(5):
+        store = sm.CountStore(tmp_path / str(trial))
+        for number in range(4):
+            store.add(str(number), day(100 + 10 * trial + number, 0.5))
+        wrong += len(sm.drift(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(store), store).changed)
+    assert wrong <= 1
+
+
+def test_what_cannot_be_compared(store, tmp_path):
+    one = sm.CountStore(tmp_path / "one")
+    one.add("day", day(0, 0.5))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(one)
+    with pytest.raises(SettingError, match="at least two parts"):
+        sm.drift(graph, one)
+    with pytest.raises(SettingError, match="level must be"):
+        sm.drift(graph, store, level=2)
+    with pytest.raises(SettingError, match="have no factors; use a BSuMM"):
+        sm.drift(sm.InfluenceGraph(sm.TreeSuMM(max_depth=2)).fit(store), store)
