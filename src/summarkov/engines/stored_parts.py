@@ -54,7 +54,9 @@ def read_part(folder: Path) -> Spill:
     labels = tuple(known.pop("labels"))
     counts = np.array(known.pop("label_counts"), np.int64)
     codes = np.arange(len(labels), dtype=np.int32)
-    return Spill(folder, labels=labels, label_counts=counts, translate=codes, has_names=False, **known)
+    return Spill(
+        folder, labels=labels, label_counts=counts, translate=codes, has_names=False, n_values=0, **known
+    )
 
 
 def kept_answer(path: Path | None) -> Any:
