@@ -23,7 +23,7 @@ TABLES = (".csv", ".parquet")
 
 def load_model(path: Path, *, bags: bool = False, joint: bool = False) -> Any:
     """Read a model or a graph; a bag of models, or a joint model, only where the command can use one."""
-    from summarkov.models import JointSuMM, load
+    from summarkov.models import load
 
     with working(f"Loading {path}"):
         model = load(path)
@@ -32,12 +32,19 @@ def load_model(path: Path, *, bags: bool = False, joint: bool = False) -> Any:
             f"{path} holds a bag of models; it can be shown (summarkov show) and predict (summarkov predict) "
             "a file; everything else from Python: summarkov.load"
         )
-    if isinstance(model, JointSuMM) and not joint:
+    if is_joint(model) and not joint:
         raise SettingError(
-            f"{path} holds a joint model; it can predict (summarkov predict) a file; everything else from "
-            "Python: summarkov.load"
+            f"{path} holds a joint model; it can be looked at (summarkov show, report, export) and predict "
+            "(summarkov predict); everything else from Python: summarkov.load"
         )
     return model
+
+
+def is_joint(model: Any) -> bool:
+    """Whether what was loaded is a joint model."""
+    from summarkov.models import JointSuMM
+
+    return isinstance(model, JointSuMM)
 
 
 def is_bag(model: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from summarkov.frames import Sheet
 from summarkov.wording import percent
@@ -38,6 +39,10 @@ class SharedExplanation:
     place: float
     trees: float
     competition: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return {**vars(self), "shares": [dict(vars(share)) for share in self.shares]}
 
     def summary(self) -> Sheet:
         """The factors, as a table that prints well and that notebooks show in HTML."""

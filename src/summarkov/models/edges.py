@@ -88,13 +88,12 @@ def colour(edge: Influence) -> str:
     return STROKES["unclear" if edge.faint else edge.effect].colour
 
 
-def to_networkx(graph: InfluenceGraph) -> Any:
+def to_networkx(graph: InfluenceGraph | JointSuMM) -> Any:
     """networkx, see :meth:`InfluenceGraph.to_networkx`."""
     import networkx
 
     found = networkx.DiGraph()
-    fitted = next(iter(graph.models_.values())).fitted
-    for label, n in zip(graph.labels_, (fitted.label_counts / fitted.scale).tolist(), strict=True):
+    for label, n in graph.label_counts_.items():
         found.add_node(label, n=n)
     for edge in graph.edges_:
         numbers = {
@@ -157,7 +156,7 @@ def _mermaid(text: str) -> str:
     return "".join(c if c.isalnum() or c in " -_" else f"#{ord(c)};" for c in visible(text))
 
 
-def to_graphml(graph: InfluenceGraph) -> str:
+def to_graphml(graph: InfluenceGraph | JointSuMM) -> str:
     """GraphML, see :meth:`InfluenceGraph.to_graphml`."""
     import networkx
 

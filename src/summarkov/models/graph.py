@@ -124,6 +124,12 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         return self._first.labels_
 
     @property
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
+        fitted = self._first.fitted
+        return dict(zip(self.labels_, (fitted.label_counts / fitted.scale).tolist(), strict=True))
+
+    @property
     def influencers_(self) -> dict[str, tuple[str, ...]]:
         """The influencers of every target."""
         return {label: model.influencers_ for label, model in self.models_.items()}

@@ -16,7 +16,7 @@ from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain.shares import SharedExplanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
-from summarkov.models.edges import Edges, to_dot, to_mermaid
+from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, joint_edges
 from summarkov.models.next_event import GraphFollower
@@ -170,6 +170,11 @@ class JointSuMM(Predictor):
         return self.fitted.labels
 
     @property
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
+        return dict(zip(self.labels_, self.fitted.label_counts.tolist(), strict=True))
+
+    @property
     def outcomes_(self) -> tuple[str | Residual, ...]:
         """What the columns of probabilities stand for: the targets, then ``OTHER`` unless they are all."""
         target = self.fitted.features.target
@@ -224,6 +229,30 @@ class JointSuMM(Predictor):
             "factors of odds"
         )
 
+    @property
+    def recency_(self) -> dict[str, dict[str, dict[str, float]]]:
+        """The factor of the odds of every target, for each influencer, by how long ago that occurred.
+
+        As if it had occurred once, in a past of at least 20 events; without trees. The key "21+" is for any
+        longer time within the window.
+
+        >>> model = JointSuMM(penalty=1.0).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> [round(each, 1) for each in model.recency_["B"]["A"].values()][:2]
+        [12.9, 0.4]
+        """
+        return {
+            x: {z: self.fitted.by_recency(z, at) for z in self.influencers_[x]}
+            for at, x in enumerate(self.influencers_)
+        }
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
+        return to_networkx(self)
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
+        return to_graphml(self)
+
     def to_dot(self) -> str:
         """Return the graph in Graphviz's DOT language, drawn as :meth:`InfluenceGraph.to_dot` does."""
         return to_dot(self)
@@ -251,6 +280,19 @@ class JointSuMM(Predictor):
         data = self._read([list(iterate(history))], unknown)
         codes, offsets, ends = after_histories(data.codes, data.offsets, self._memory()[0])
         return self.fitted.explain(Index(codes, offsets, len(self.labels_)), ends, place)
+
+    def explain_next(
+        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
+    ) -> list[SharedExplanation]:
+        """Say which labels may come next after a history, the most likely first, and why.
+
+        ``most`` is the largest number of labels to explain; without it, all of them.
+        """
+        past = list(iterate(history))
+        p = self.predict_next([past], unknown=unknown).probabilities[0]
+        order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]
+        names = list(self.influencers_)
+        return [self.explain(past, names[at], unknown=unknown) for at in order]
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""

@@ -12,7 +12,7 @@ from summarkov.engines import Target
 from summarkov.kernels import LevelArray
 from summarkov.kernels.profile import Profile
 from summarkov.scores.softmax import Features
-from summarkov.typing import BoolArray, CodeArray, FloatArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: An influencer is looked for within each of these numbers of events, and in the whole window.
 WITHIN = (1, 2, 3, 5, 10, 20)
@@ -120,6 +120,15 @@ class JointFeatures:
         shared = sparse.hstack([at, sparse.csr_array(start)], format="csr")
         is_full = shared.nnz > _SPARSE * n * shared.shape[1]
         return Features(shared.toarray() if is_full else shared, self._habits(profile))
+
+    def once(self, label: int, lags: IntArray, seen: IntArray) -> FloatArray:
+        """The features of one influencer that occurred once, this long ago, after this many events."""
+        n, rate = np.ones(len(lags), np.int32), self.base_rates[[label] * len(lags)]
+        sizes = np.minimum(seen, self.near).astype(float), seen.astype(float)
+        columns = [*(lags <= k for k in WITHIN), n > 0, *(lags == place for place in PLACES)]
+        columns += [self._share((lags <= self.near).astype(np.int32), sizes[0], rate)]
+        columns += [self._share(n, sizes[1], rate)]
+        return np.column_stack(columns).astype(float)
 
     def _share(self, counts: CodeArray, size: FloatArray, rate: FloatArray) -> FloatArray:
         return np.asarray(np.log((counts + BASE_WEIGHT * rate) / ((size + BASE_WEIGHT) * rate)))

@@ -13,7 +13,7 @@ from summarkov.errors import SettingError
 from summarkov.explain import Influence
 from summarkov.explain.shares import Share, SharedExplanation, ordered
 from summarkov.kernels import Index, LevelArray
-from summarkov.models.joint_features import PER_LABEL, JointFeatures
+from summarkov.models.joint_features import PER_LABEL, WITHIN, JointFeatures
 from summarkov.models.next_event import Distribution
 from summarkov.scores.softmax import Features, Weights, dense, softmax
 from summarkov.search.boosting import Trees
@@ -70,6 +70,16 @@ class FittedJoint(Distribution):
     def stopped(self, rounds: int) -> FittedJoint:
         """The same with the trees of the first rounds only."""
         return replace(self, trees=self.trees.first(rounds), alone=self.alone.first(rounds))
+
+    def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
+        """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
+        z, seen = self.labels.index(influencer), WITHIN[-1] + 1
+        columns = self.features.columns(z)
+        weights = self.weights.shared[columns, outcome]
+        lags = np.array([*WITHIN, seen])
+        features = self.features.once(z, lags, np.maximum(lags, WITHIN[-1]))
+        names = [*map(str, WITHIN), f"{seen}+"]
+        return dict(zip(names, np.exp(features @ weights).tolist(), strict=True))
 
     def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
         """Why an outcome has its probability at one place: a product of factors."""

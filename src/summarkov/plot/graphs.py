@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.explain import Influence, weight
-from summarkov.models import InfluenceGraph
+from summarkov.models import InfluenceGraph, JointSuMM
 from summarkov.models.edges import STROKES
 from summarkov.plot.arrows import Taken, draw_edge, look, write_factor
 from summarkov.plot.canvas import axes_for, plain, renderer_of
@@ -28,7 +28,7 @@ _SMALLEST, _HIGHEST = 4.5, 1.3
 
 
 def graph(
-    fitted: InfluenceGraph,
+    fitted: InfluenceGraph | JointSuMM,
     *,
     least: float = 0.0,
     most: int | None = None,
@@ -41,7 +41,7 @@ def graph(
 
     Parameters
     ----------
-    fitted : InfluenceGraph
+    fitted : InfluenceGraph or JointSuMM
         Fitted.
     least : float
         Draw only edges of at least this evidence: the logarithm of the factor that is sure. More than 0

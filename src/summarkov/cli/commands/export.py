@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import TABLES, check_output, load_model, refuse_unless_csv, saving, write_table
+from summarkov.cli.files import (
+    TABLES,
+    check_output,
+    is_joint,
+    load_model,
+    refuse_unless_csv,
+    saving,
+    write_table,
+)
 from summarkov.cli.options.shared import ModelFile, SafeCsv
 from summarkov.cli.printing.console import output, print_line
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
 
 _FIGURES = (".pdf", ".svg", ".png")
 _ONLY_GRAPHS = "--edges, --width and --font-size are for figures of a graph: leave them out here"
@@ -73,14 +81,18 @@ def export(
     asked = {"most": edges, "size": width, "font_size": font_size}
     options = {name: value for name, value in asked.items() if value is not None}
     check_output(out, model)
-    fitted = load_model(model)
+    fitted = load_model(model, joint=True)
+    if is_joint(fitted) and target is not None:
+        raise SettingError("a joint model is drawn and written as a whole; leave out --target")
     with saving(out):
-        if kind in _FIGURES:
+        if is_joint(fitted) and kind in _FIGURES:
+            _figure(None, None, fitted, out, options)
+        elif kind in _FIGURES:
             _figure(*choose(fitted, target), fitted, out, options)
         elif options:
             raise SettingError(_ONLY_GRAPHS)
         else:
-            _write(as_graph(fitted, target), kind, out, safe_csv)
+            _write(fitted if is_joint(fitted) else as_graph(fitted, target), kind, out, safe_csv)
     print_line(output(), f"Saved {out}")
 
 
@@ -97,7 +109,7 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[s
     plot.save(axes, out)
 
 
-def _write(graph: InfluenceGraph, kind: str, out: Path, safe_csv: bool) -> None:
+def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bool) -> None:
     from summarkov.io.temporary import write_atomically
 
     if kind in _TEXTS:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.events.describe import Start
     from summarkov.events.origin import Origin
-    from summarkov.models import SummaryModel
+    from summarkov.models import JointSuMM, SummaryModel
 
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
@@ -107,8 +107,19 @@ def learn(
     from summarkov.engines import make_source
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import special_starts
+    from summarkov.models import JointSuMM
 
     template = settings.template()
+    if isinstance(template, JointSuMM):
+        for name, asked in (
+            ("--joint", joint),
+            ("--confidence", confidence),
+            ("--order-test", order_test),
+            ("--within", within),
+        ):
+            if asked:
+                raise SettingError(f"{name} is not for --model joint; leave it out")
+        order_test = False
     is_single = joint or len(set(target or ())) == 1
     for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
         if asked and is_single:
@@ -142,15 +153,18 @@ def learn(
 
 
 def fit(
-    template: SummaryModel,
+    template: SummaryModel | JointSuMM,
     events: EventSequences | EventSource,
     targets: list[str],
     joint: bool,
     jobs: int | None,
 ) -> Any:
     """Fit one model, or a graph."""
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
 
+    if isinstance(template, JointSuMM):
+        with working("Learning"):
+            return template.copy(targets=targets or None, n_jobs=jobs).fit(events)
     if joint or len(set(targets)) == 1:
         target = tuple(targets or events.labels)
         model = template.copy(target=target[0] if len(set(target)) == 1 else target, n_jobs=jobs)
@@ -171,10 +185,14 @@ def _print_fitted(
     from summarkov.cli.commands.describe import print_notes, print_origin, print_starts
     from summarkov.cli.printing.graph import print_graph
     from summarkov.cli.printing.model import print_model
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
 
     console = results()
-    if isinstance(fitted, InfluenceGraph):
+    if isinstance(fitted, JointSuMM):
+        from summarkov.cli.printing.joint import print_joint
+
+        print_joint(console, fitted, most=_MOST_EDGES)
+    elif isinstance(fitted, InfluenceGraph):
         print_graph(console, fitted, most=_MOST_EDGES)
     else:
         print_model(console, fitted)
@@ -206,10 +224,14 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
 
 def _print_document(fitted: Any, saved: Path | None, origin: Origin | None) -> None:
     from summarkov.cli.printing.documents import graph_document, model_document
+    from summarkov.cli.printing.joint import joint_json
     from summarkov.events.describe import as_read
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
 
-    document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
+    if isinstance(fitted, JointSuMM):
+        document = joint_json(fitted)
+    else:
+        document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
     print_json({"saved": None if saved is None else str(saved), **as_read(origin), **document})
 
 

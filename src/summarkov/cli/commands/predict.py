@@ -83,7 +83,7 @@ def predict(
             raise SettingError("--after prints its result; leave out --output")
         from summarkov.cli.printing.history import print_after
 
-        print_after(load_model(model), after or [], target, unknown, json)
+        print_after(load_model(model, joint=True), after or [], target, unknown, json)
         return
     if safe_csv:
         refuse_unless_csv(output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import is_bag, load_model
+from summarkov.cli.files import is_bag, is_joint, load_model
 from summarkov.cli.options.shared import Json, ModelFile
 from summarkov.cli.printing.console import output, print_json
 from summarkov.errors import SettingError, UnknownLabelError
@@ -39,11 +39,14 @@ def show(
     """
     if dot and json:
         raise SettingError("--dot and --json exclude each other; give one of them")
-    fitted = load_model(model, bags=not (dot or target))
+    fitted = load_model(model, bags=not (dot or target), joint=True)
     if is_bag(fitted):
         from summarkov.cli.printing.graph import print_bag
 
         print_bag(output(), fitted, json)
+        return
+    if is_joint(fitted):
+        _show_joint(fitted, target, dot, json)
         return
     if dot:
         print_dot(fitted, target)
@@ -63,6 +66,21 @@ def show(
         print_model(output(), one, only=label, most=rows or None)
 
 
+def _show_joint(fitted: Any, target: str | None, dot: bool, json: bool) -> None:
+    from summarkov.cli.printing.joint import joint_json, print_joint
+
+    if target is not None and target not in fitted.influencers_:
+        raise UnknownLabelError(target, fitted.influencers_)
+    if dot:
+        if target is not None:
+            raise SettingError("--dot draws all labels of a joint model; leave out --target")
+        _write_dot(fitted.to_dot())
+    elif json:
+        print_json(joint_json(fitted, target))
+    else:
+        print_joint(output(), fitted, target=target)
+
+
 def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
     """The model to show (None: the whole graph), and the one label of its target to show."""
     from summarkov.models import InfluenceGraph
@@ -80,7 +98,10 @@ def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
 
 def print_dot(fitted: Any, target: str | None) -> None:
     """Print DOT; what a terminal might obey is escaped, twice since a backslash escapes in DOT too."""
-    text = as_graph(fitted, target).to_dot()
+    _write_dot(as_graph(fitted, target).to_dot())
+
+
+def _write_dot(text: str) -> None:
     sys.stdout.write("".join(c if is_visible(c) or c == "\n" else "\\" + escape(c) for c in text))
 
 

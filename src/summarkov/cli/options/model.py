@@ -10,7 +10,7 @@ import typer
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
-    from summarkov.models import SummaryModel
+    from summarkov.models import JointSuMM, SummaryModel
 
 WHAT = "What to learn"
 PAST = "What of the past counts"
@@ -32,7 +32,8 @@ class ModelSettings:
             metavar="KIND",
             help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
             "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
-            "many of them as they are worth; ctw: all such chains together.",
+            "many of them as they are worth; ctw: all such chains together; joint: one distribution over all "
+            "labels.",
             rich_help_panel=WHAT,
         ),
     ] = "bsumm"
@@ -216,11 +217,44 @@ class ModelSettings:
         ),
     ] = None
 
-    def template(self) -> SummaryModel:
+    penalty: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="joint: how strongly weights are held to 0; more for long sequences. Default 30.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="joint: trees of every label beside the weights; some 40 or more, or none. Default 0.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+
+    def template(self) -> SummaryModel | JointSuMM:
         """A model without a target, with the settings that were given."""
         given = {**vars(self), "average": self.average or None}
         del given["model"]
+        if self.model.lower() == "joint":
+            return _joint_template({name: value for name, value in given.items() if value is not None})
         return make_template(self.model, given)
+
+
+def _joint_template(settings: dict[str, Any]) -> JointSuMM:
+    from summarkov.models import JointSuMM
+
+    if "lookback" in settings:
+        settings["lookback"] = _lookback(settings["lookback"])
+    known = JointSuMM().get_params(deep=False)
+    for name in settings:
+        if name not in known:
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model joint")
+    template = JointSuMM(**settings)
+    template._check()  # refuses what makes no sense before the events are read
+    return template
 
 
 #: Of every model what it takes itself.
@@ -234,6 +268,8 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
     settings = {name: value for name, value in settings.items() if value is not None}
     known_names = {family.command_name: family for family in SummaryModel.families.values()}
     families = {name: known_names[name] for name in sorted(filter(None, known_names))}
+    if kind.lower() == "joint":
+        raise SettingError("--model joint is for 'summarkov learn'; choose another model here")
     if kind.lower() not in families:
         raise SettingError(
             f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"

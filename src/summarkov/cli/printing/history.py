@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.commands.show import choose
+from summarkov.cli.files import is_joint
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
 from summarkov.cli.printing.model import HARDLY, state_text
 from summarkov.cli.printing.settings import window_words
@@ -27,6 +28,9 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     from summarkov.models import InfluenceGraph
 
     console = output()
+    if is_joint(fitted):
+        _print_joint(console, fitted, history, target, unknown, json)
+        return
     one, only = choose(fitted, target)
     fitted = fitted if one is None else one
     if isinstance(fitted, InfluenceGraph):
@@ -48,6 +52,25 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     print_one(console, fitted, rows)
     if len(why) == 1:
         print_why(console, why[0])
+
+
+def _print_joint(
+    console: Console, model: Any, history: Sequence[str], target: str | None, unknown: Any, json: bool
+) -> None:
+    from summarkov.cli.printing.joint import print_next, print_shares
+
+    if target is None:
+        why = model.explain_next(history, unknown=unknown)
+    else:
+        why = [model.explain(history, target, unknown=unknown)]
+    if json:
+        print_json({"after": list(history), "next": [each.to_dict() for each in why]})
+        return
+    _print_history(console, history)
+    if target is None:
+        print_next(console, model, why)
+    else:
+        print_shares(console, why[0])
 
 
 def plain(explanation: Any) -> dict[str, Any]:

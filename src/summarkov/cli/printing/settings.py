@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from summarkov.wording import visible
 
 if TYPE_CHECKING:
-    from summarkov.models import SummaryModel
+    from summarkov.models import JointSuMM, SummaryModel
 
 #: Settings that are told even where they have their default value, in this order.
 _ALWAYS = (
@@ -20,6 +20,8 @@ _ALWAYS = (
     "cap",
     "alpha",
     "gamma",
+    "penalty",
+    "rounds",
     "split",
     "criterion",
     "false_edges",
@@ -57,7 +59,7 @@ def place_of(model: SummaryModel, influencer: str) -> str:
     return f" {where}" if where else ""
 
 
-def settings_words(model: SummaryModel) -> str:
+def settings_words(model: SummaryModel | JointSuMM) -> str:
     """The kind of a model and the settings that made it.
 
     >>> from summarkov import BSuMM
@@ -74,7 +76,7 @@ def settings_words(model: SummaryModel) -> str:
     )
 
 
-def settings(model: SummaryModel) -> dict[str, Any]:
+def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
     """The settings as plain values, without the target and what belongs to this machine only."""
     return {
         name: _plain(value)
