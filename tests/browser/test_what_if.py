@@ -144,3 +144,23 @@ def test_a_label_that_never_occurred(visit: Any) -> None:
     for tab in ("label", "whatif", "data"):
         page.click(f"#tab-{tab}")
         assert "Infinity" not in page.locator("body").inner_text()
+
+
+@pytest.mark.parametrize("settings", [{}, {"rounds": 4}, {"targets": ["purchase", "search"], "rounds": 2}])
+def test_a_joint_model(visit: Any, settings: dict[str, Any]) -> None:
+    model = sm.JointSuMM(gamma=0.05, penalty=3.0, **settings).fit(EVENTS)
+    page = visit(model)
+    cases = [*histories(seed=9), ["browse", "search"] * 13]
+    found = ask(page, cases)
+    names = list(model.influencers_)
+    assert [each["label"] for each in found[0]] == names
+    shown = np.array([[each["p"] for each in case] for case in found])
+    np.testing.assert_allclose(shown, next_rows(model, cases)[:, : len(names)], rtol=0, atol=1e-9)
+    assert any("room that other labels leave" in each["words"] for each in found[-1])
+    page.fill("#search", "purchase")
+    page.press("#search", "Enter")
+    rows = page.locator("table.recency tbody tr")
+    rows.first.wait_for()
+    assert rows.count() == len(model.influencers_["purchase"])
+    best = next(iter(model.gains_["purchase"]))
+    assert rows.first.locator("th").inner_text() == best

@@ -10,7 +10,16 @@ from summarkov.explain.contrasts import (
     presence,
 )
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
-from summarkov.explain.fitted_model import FittedGraph, FittedModel, influences_of, is_graph, models_of
+from summarkov.explain.fitted_model import (
+    FittedDistribution,
+    FittedGraph,
+    FittedModel,
+    Shown,
+    influences_of,
+    is_graph,
+    is_joint,
+    models_of,
+)
 from summarkov.explain.group_comparison import EdgeDifference, GroupComparison, LabelDifference
 from summarkov.explain.influence import Influence, effect_of, ranked, weight
 from summarkov.explain.patterns import Pattern, pattern_of
@@ -21,12 +30,14 @@ __all__ = [
     "Counterfactual",
     "EdgeDifference",
     "Explanation",
+    "FittedDistribution",
     "FittedGraph",
     "FittedModel",
     "GroupComparison",
     "Influence",
     "LabelDifference",
     "Pattern",
+    "Shown",
     "contrast",
     "contrast_in_tree",
     "contrasts_in_table",
@@ -34,6 +45,7 @@ __all__ = [
     "influence_of",
     "influences_of",
     "is_graph",
+    "is_joint",
     "models_of",
     "pattern_of",
     "presence",

@@ -51,16 +51,54 @@ class FittedGraph(Protocol):
     def edges_(self) -> Sequence[Influence]: ...
 
 
-def is_graph(fitted: FittedModel | FittedGraph) -> TypeGuard[FittedGraph]:
+class FittedDistribution(Protocol):
+    """A fitted joint model: one distribution over all labels, with edges but no models of single labels."""
+
+    @property
+    def fitted(self) -> Any: ...
+
+    @property
+    def labels_(self) -> tuple[str, ...]: ...
+
+    @property
+    def lookback(self) -> int: ...
+
+    @property
+    def edges_(self) -> Sequence[Influence]: ...
+
+    @property
+    def influencers_(self) -> Mapping[str, tuple[str, ...]]: ...
+
+    @property
+    def gains_(self) -> Mapping[str, Mapping[str, float]]: ...
+
+    @property
+    def recency_(self) -> Mapping[str, Mapping[str, Mapping[str, float]]]: ...
+
+
+#: Whatever has a page.
+Shown = FittedModel | FittedGraph | FittedDistribution
+
+
+def is_graph(fitted: Shown) -> TypeGuard[FittedGraph]:
     """Whether this is a graph; asked of its class, so that one that is not fitted says so itself."""
     return hasattr(type(fitted), "models_")
 
 
-def models_of(fitted: FittedModel | FittedGraph) -> list[FittedModel]:
-    """The models of a graph, or a single one."""
+def is_joint(fitted: Shown) -> TypeGuard[FittedDistribution]:
+    """Whether this is a joint model."""
+    return hasattr(type(fitted), "edges_") and not hasattr(type(fitted), "models_")
+
+
+def models_of(fitted: Shown) -> list[FittedModel]:
+    """The models of a graph, or a single one; a joint model has none."""
+    if is_joint(fitted):
+        return []
     return list(fitted.models_.values()) if is_graph(fitted) else [cast(FittedModel, fitted)]
 
 
-def influences_of(fitted: FittedModel | FittedGraph) -> Sequence[Influence]:
+def influences_of(fitted: Shown) -> Sequence[Influence]:
     """The influences of a graph, or of a single model."""
+    if is_joint(fitted):
+        return fitted.edges_
     return fitted.edges_ if is_graph(fitted) else cast(FittedModel, fitted).influences_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -305,6 +306,25 @@ class JointSuMM(Predictor):
         return draw_sequences(
             self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
         )
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        passages: Any = None,
+        title: str | None = None,
+        sequences: int | None = None,
+    ) -> str | None:
+        """Write the model as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
+
+        The page works out what a history of one's own makes of every label's probability, and why.
+        """
+        from summarkov.report import to_html
+
+        if passages is not None:
+            raise SettingError("passages are for graphs; leave them out for a joint model")
+        return to_html(self, path, events=events, title=title, sequences=sequences)
 
     def to_document(self) -> dict[str, Any]:
         return joint_document(self.fitted)

@@ -38,7 +38,7 @@ N_LEVELS = 24
 #: Where the levels of trees begin: lags, counts, places and habits from each of these on are one level.
 _LAGS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201, 301])
 _COUNTS = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 16, 21, 26, 31, 41, 51, 71, 101, 151, 201])
-_HABITS = np.arange(-10, 11) * 0.3
+_HABITS = (np.arange(-10, 10) + 0.5) * 0.3  # no usual value is one of them, which rounding could move
 
 
 def base_rates(counts: FloatArray) -> FloatArray:
@@ -90,6 +90,25 @@ class JointFeatures:
     def n_shared(self) -> int:
         """How many features all labels look at."""
         return PER_LABEL * self.n_labels + len(STARTS)
+
+    @property
+    def per_label(self) -> int:
+        """How many of them belong to one influencer."""
+        return PER_LABEL
+
+    @property
+    def cuts(self) -> dict[str, Any]:
+        """Where features, and the levels of trees, begin, and what shares are drawn to."""
+        return {
+            "base": BASE_WEIGHT,
+            "context": CONTEXT_WEIGHT,
+            "within": list(WITHIN),
+            "places": list(PLACES),
+            "starts": list(STARTS),
+            "lags": _LAGS.tolist(),
+            "counts": _COUNTS.tolist(),
+            "habits": _HABITS.tolist(),
+        }
 
     def columns(self, label: int) -> slice:
         """The features of one influencer."""

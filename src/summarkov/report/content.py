@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,14 +16,17 @@ from summarkov.explain import (
     FittedGraph,
     FittedModel,
     Influence,
+    Shown,
     influences_of,
     is_graph,
+    is_joint,
     models_of,
     sentences,
     weight,
 )
 from summarkov.io import read_events
 from summarkov.report.events import lag_content, sequence_content
+from summarkov.report.joint import joint_content, joint_targets
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
 from summarkov.report.target import target_content
@@ -37,7 +40,7 @@ MOST_STATES = 300_000
 
 
 def content(
-    model: FittedModel | FittedGraph,
+    model: Shown,
     events: Any = None,
     passages: Any = None,
     title: str | None = None,
@@ -45,7 +48,8 @@ def content(
 ) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
     models = models_of(model)
-    fitted = models[0].fitted
+    first = model if is_joint(model) else models[0]
+    fitted = first.fitted
     n_states = sum(len(each.fitted.table.keys) for each in models)
     if n_states > MOST_STATES:
         raise SettingError(
@@ -59,15 +63,16 @@ def content(
     if found is not None and events is None:
         events = found.events
     read = None if events is None else read_events(events)
-    targets = [target_content(each) for each in models]
+    targets = joint_targets(model) if is_joint(model) else [target_content(each) for each in models]
     start = _start([edge[3] for edge in edges])
     return {
         "title": title,
         "version": __version__,
-        "family": type(models[0]).__name__,
-        "graph": is_graph(model),
+        "family": type(first).__name__,
+        "graph": is_joint(model) or is_graph(model),
+        "joint": joint_content(model) if is_joint(model) else None,
         "labels": list(fitted.labels),
-        "n": [whole(n) for n in (fitted.label_counts / fitted.scale).tolist()],
+        "n": [whole(n) for n in _counts(fitted).tolist()],
         "sequences": fitted.n_sequences,
         "lengths": None if read is None else _lengths(read),
         "lags": None if read is None else _lags(read, fitted.labels, edges),
@@ -76,7 +81,9 @@ def content(
         "start": start,
         "places": places(len(fitted.labels), layout_edges(influences, codes, start)),
         "edges": edges,
-        "passages": None if found is None else passages_content(model, found, influences, fitted.labels),
+        "passages": None
+        if found is None
+        else passages_content(cast(FittedGraph, model), found, influences, fitted.labels),
         "states": _shared(targets, "states"),
         "summaries": _shared(targets, "summary"),
         "targets": {key: [target[key] for target in targets] for key in targets[0]},
@@ -113,6 +120,11 @@ def _lags(events: EventSequences, labels: Sequence[str], edges: list[list[Any]])
     if not known.issuperset(events.labels):
         return None
     return lag_content(events.recode(labels), [(z, x) for z, x, *_ in edges])
+
+
+def _counts(fitted: Any) -> Any:
+    """How often each label occurred; a joint model has no fixed point."""
+    return fitted.label_counts / getattr(fitted, "scale", 1)
 
 
 _UNTOLD = ("target", "n_jobs")  # told elsewhere, and of one machine only

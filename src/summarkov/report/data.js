@@ -34,7 +34,7 @@ function buildData() {
     make("h3", {}, "Sequence lengths"), ...lengthsOf(model.lengths),
     make("h3", {}, "How often each label occurs"), labelList(),
     make("h3", {}, "The settings that made the model"),
-    facts([["model", model.graph ? `InfluenceGraph of ${model.family}` : model.family], ...settings, ["made by", `summarkov ${model.version}`]]),
+    facts([["model", model.graph && !joint ? `InfluenceGraph of ${model.family}` : model.family], ...settings, ["made by", `summarkov ${model.version}`]]),
     make("h3", {}, "How to cite"),
     make("p", {}, "The method is that of"), make("blockquote", {}, citation),
     make("h3", {}, "What it does not say"),

@@ -89,11 +89,12 @@ function showLabel() {
     ...passagesOf(code, edge?.number),
     make("h3", {}, "Influences"), ...influencedBy(code),
     ...(its ? [
+      ...(joint ? [make("h3", {}, "What its influencers do, and when"), recencyTable(code)] : [
       make("h3", {}, "How likely it is, by the state of the past"),
       ...(its.target.summary.kind === "tree" ? [treeOf(its.target, its.outcome, rate(code)), make("h3", {}, "The same as a table of rules")] : []),
       stateTable(its.target, its.outcome, rate(code)),
       ...traceOf(its.target),
-      make("p", { class: "key" }, `Score ${its.target.score === null ? "none" : number(its.target.score)}; log-likelihood ${number(its.target.likelihood)}.`),
+      make("p", { class: "key" }, `Score ${its.target.score === null ? "none" : number(its.target.score)}; log-likelihood ${number(its.target.likelihood)}.`)]),
     ] : []));
 }
 

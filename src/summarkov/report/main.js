@@ -153,9 +153,9 @@ function codesOf(events) {
   if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
   return codes;
 }
-function plainly({ code, own, p, hits, support, occurred, target, key, row }) {
+function plainly({ code, own, p, hits, support, occurred, target, key, row, why }) {
   const [low, high] = exactInterval(hits, support);
-  return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...stateWords(target, key, row)).textContent };
+  return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...(why ? whyWords({ why }) : stateWords(target, key, row))).textContent };
 }
 window.summarkov = {
   predict: (events) => predict(codesOf(events)).map(plainly),

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from summarkov.errors import SettingError
-from summarkov.explain import FittedGraph, FittedModel
+from summarkov.explain import Shown
 from summarkov.io.temporary import write_atomically
 from summarkov.report.content import content
 from summarkov.wording import visible
@@ -22,6 +22,7 @@ SCRIPTS = (
     "model.js",
     "text.js",
     "intervals.js",
+    "joint.js",
     "states.js",
     "words.js",
     "picker.js",
@@ -50,7 +51,7 @@ STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
 
 
 def to_html(
-    model: FittedModel | FittedGraph,
+    model: Shown,
     path: str | os.PathLike[str] | None = None,
     *,
     events: Any = None,
@@ -99,7 +100,7 @@ class Page(str):
 
 
 def page(
-    model: FittedModel | FittedGraph,
+    model: Shown,
     events: Any = None,
     passages: Any = None,
     title: str | None = None,

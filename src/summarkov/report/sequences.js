@@ -50,7 +50,7 @@ function showSequence() {
   document.getElementById("why-here").replaceChildren(
     make("h3", {}, "Why here?"),
     make("p", {}, `Before event ${number(looked.at + 1)} the probability of `, name(label), ` is ${percent(here.p)}; its share of all events is ${percent(rate(label))}. What came was `, name(codes[looked.at]), "."),
-    make("p", { class: "why" }, normalised ? `Its own model says ${percent(here.own)} ` : "", ...because(here)),
+    make("p", { class: "why" }, normalised && !joint ? `Its own model says ${percent(here.own)} ` : "", ...because(here)),
     make("p", { class: "key" }, "Choose an event to ask before it. Marked: the events by which the model tells the state."));
 }
 

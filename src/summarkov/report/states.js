@@ -101,6 +101,7 @@ function inState(target, outcome, { row, key }) {
 // After a history: for every label of a target its model's own probability, its share among all labels where
 // they make a distribution, and the state that it comes from.
 function predict(history) {
+  if (joint) return jointly(history);
   const found = targets.flatMap((target) => {
     const state = stateOf(history, target);
     return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
@@ -121,5 +122,6 @@ function otherwise(history, { target, outcome }) {
     if (found.length) edits.push({ code, occurred: false, history: history.map((label, at) => (found.includes(history.length - at) ? UNKNOWN : label)) });
     else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: [...history, code] });
   });
-  return [...edits, ...missing].map((edit) => ({ ...edit, ...inState(target, outcome, stateOf(edit.history, target)) }));
+  const said = (past) => (joint ? jointly(past).find(({ code }) => code === target.x[outcome]) : inState(target, outcome, stateOf(past, target)));
+  return [...edits, ...missing].map((edit) => ({ ...said(edit.history), ...edit }));
 }

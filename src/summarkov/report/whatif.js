@@ -54,7 +54,7 @@ function showWhatIf() {
   const { of } = orders[document.getElementById("order").value];
   const found = predict(past).sort((a, b) => of(b) - of(a) || a.code - b.code);
   const most = niceTop(Math.max(...found.map((each) => Math.max(each.p, rate(each.code)))));
-  document.getElementById("what").textContent = `Bar: probability ${normalised ? "of being the next event" : "by its model"}; bracket: its 95% interval; dashed line: share of all events. All bars have one scale, up to ${percent(most)}.`;
+  document.getElementById("what").textContent = `Bar: probability ${normalised ? "of being the next event" : "by its model"};${joint ? "" : " bracket: its 95% interval;"} dashed line: share of all events. All bars have one scale, up to ${percent(most)}.`;
   for (const each of found) {
     const way = wayOf(each), group = drawnNodes[each.code];
     group.classList.toggle("up", way === "up");
@@ -77,10 +77,10 @@ function forecast(each, most) {
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
     bar(each.p, most, { usual, ...(each.support ? { low, high } : {}) }),
-    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
 }
 
-const because = (each) => [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const because = (each) => each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

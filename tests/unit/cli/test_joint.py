@@ -1,6 +1,7 @@
-"""A joint model's file on the command line: it predicts a file, and the rest is said to be for Python."""
+"""A joint model on the command line: learned, shown, drawn, and what comes next with why."""
 
 import csv
+import json
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.simulate.example import web_shop
+from summarkov.wording import percent
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +42,75 @@ def test_it_predicts_a_file(saved):
     )
 
 
-@pytest.mark.parametrize("command", ["show", "report", "export"])
-def test_other_commands_say_what_to_do(saved, command):
-    folder, _, _ = saved
-    rest = ["-o", str(folder / "out.html" if command == "report" else folder / "out.dot")]
-    arguments = [command, str(folder / "joint.json"), *([] if command == "show" else rest)]
+def run(*arguments):
+    """Run the command and give back what it printed."""
+    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
+    folder, _, events = saved
+    printed = run(
+        "learn", folder / "events.jsonl", "-m", "joint", "--penalty", 10, "--gamma", 0.1, "-o", tmp_path / "m"
+    )
+    model = sm.JointSuMM(penalty=10.0, gamma=0.1).fit(events)
+    assert f"{len(model.edges_)} influences among 10 labels, learned from 20 sequences" in printed
+    assert "JointSuMM: look-back 500, gamma 0.1, penalty 10, rounds 0" in printed
+    found = json.loads(run("show", tmp_path / "m", "--json"))
+    assert [edge["ratio"] for edge in found["edges"]] == [edge.ratio for edge in model.edges_]
+    assert found["log_likelihood"] == model.log_likelihood_
+    target = next(x for x, names in model.influencers_.items() if names)
+    (one,) = json.loads(run("show", tmp_path / "m", "-t", target, "--json"))["targets"]
+    assert one["gains"] == model.gains_[target]
+    assert one["recency"] == model.recency_[target]
+    assert "Factor by how many events ago" in run("show", tmp_path / "m", "-t", target)
+    assert run("show", tmp_path / "m", "--dot") == model.to_dot()
+
+
+def test_what_comes_next_and_why(saved):
+    folder, model, _ = saved
+    history = ["search", "browse"]
+    found = json.loads(run("predict", folder / "joint.json", "-a", "search", "-a", "browse", "--json"))[
+        "next"
+    ]
+    assert [each["target"] for each in found] == [each.target for each in model.explain_next(history)]
+    assert sum(each["probability"] for each in found) == pytest.approx(1.0)
+    best = found[0]
+    assert f"{best['target']}" in run("predict", folder / "joint.json", "-a", "search", "-a", "browse")
+    why = run("predict", folder / "joint.json", "-a", "search", "-a", "browse", "-t", best["target"])
+    assert "competition" in why
+    assert f"{best['target']}: {percent(best['probability'])} instead of" in why
+
+
+def test_it_has_a_page_and_other_pictures(saved, tmp_path):
+    folder, model, _ = saved
+    run("report", folder / "joint.json", "-o", tmp_path / "page.html")
+    assert '"family":"JointSuMM"' in (tmp_path / "page.html").read_text()
+    run("export", folder / "joint.json", "-o", tmp_path / "g.graphml")
+    assert (tmp_path / "g.graphml").read_text().count("<edge ") == len(model.edges_)
+    run("export", folder / "joint.json", "-o", tmp_path / "edges.csv")
+    with open(tmp_path / "edges.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(model.edges_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn", "events.jsonl", "-m", "joint", "--cap", "3"], "--cap is not a setting of --model joint"),
+        (
+            ["learn", "events.jsonl", "-m", "joint", "--confidence", "9"],
+            "--confidence is not for --model joint",
+        ),
+        (["learn", "events.jsonl", "-m", "joint", "--penalty", "0"], "penalty must be a number above 0"),
+        (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model joint is for 'summarkov learn'"),
+        (["evaluate", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
+        (["show", "joint.json", "-t", "no such label"], "no such label"),
+        (["export", "joint.json", "-o", "x.svg", "-t", "search"], "drawn and written as a whole"),
+    ],
+)
+def test_what_cannot_be_says_what_to_do(saved, monkeypatch, arguments, message):
+    monkeypatch.chdir(saved[0])
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code != 0
-    assert "holds a joint model" in str(result.exception) + result.output
+    assert message in str(result.exception) + result.output

@@ -149,6 +149,33 @@ def test_weights_of_sequences_are_copies(events):
     )
 
 
+def test_factors_by_recency_are_those_of_an_explanation(model):
+    """One occurrence in a past of 20 events, told by both."""
+    z = model.influencers_["purchase"][0]
+    for lag in (1, 3, 10):
+        past = ["contact support"] * (20 - lag) + [z] + ["contact support"] * (lag - 1)
+        (share,) = [each for each in model.explain(past, "purchase").shares if each.label == z]
+        assert math.isclose(model.recency_["purchase"][z][str(lag)], share.factor, rel_tol=1e-9)
+
+
+def test_all_that_may_come_next_is_explained(model):
+    history = ["search", "add to cart"]
+    why = model.explain_next(history)
+    assert math.isclose(sum(each.probability for each in why), 1.0, rel_tol=1e-9)
+    assert [each.probability for each in why] == sorted((each.probability for each in why), reverse=True)
+    assert [each.target for each in model.explain_next(history, most=2)] == [each.target for each in why[:2]]
+    assert model.explain(history, why[0].target) == why[0]
+    assert why[0].to_dict()["target"] == why[0].target
+
+
+def test_networkx_has_its_numbers(model):
+    drawn = model.to_networkx()
+    assert drawn.nodes["search"]["n"] == model.label_counts_["search"]
+    edge = model.edges_[0]
+    assert drawn.edges[edge.influencer, edge.target]["ratio"] == edge.ratio
+    assert drawn.number_of_edges() == len(model.edges_)
+
+
 def test_pictures_have_its_edges(model):
     assert '"add to cart" -> "purchase"' in model.to_dot()
     assert model.to_mermaid().count("linkStyle") == len(model.edges_)

@@ -59,7 +59,7 @@ def report(
     a history of your own makes of every label's probability.
     """
     check_output(output, model, events, passages)
-    fitted = load_model(model)
+    fitted = load_model(model, joint=True)
     data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None
     if passages is not None:
