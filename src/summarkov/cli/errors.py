@@ -43,6 +43,8 @@ _OPTIONS = {
     "lifecycle=": "--lifecycle",
     "missing=": "--missing",
     "separator=": "--separator",
+    "attributes=": "--attribute",
+    "missing_attributes='value'": "--missing-attributes value",
     "min_count": "--min-count",
     "into=": "--map",
     "label=": "--map",

@@ -143,6 +143,10 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
+    if wanted.columns.attributes or wanted.cases is not None:
+        raise SettingError(
+            'attributes= need the events in memory: read them with engine="memory", or read_events'
+        )
     if wanted.gap is not None:
         raise SettingError(
             'session_gap needs the events in memory: read them with engine="memory", or cut the files into '

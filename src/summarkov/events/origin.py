@@ -10,10 +10,10 @@ from typing import Any
 class Origin:
     """How events were read.
 
-    ``case``, ``event``, ``order``, ``weight`` and ``lifecycle`` are the names of columns of a table, of keys
-    of JSON objects or of attributes in XES; None or empty where there is none. ``unlabelled`` and
-    ``other_lifecycle`` count the events that were left out as asked, and ``backwards`` those that stand after
-    an event of a later time.
+    ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are the names of columns of a
+    table, of keys of JSON objects or of attributes in XES; None or empty where there is none. ``unlabelled``
+    and ``other_lifecycle`` count the events that were left out as asked, and ``backwards`` those that stand
+    after an event of a later time.
     """
 
     case: str | None = None
@@ -21,6 +21,7 @@ class Origin:
     order: tuple[str, ...] = ()
     weight: str | None = None
     lifecycle: str | None = None
+    attributes: tuple[str, ...] = ()
     unlabelled: int = 0
     other_lifecycle: int = 0
     backwards: int = 0
@@ -33,6 +34,7 @@ class Origin:
             "order": list(self.order),
             "weight": self.weight,
             "lifecycle": self.lifecycle,
+            "attributes": list(self.attributes),
         }
 
     def sentences(self) -> list[str]:
@@ -48,6 +50,7 @@ class Origin:
             ("order", several(map(repr, self.order)) or "as in the input"),
             ("weight", repr(self.weight) if self.weight is not None else ""),
             ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
+            ("attributes", several(map(repr, self.attributes))),
         ]
         told = (
             ["read from: " + ", ".join(f"{role} {names}" for role, names in roles if names)]

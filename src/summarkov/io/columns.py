@@ -204,6 +204,16 @@ recognised as the order; say order='created_at', or order=False to keep the orde
             )
 
 
+def case_column(names: Sequence[str], asked: str | None, source: str) -> str:
+    """The column that names the case, in a table with one row per case."""
+    if asked is not None and asked in names:
+        return asked
+    found = _recognised("case", ID_NAMES, names, Columns(), source)
+    if not found:
+        raise DataError(_nothing_recognised("case", names, source))
+    return found[0]
+
+
 def _there(name: str, role: str, names: Sequence[str], source: str) -> None:
     """Refuse a name that no column has, or several have."""
     if name not in names:

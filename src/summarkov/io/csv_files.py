@@ -60,6 +60,31 @@ def read_csv(path: str, wanted: Wanted, *, format: str) -> EventSequences:
     return sequences_of(table, header.chosen, wanted, path)
 
 
+def read_whole(path: str, format: str) -> pa.Table:
+    """All columns of a small table with a header line, as text; an empty cell is a missing value."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    with open_text(path) as file:
+        first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
+    with long_cells():
+        cells = {one: next(csv.reader([first], delimiter=one)) for one in SEPARATORS[format]}
+    delimiter = max(cells, key=lambda one: len(cells[one]))
+    convert = arrow_csv.ConvertOptions(
+        column_types=dict.fromkeys(cells[delimiter], pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    try:
+        with open_text(path) as file:
+            return arrow_csv.read_csv(file, parse_options=parse, convert_options=convert)
+    except pa.ArrowException as error:
+        header = Header(cells[delimiter], Columns(), delimiter, 0)
+        raise DataError(reason(path, header, str(error))) from error
+
+
 def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
     """Read the first line that is not empty, and no further; choose columns, and the separator for them.
 

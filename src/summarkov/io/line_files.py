@@ -15,6 +15,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import label_text
+from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
@@ -69,10 +70,13 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
         collected.add(line.labels, line.name)
         values.append(columns.codes(line.values))
     found = collected.finish(wanted.labels).with_origin(jsonl_origin(wanted, left_out))
-    if wanted.columns.weight is None:
+    asked = wanted.columns
+    of_lines = np.array(values, np.int32).reshape(len(values), len(asked.per_case))
+    named = {name: columns.column(name, of_lines) for name in asked.attributes}
+    found = found.with_attributes(attributes_of(named, wanted, path, found.ids))
+    if asked.weight is None:
         return found
-    of_lines = np.array(values, np.int32).reshape(len(values), len(wanted.columns.per_case))
-    return found.with_weights(weights_of(columns.column(0, of_lines)))
+    return found.with_weights(weights_of(columns.column(asked.weight, of_lines)))
 
 
 def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
@@ -84,6 +88,7 @@ def jsonl_origin(wanted: Wanted, left_out: LeftOut) -> Origin | None:
         columns.case or ID,
         columns.event or (EVENTS,),
         weight=columns.weight,
+        attributes=columns.attributes,
         unlabelled=left_out.unlabelled,
     )
 

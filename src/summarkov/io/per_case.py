@@ -83,8 +83,9 @@ class CaseValues:
         """A value as text; None if it is missing."""
         return self._known[column].found[code] if code >= 0 else None
 
-    def column(self, at: int, codes: CodeArray) -> Encoded:
-        """A column of one value per sequence."""
+    def column(self, name: str, codes: CodeArray) -> Encoded:
+        """A column of one value per sequence; ``codes`` have one row per sequence."""
+        at = self.names.index(name)
         return Encoded(codes[:, at], self._known[at].found)
 
 

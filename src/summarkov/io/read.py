@@ -12,6 +12,7 @@ from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
+from summarkov.io.case_attributes import Cuts, attributes_from
 from summarkov.io.files import format_of
 from summarkov.io.wanted import SEPARATOR, Wanted
 
@@ -30,6 +31,9 @@ def read_events(
     lifecycle: str | None = None,
     missing: str = "error",
     separator: str = SEPARATOR,
+    attributes: Any = None,
+    cuts: Cuts | None = None,
+    missing_attributes: Literal["value", "error"] = "value",
 ) -> EventSequences:
     """Read sequences of events from lists, tables and files.
 
@@ -83,6 +87,15 @@ def read_events(
         label. Cases of a table none of whose events is left are left out.
     separator
         What stands between the labels of several event columns.
+    attributes
+        What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
+        are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
+        row per case, or its path, all of whose columns are attributes but the one that names the case.
+    cuts
+        Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age<30", "age=30 to <50" and "age>=50";
+        None leaves a column as it is. By default at the quartiles, if there are more than 5 numbers.
+    missing_attributes
+        "value": a missing value is one of its own, "(missing)"; or "error".
 
     Notes
     -----
@@ -119,7 +132,17 @@ def read_events(
         lifecycle=lifecycle,
         missing=missing,
         separator=separator,
+        attributes=attributes,
+        cuts=cuts,
+        missing_attributes=missing_attributes,
     )
+    events = _read(source, wanted, format)
+    if wanted.cases is None:
+        return events
+    return events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
+
+
+def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
     if isinstance(source, str | os.PathLike):
         return _read_file(local_name(source), wanted, format)
     if format is not None:

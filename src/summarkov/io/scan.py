@@ -98,8 +98,8 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
         content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
-    weighed = files.wanted.columns.weight is not None
-    weights = weights_of(found.values.column(0, content.values())) if weighed else None
+    asked, values = files.wanted.columns, content.values()
+    weights = None if asked.weight is None else weights_of(found.values.column(asked.weight, values))
     if files.format == "jsonl":
         return Content(content, weights, jsonl_origin(files.wanted, found.left_out))
     return Content(content, weights, origin_of(files.chosen, found.left_out))

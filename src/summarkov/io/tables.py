@@ -11,6 +11,7 @@ import numpy as np
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
+from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import (
     Encoded,
@@ -155,6 +156,7 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
         offsets,
         vocabulary,
         ids,
+        attributes=attributes_of(_named(columns, chosen), wanted, source, ids),
         weights=None if chosen.weight is None else weights_of(columns[0]),
         tied_order=grouping.tied_order,
         origin=origin_of(chosen, left_out),
@@ -169,6 +171,7 @@ def origin_of(chosen: Columns, left_out: LeftOut) -> Origin:
         chosen.order or (),
         chosen.weight,
         chosen.lifecycle,
+        chosen.attributes,
         left_out.unlabelled,
         left_out.lifecycle,
     )
@@ -189,9 +192,17 @@ def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -
         offsets,
         vocabulary,
         ids,
+        attributes=attributes_of(
+            _named(columns, chosen), wanted, source, ids or [str(at) for at in range(len(offsets) - 1)]
+        ),
         weights=None if chosen.weight is None else weights_of(columns[0]),
         origin=origin_of(chosen, left_out),
     )
+
+
+def _named(columns: Sequence[Encoded], chosen: Columns) -> dict[str, Encoded]:
+    """The columns of attributes, by name."""
+    return dict(zip(chosen.attributes, columns[len(columns) - len(chosen.attributes) :], strict=True))
 
 
 def read_lists(

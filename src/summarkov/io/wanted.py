@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from summarkov.errors import SettingError
 from summarkov.events.vocabulary import vocabulary_of
+from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
 from summarkov.io.grouping import Gap
@@ -30,6 +31,9 @@ class Reading(TypedDict, total=False):
     lifecycle: str | None
     missing: str
     separator: str
+    attributes: Any
+    cuts: Cuts
+    missing_attributes: Literal["value", "error"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,9 @@ class Wanted:
     lifecycle: str | None = None
     missing: str = "error"
     separator: str = SEPARATOR
+    cuts: Cuts = field(default_factory=dict)
+    missing_attributes: str = "value"
+    cases: Any = None  # a table of attributes, one row per case
 
     @classmethod
     def of(
@@ -58,6 +65,9 @@ class Wanted:
         lifecycle: str | None = None,
         missing: str = "error",
         separator: str = SEPARATOR,
+        attributes: Any = None,
+        cuts: object = None,
+        missing_attributes: str = "value",
     ) -> Wanted:
         """Check the settings, before any data is touched."""
         for name, value in (("lifecycle", lifecycle), ("missing", missing), ("separator", separator)):
@@ -65,14 +75,31 @@ class Wanted:
                 raise SettingError(f"{name} must be a text, not {value!r}")
         if not separator:
             raise SettingError("separator must not be empty: it tells the labels apart that are joined")
+        if missing_attributes not in ("value", "error"):
+            raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
+        listed = attributes is None or (
+            isinstance(attributes, list | tuple) and all(isinstance(name, str) for name in attributes)
+        )
+        if cuts is not None and attributes is None:
+            raise SettingError("cuts are about attributes; name these with attributes=")
         return cls(
-            Columns.of(case, event, order, weight=weight, with_lifecycle=lifecycle is not None),
+            Columns.of(
+                case,
+                event,
+                order,
+                weight=weight,
+                attributes=attributes if listed else (),
+                with_lifecycle=lifecycle is not None,
+            ),
             None if labels is None else vocabulary_of(labels),
             None if session_gap is None else Gap.of(session_gap),
             None if date_format is None else DateFormat(date_format),
             lifecycle,
             missing,
             separator,
+            {} if cuts is None else check_cuts(cuts),
+            missing_attributes,
+            None if listed else attributes,
         )
 
     @property

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
+from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
 from summarkov.io.grouping import count_falls, count_ties, cut_sessions, sort_within, sorted_within
@@ -96,20 +97,30 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
         ids = tuple(names)
     asked, left_out = wanted.columns, log.left_out
-    weights = None
-    if asked.weight is not None:
-        weights = weights_of(log.values.column(0, log.of_traces()))[of]
+    of_traces = log.of_traces()[of]
+    weights = None if asked.weight is None else weights_of(log.values.column(asked.weight, of_traces))
+    named = {name: log.values.column(name, of_traces) for name in asked.attributes}
     origin = Origin(
         asked.case or NAME,
         log.event,
         order,
         asked.weight,
         LIFECYCLE if asked.with_lifecycle else None,
+        asked.attributes,
         left_out.unlabelled,
         left_out.lifecycle,
         backwards,
     )
-    return EventSequences(codes, offsets, events.labels, ids, weights=weights, tied_order=ties, origin=origin)
+    return EventSequences(
+        codes,
+        offsets,
+        events.labels,
+        ids,
+        attributes=attributes_of(named, wanted, log.path, ids),
+        weights=weights,
+        tied_order=ties,
+        origin=origin,
+    )
 
 
 def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:

@@ -372,6 +372,7 @@ def test_describe_names_the_columns(tmp_path):
         "order": ["time"],
         "weight": None,
         "lifecycle": None,
+        "attributes": [],
     }
     assert found.to_dict()["left_out"] == {"unlabelled": 1, "other_lifecycle": 0}
 

@@ -80,6 +80,22 @@ class Reading:
     separator: Annotated[
         str, _option("separator", "TEXT", "What stands between the labels of several columns.")
     ] = "+"
+    attribute: Annotated[
+        list[str] | None,
+        _option("attribute", "COLUMN", "Column of an attribute, constant per sequence; repeat for more."),
+    ] = None
+    attributes: Annotated[
+        Path | None,
+        _option("attributes", "FILE", "Table of attributes, one row per sequence (.csv, .tsv, .parquet)."),
+    ] = None
+    cut: Annotated[
+        list[str] | None,
+        _option("cut", "COLUMN=N,N", "Cut numbers here, as age=30,50; COLUMN=none leaves them as they are."),
+    ] = None
+    missing_attributes: Annotated[
+        str,
+        _option("missing-attributes", "value|error", "Whether a missing attribute is a value of its own."),
+    ] = "value"
     format: Annotated[
         str | None,
         _option(
@@ -144,7 +160,16 @@ class Reading:
         columns = {"case": self.case, "event": self.event, "order": self.order, "weight": self.weight}
         values = {"date_format": self.date_format, "missing": self.missing, "separator": self.separator}
         sequences = {"lifecycle": self.lifecycle, "session_gap": self.session_gap}
-        return {**columns, **values, **sequences, "format": self.format}
+        if self.attribute and self.attributes is not None:
+            raise SettingError(
+                "--attribute and --attributes exclude each other; put all columns in one table"
+            )
+        attributes = {
+            "attributes": self.attribute or self.attributes,
+            "cuts": read_cuts(self.cut) if self.cut else None,
+            "missing_attributes": self.missing_attributes,
+        }
+        return {**columns, **values, **sequences, **attributes, "format": self.format}
 
     def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
         """Read and prepare events; for a model, the labels that it knows tell which are rare."""
@@ -192,6 +217,22 @@ class Reading:
 
 #: Nothing special.
 PLAIN = Reading()
+
+
+def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
+    """Read where numbers are cut.
+
+    >>> read_cuts(["age=30,50", "postcode=none"])
+    {'age': [30.0, 50.0], 'postcode': None}
+    """
+    found: dict[str, list[float] | None] = {}
+    for text in given:
+        column, _, numbers = text.rpartition("=")
+        try:
+            found[column] = None if numbers == "none" else [float(number) for number in numbers.split(",")]
+        except ValueError:
+            raise SettingError(f"--cut must be written as age=30,50 or postcode=none, not {text!r}") from None
+    return found
 
 
 def read_map(path: Path) -> dict[str, str]:

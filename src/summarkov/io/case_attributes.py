@@ -1,0 +1,209 @@
+"""Attributes of sequences from columns: values as they are, numbers cut into ranges."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from summarkov.errors import DataError, SettingError
+from summarkov.events.attributes import Attributes
+from summarkov.io.columns import case_column
+from summarkov.io.encoding import Encoded, count, encode, encode_some
+from summarkov.settings import is_number
+from summarkov.typing import IntArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from summarkov.io.wanted import Wanted
+
+#: Values that are not numbers may be as many, and numbers up to as many different ones stay as they are.
+MOST_VALUES, FEW_NUMBERS = 100, 5
+#: Numbers are cut at these shares of the sequences.
+_SHARES = (0.25, 0.5, 0.75)
+#: What a missing value is called.
+MISSING = "(missing)"
+
+#: Where numbers of a column are cut; None to leave them as they are.
+Cuts = Mapping[str, Sequence[float] | None]
+
+
+def check_cuts(cuts: object) -> Cuts:
+    """Refuse what does not say where to cut numbers.
+
+    >>> check_cuts({"age": [30, 50], "postcode": None})
+    {'age': [30.0, 50.0], 'postcode': None}
+    """
+    if not isinstance(cuts, Mapping):
+        raise SettingError(f"cuts must be a dict such as {{'age': [30, 50]}}, not {cuts!r}")
+    found: dict[str, Sequence[float] | None] = {}
+    for name, given in cuts.items():
+        listed = isinstance(given, list | tuple | np.ndarray) and len(given) > 0
+        if given is not None and not (listed and all(is_number(cut) and math.isfinite(cut) for cut in given)):
+            raise SettingError(
+                f"cuts of {name!r} must be numbers such as [30, 50], or None to leave it as it is, not "
+                f"{given!r}"
+            )
+        numbers = None if given is None else [float(cut) for cut in given]
+        if numbers is not None and any(a >= b for a, b in pairwise(numbers)):
+            raise SettingError(f"cuts of {name!r} must increase, and {given!r} do not; sort them")
+        found[str(name)] = numbers
+    return found
+
+
+def attributes_of(
+    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
+) -> Attributes | None:
+    """Which value, or range of values, every sequence has of each column, of which it has one code."""
+    if not columns:
+        return None
+    unused = sorted(set(wanted.cuts) - set(columns))
+    if unused:
+        raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
+    chosen: dict[str, str] = {}  # the column of each name
+    has: list[list[str]] = []  # the names of every sequence, column by column
+    for column, values in columns.items():
+        absent = np.flatnonzero(values.codes < 0)
+        if len(absent) and wanted.missing_attributes == "error":
+            raise DataError(
+                f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
+                f"first is {ids[absent[0]][:40]!r}; fill it, or let it be a value of its own with "
+                "missing_attributes='value'"
+            )
+        names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
+        has.append([names[code] for code in values.codes.tolist()])
+        chosen |= dict.fromkeys(has[-1], column)
+    ordered = sorted(chosen)
+    place = {name: at for at, name in enumerate(ordered)}
+    present = np.zeros((len(ids), len(ordered)), bool)
+    for each in has:
+        present[np.arange(len(ids)), [place[name] for name in each]] = True
+    return Attributes(ordered, [chosen[name] for name in ordered], present)
+
+
+def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
+    """What each of the different values of a column is called."""
+    counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.texts))
+    texts = [text for text, n in zip(values.texts, counts.tolist(), strict=True) if n]
+    numbers = [_number(text) for text in texts]
+    odd = next((text for text, number in zip(texts, numbers, strict=True) if number is None), None)
+    given = cuts.get(column)
+    if given is not None and odd is not None:
+        raise DataError(
+            f"attribute {column!r} of {source} holds {odd[:40]!r}, which is no number, and cannot be cut; "
+            "correct it, or leave out its cuts"
+        )
+    few = len(set(numbers)) <= FEW_NUMBERS
+    if given is None and (odd is not None or few or column in cuts):
+        if len(texts) > MOST_VALUES:
+            why = "" if odd is None else f" and are not all numbers, such as {odd[:40]!r}"
+            raise DataError(
+                f"attribute {column!r} of {source} has {len(texts):,} different values, more than "
+                f"{MOST_VALUES}{why}; leave it out, or make groups of its values first"
+            )
+        return [f"{column}={text}" for text in values.texts]
+    known = dict(zip(texts, numbers, strict=True))
+    found = np.array([known.get(text) for text in values.texts], float)
+    where = quartiles(found, counts) if given is None else list(given)
+    ranges = _ranges(column, where)
+    return [ranges[at] for at in np.searchsorted(where, found, side="right").tolist()]
+
+
+def quartiles(given: npt.ArrayLike, counts: IntArray) -> list[float]:
+    """The least numbers below which at least a quarter, half and three quarters of the sequences lie.
+
+    >>> quartiles([1.0, 2.0, 3.0, 4.0], np.array([1, 1, 1, 1]))
+    [2.0, 3.0, 4.0]
+    >>> quartiles([0.0, 1.0, 2.0], np.array([8, 1, 1]))
+    [1.0]
+    """
+    held = counts > 0
+    numbers = np.asarray(given, float)[held]
+    order = np.argsort(numbers, kind="stable")
+    values, n = numbers[order], counts[held][order]
+    below = np.cumsum(n) - n
+    found = [values[below >= share * n.sum()][:1].tolist() for share in _SHARES]
+    return sorted({number for some in found for number in some})
+
+
+def _ranges(column: str, cuts: Sequence[float]) -> list[str]:
+    """What the ranges between cuts are called; each begins with its cut, and ends before the next.
+
+    >>> _ranges("age", [30.0, 50.5])
+    ['age<30', 'age=30 to <50.5', 'age>=50.5']
+    """
+    shown = [str(int(cut)) if float(cut).is_integer() else repr(float(cut)) for cut in cuts]
+    if not shown:
+        return [f"{column}=any"]
+    between = [f"{column}={low} to <{high}" for low, high in pairwise(shown)]
+    return [f"{column}<{shown[0]}", *between, f"{column}>={shown[-1]}"]
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attributes | None:
+    """The attributes of sequences from a second table, or its file, with one row per case.
+
+    All its columns are attributes but the one that names the case.
+    """
+    source = os.fsdecode(table) if isinstance(table, str | os.PathLike) else "the table of attributes"
+    content = _table_of(table, source)
+    case = case_column(content.column_names, wanted.columns.case, source)
+    names = encode(content.column(case), case, source)
+    row: dict[str, int] = {}
+    for at, code in enumerate(names.codes.tolist()):
+        if row.setdefault(names.texts[code], at) != at:
+            raise DataError(
+                f"case {names.texts[code][:40]!r} has two rows in {source}; attributes have one row per "
+                "case: keep one"
+            )
+    # Sessions are called as their case, with a number after it.
+    cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
+    rows = np.array([row.get(name, -1) for name in cases], np.int64)
+    columns = {}
+    for name in content.column_names:
+        if name != case:
+            values = encode_some(content.column(name), name, source)
+            columns[name] = Encoded(np.append(values.codes, -1)[rows], values.texts)
+    return attributes_of(columns, wanted, source, ids)
+
+
+def _table_of(table: Any, source: str) -> pa.Table:
+    import pyarrow as pa
+
+    from summarkov.io.csv_files import read_whole
+    from summarkov.io.files import format_of
+    from summarkov.io.tables import is_table
+
+    if isinstance(table, str | os.PathLike):
+        kind = format_of(source, None)
+        if kind in ("csv", "tsv"):
+            return read_whole(source, kind)
+        if kind == "parquet":
+            from pyarrow import parquet
+
+            from summarkov.io.parquet_files import reading_parquet
+
+            with reading_parquet(source):
+                return parquet.read_table(source)
+        raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
+    if isinstance(table, Mapping):
+        return pa.table(dict(table))
+    if not is_table(table):
+        raise SettingError(
+            "attributes must be a list of columns, a table with one row per case, or the path of one, not "
+            f"{type(table).__name__}"
+        )
+    return pa.table(table)
