@@ -54,7 +54,8 @@ class Contender(Protocol):
     One that can be fitted to a source of events (:class:`EventSource`) too says so by a class attribute,
     ``takes_sources = True``, and yields predictors that are :class:`BlockPredictor`. One that needs something
     that may be missing has a method ``require()``, which is called before anything is fitted and raises an
-    error that says what to do.
+    error that says what to do. One that is a single model of all targets has a class attribute,
+    ``one_for_all = True``: then all targets have the settings that are best for all of them together.
     """
 
     @property

@@ -77,6 +77,7 @@ class JointContender:
     rounds: Sequence[int] = (0,)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     takes_sources: ClassVar[bool] = True
+    one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
 
     def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:
         """Every setting with every number of rounds."""

@@ -89,6 +89,9 @@ class _Best:
 def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     """Choose a contender's settings for each target by log-likelihood on dev; ties go to the first.
 
+    One that says ``one_for_all = True`` has the same settings for all targets, those with the largest sum of
+    their log-likelihoods.
+
     Test is predicted once, with what is best on dev, and has no say in the choice. Accuracy of the next event
     is told where every label that occurs in train is a target.
     """
@@ -103,12 +106,11 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         for (settings, predictor), on_dev in zip(
             some, log_likelihoods(split.dev, contender.name, asked), strict=True
         ):
-            for target, dev in on_dev.items():
-                if target not in best or dev > best[target].dev:
-                    influencers = predictor.influencers(target)
-                    n = None if influencers is None else len(influencers)
-                    kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
-                    best[target] = _Best(dev, plain(settings), n, kept)
+            for target in _better(on_dev, best, getattr(contender, "one_for_all", False)):
+                influencers = predictor.influencers(target)
+                n = None if influencers is None else len(influencers)
+                kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
+                best[target] = _Best(on_dev[target], plain(settings), n, kept)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
@@ -122,6 +124,15 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
     top_1, top_3 = (None, None) if found.hits is None else (right / n for right in found.hits)
     seconds = time.perf_counter() - start
     return Tuned(contender.name, chosen, found.by_sequence, seconds, top_1, top_3)
+
+
+def _better(on_dev: Mapping[str, float], best: Mapping[str, _Best], one_for_all: bool) -> list[str]:
+    """The targets for which something new is better than the best so far: each for itself, or all or none."""
+    if not best:
+        return list(on_dev)
+    if one_for_all:
+        return list(on_dev) if sum(on_dev.values()) > sum(one.dev for one in best.values()) else []
+    return [target for target, dev in on_dev.items() if dev > best[target].dev]
 
 
 def plain(value: Any) -> Any:

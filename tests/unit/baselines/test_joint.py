@@ -1,5 +1,7 @@
 """The joint model as a contender: one fit for each setting, stopped after some rounds."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import summarkov as sm
@@ -30,6 +32,17 @@ def test_other_labels_than_the_targets_are_one_outcome():
     model = sm.JointSuMM(penalty=10.0, targets=["purchase"]).fit(EVENTS)
     expected = model.predict_proba(EVENTS)[:, 0]
     np.testing.assert_allclose(predictor.probability(EVENTS, "purchase"), expected, rtol=1e-12)
+
+
+def test_all_labels_have_the_same_settings():
+    few = JointContender("few", sm.JointSuMM(gamma=0.0), ({"penalty": 1.0}, {"penalty": 300.0}))
+    result = sm.compare(EVENTS, models=[few])
+    (tuned,) = result.results[0]
+    assert len({str(one.settings) for one in tuned.chosen}) == 1
+    alone = [sm.compare(EVENTS, models=[replace(few, grid=[each])]) for each in few.grid]
+    on_dev = [sum(one.dev_log_likelihood for one in each.results[0][0].chosen) for each in alone]
+    assert tuned.chosen[0].settings["penalty"] == few.grid[int(np.argmax(on_dev))]["penalty"]
+    assert sum(one.dev_log_likelihood for one in tuned.chosen) == max(on_dev)
 
 
 def test_compare_knows_it():

@@ -20,6 +20,30 @@ struct Levels {
     const std::uint8_t* of(std::int64_t feature) const { return data + feature * n_rows; }
 };
 
+// Of features that are the same in most rows: that level, and the other rows. Of others nothing is kept.
+struct Rare {
+    std::vector<std::uint8_t> usual;
+    std::vector<std::vector<std::int32_t>> others;
+    std::vector<bool> known;
+
+    Rare(const Levels& levels, std::int64_t n_features, Span<std::int32_t> rows)
+        : usual(n_features), others(n_features), known(n_features) {
+        std::vector<std::int64_t> times(256);
+        for (std::int64_t f = 0; f < n_features; ++f) {
+            const std::uint8_t* level = levels.of(f);
+            std::fill(times.begin(), times.end(), 0);
+            for (const std::int32_t row : rows) ++times[level[row]];
+            const auto most = std::max_element(times.begin(), times.end());
+            known[f] = *most * 2 > rows.size;
+            if (!known[f]) continue;
+            usual[f] = static_cast<std::uint8_t>(most - times.begin());
+            others[f].reserve(rows.size - *most);
+            for (const std::int32_t row : rows)
+                if (level[row] != usual[f]) others[f].push_back(row);
+        }
+    }
+};
+
 struct Split {
     double gain = 0;
     std::int64_t at = 0;
@@ -29,8 +53,10 @@ struct Split {
 // One tree while it grows. `values` has two numbers per row.
 class GrowingTree {
   public:
-    GrowingTree(const Levels& levels, std::vector<std::int64_t> features, const Count* values, const Growth& how)
-        : levels_(levels), features_(std::move(features)), values_(values), how_(how) {}
+    GrowingTree(const Levels& levels, const Rare& rare, std::vector<std::int64_t> features, const Count* values,
+                const Growth& how)
+        : levels_(levels), rare_(rare), features_(std::move(features)), values_(values), how_(how),
+          is_here_(levels.n_rows) {}
 
     void grow(Span<std::int32_t> rows, std::int32_t* leaf, std::int32_t* feature, std::int32_t* level, Count* sums) {
         leaves_.clear();
@@ -77,13 +103,29 @@ class GrowingTree {
     }
 
     // Rows in a row mostly have the same level, and a sum must wait for the one before it; four sums need not.
-    std::vector<Count> level_sums(const std::vector<std::int32_t>& rows) const {
+    std::vector<Count> level_sums(const std::vector<std::int32_t>& rows) {
         const std::int64_t size = how_.n_levels * 2, n = static_cast<std::int64_t>(rows.size());
         std::vector<Count> sums(features_.size() * size, 0), apart(4 * size), own(2 * n);
+        Count all[2] = {0, 0};
         for (std::int64_t i = 0; i < n; ++i)
-            for (int side = 0; side < 2; ++side) own[2 * i + side] = values_[2 * rows[i] + side];
+            for (int side = 0; side < 2; ++side) all[side] += own[2 * i + side] = values_[2 * rows[i] + side];
+        for (const std::int32_t row : rows) is_here_[row] = 1;
         for (std::size_t f = 0; f < features_.size(); ++f) {
             const std::uint8_t* level = levels_.of(features_[f]);
+            const auto& others = rare_.others[features_[f]];
+            if (rare_.known[features_[f]] && static_cast<std::int64_t>(others.size()) < n) {
+                Count* to = sums.data() + f * size;
+                Count rest[2] = {all[0], all[1]};
+                for (const std::int32_t row : others) {
+                    if (!is_here_[row]) continue;
+                    for (int side = 0; side < 2; ++side) {
+                        to[2 * level[row] + side] += values_[2 * row + side];
+                        rest[side] -= values_[2 * row + side];
+                    }
+                }
+                for (int side = 0; side < 2; ++side) to[2 * rare_.usual[features_[f]] + side] = rest[side];
+                continue;
+            }
             std::fill(apart.begin(), apart.end(), 0);
             const auto add = [&](std::int64_t i, std::int64_t part) {
                 Count* cell = apart.data() + part * size + 2 * level[rows[i]];
@@ -98,6 +140,7 @@ class GrowingTree {
             for (std::int64_t c = 0; c < size; ++c)
                 to[c] = apart[c] + apart[size + c] + apart[2 * size + c] + apart[3 * size + c];
         }
+        for (const std::int32_t row : rows) is_here_[row] = 0;
         return sums;
     }
 
@@ -125,9 +168,11 @@ class GrowingTree {
     }
 
     const Levels& levels_;
+    const Rare& rare_;
     std::vector<std::int64_t> features_;
     const Count* values_;
     const Growth& how_;
+    std::vector<std::uint8_t> is_here_;  // of each row, while a leaf is summed up
     std::vector<Leaf> leaves_;
 };
 

@@ -367,11 +367,12 @@ py::tuple grow_trees(const Array<std::uint8_t>& levels, const Array<bool>& allow
     Count* to_sums = sums.mutable_data();
     {
         py::gil_scoped_release release;
+        const Rare rare(all, n_features, some);
         for (std::int64_t t = 0; t < n_trees; ++t) {
             std::vector<std::int64_t> features;
             for (std::int64_t f = 0; f < n_features; ++f)
                 if (use[t * n_features + f]) features.push_back(f);
-            GrowingTree tree(all, std::move(features), from + t * all.n_rows * 2, how);
+            GrowingTree tree(all, rare, std::move(features), from + t * all.n_rows * 2, how);
             tree.grow(some, to_leaf + t * n_splits, to_feature + t * n_splits, to_level + t * n_splits,
                       to_sums + t * leaves * 2);
         }
