@@ -79,13 +79,14 @@ class EdgeOrder(Comparable):
 class OrderTest(Tabular):
     """The result of an order test: every edge of the graph against ``n`` shuffles, in the order of targets.
 
-    ``within`` says in blocks of how many positions events changed places, None: in the whole sequence.
-    ``n_pairs`` is the number of pairs that the search could have chosen. The frame has one row per edge.
+    ``within`` says in blocks of how many positions, or of which time, events changed places, "periods" in
+    those that were given, None: in the whole sequence. ``n_pairs`` is the number of pairs that the search
+    could have chosen. The frame has one row per edge.
     """
 
     n: int
     seed: int
-    within: int | None
+    within: int | str | None
     n_pairs: int
     edges: tuple[EdgeOrder, ...]
 

@@ -225,6 +225,20 @@ def with_tables(counts: Counts, tables: Iterable[IntArray]) -> Counts:
     return type(counts)(counts.keys, *tables)
 
 
+def seen_only(counts: Counts) -> Counts:
+    """Without the states in which nothing was counted."""
+    if isinstance(counts, RecencyCounts):
+        return counts
+    some = np.moveaxis(counts.counts, -2, 0).reshape(len(counts.keys), -1).any(axis=1)
+    if some.all():
+        return counts
+    if isinstance(counts, CandidateCounts):
+        return CandidateCounts(
+            counts.keys[some], counts.counts[..., some, :], counts.present[..., some, :, :]
+        )
+    return StateCounts(counts.keys[some], counts.counts[..., some, :])
+
+
 def pick_outcomes(
     column: Callable[[int], IntArray], rest: IntArray, joint: Target, target: Target
 ) -> IntArray:

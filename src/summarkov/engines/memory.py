@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws
+from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
 from summarkov.typing import HashArray, IntArray
@@ -28,10 +30,15 @@ class MemorySource(EventSource):
     """
 
     def __init__(
-        self, events: EventSequences, *, sample_weight: Any = None, n_jobs: int | None = None
+        self,
+        events: EventSequences,
+        *,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+        outcomes: tuple[str, ...] = (),
     ) -> None:
         self.events, self.tied_order, self.origin = events, events.tied_order, events.origin
-        self._rows = Rows.of(events)
+        self._rows, self.outcomes = Rows.of(events), outcomes
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
         if events.moments is not None:
@@ -107,6 +114,15 @@ class MemorySource(EventSource):
         weighing = UnitWeighing(self._rows.of_events(unit), np.ascontiguousarray(weights), self.scale)
         return ReplicatedSource(self, weighing, units.kind, len(keys))
 
+    def with_periods(self, names: Sequence[object]) -> MemorySource:
+        """The same events, each in the period of its name."""
+        events = self.events
+        if len(names) != events.n_events:
+            raise SettingError(f"there are {events.n_events} events, and {len(names)} names of periods")
+        _, numbers = np.unique(np.array([str(name) for name in names]), return_inverse=True)
+        moments = events.moments or Moments(np.ones(events.n_events, bool))
+        return self._of(events.with_moments(replace(moments, periods=numbers.astype(np.int64))), self.weights)
+
     def resamples(self, draws: Draws) -> Iterator[CountSource]:
         """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
         held = self.events.lengths > 0  # only sequences with something to count are drawn
@@ -119,7 +135,7 @@ class MemorySource(EventSource):
 
     def _of(self, events: EventSequences, weights: IntArray | None) -> MemorySource:
         """A source of other events, or with other weights in units of ``1 / scale``."""
-        made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs)
+        made = MemorySource(events, sample_weight=weights, n_jobs=self.n_jobs, outcomes=self.outcomes)
         made.scale = self.scale
         return made
 

@@ -15,6 +15,7 @@ from summarkov.engines.counts import (
     StateCounts,
     pick_outcomes,
     pick_replicate,
+    seen_only,
     total,
     with_tables,
 )
@@ -61,6 +62,10 @@ class Weighed(Protocol):
     @property
     def attributes(self) -> tuple[str, ...]:
         """Those of the labels that are attributes of sequences."""
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Those that say how a sequence ended."""
 
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part."""
@@ -117,6 +122,11 @@ class ReplicatedSource:
         """Those of the labels that are attributes of sequences."""
         return self._source.attributes
 
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """Those that say how a sequence ended."""
+        return self._source.outcomes
+
     @cached_property
     def label_counts(self) -> IntArray:
         """N(x) of every label, ``[replicate, x]``, in units of ``1 / scale``."""
@@ -128,7 +138,11 @@ class ReplicatedSource:
     @cached_property
     def n_positions(self) -> IntArray:
         """N of each replicate, in units of ``1 / scale``."""
-        (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), len(self.labels)))])
+        n = len(self.labels)
+        target = Target((), n)
+        if self.outcomes:
+            target = Target(tuple(np.searchsorted(self.labels, self.outcomes).tolist()), n, only=True)
+        (table,) = self.count([StatesRequest(ChainSummary(0), (), target)])
         assert isinstance(table, StateCounts)
         return np.asarray(table.counts.sum(axis=(1, 2)))
 
@@ -148,9 +162,13 @@ class ReplicatedSource:
             asked.append(np.arange(n) if most else np.array(sorted(some)))
         work = ReplicatesWork(tuple(zip(joint, asked, strict=True)), self._weighing)
         totals = [_Total.of(counts) for counts in self._source.run(work)]
-        return [
+        found = [
             totals[at].narrow(joint[at].target, request.target, asked[at], request.replicates)
             for request, at in zip(requests, answered_by, strict=True)
+        ]
+        return [
+            seen_only(each) if request.target.only else each
+            for request, each in zip(requests, found, strict=True)
         ]
 
     def one(self, replicate: int) -> OneReplicate:

@@ -23,11 +23,12 @@ class Target:
     n_labels: int
     n_attributes: int = 0  # those of the labels that are no labels of events
     keeps_rest: bool = False  # a residual outcome for events of no known label, though X is all labels
+    only: bool = False  # no position counts but those where one of the labels is: outcomes of sequences
 
     @property
     def has_residual(self) -> bool:
         """Whether there is an outcome for what is not in the target."""
-        return self.keeps_rest or len(self.codes) < self.n_labels - self.n_attributes
+        return self.keeps_rest or (not self.only and len(self.codes) < self.n_labels - self.n_attributes)
 
     @property
     def n_outcomes(self) -> int:
@@ -57,7 +58,7 @@ class StatesRequest:
     @property
     def shared(self) -> tuple[object, ...]:
         """What requests must have in common to be counted as one."""
-        return (type(self), id(self.summary), self.influencers)
+        return (type(self), id(self.summary), self.influencers, self.target.only and self.target)
 
     def for_target(self, target: Target) -> StatesRequest:
         """The same question about another target."""
@@ -77,7 +78,8 @@ class CandidatesRequest:
     @property
     def shared(self) -> tuple[object, ...]:
         """What requests must have in common to be counted as one."""
-        return (type(self), id(self.summary), self.influencers, self.candidates)
+        only = self.target.only and self.target
+        return (type(self), id(self.summary), self.influencers, self.candidates, only)
 
     def for_target(self, target: Target) -> CandidatesRequest:
         """The same question about another target."""
@@ -97,7 +99,7 @@ class RecencyRequest:
     @property
     def shared(self) -> tuple[object, ...]:
         """What requests must have in common to be counted as one."""
-        return (type(self), self.summary, self.candidates, self.open)
+        return (type(self), self.summary, self.candidates, self.open, self.target.only and self.target)
 
     @property
     def cells(self) -> int:
@@ -139,6 +141,9 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
     joined = []
     for at, (request, codes) in enumerate(zip(joint, labels, strict=True)):
         target = request.target
+        if target.only:  # its labels are in no other target
+            joined.append(request)
+            continue
         keeps_rest = at in rest and len(codes) == target.n_labels - target.n_attributes
         joined.append(
             request.for_target(Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest))

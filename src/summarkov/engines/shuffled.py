@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.durations import Duration
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
-from summarkov.engines.source import CountSource, EventSource
+from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError, TooLargeError
@@ -52,9 +52,9 @@ class Shuffles:
         return None if isinstance(self.within, Duration) else self.within
 
     def shuffled(
-        self, replicate: int, block: ShuffledBlock, attributes: BoolArray | None
+        self, replicate: int, block: ShuffledBlock, stays: BoolArray | None
     ) -> tuple[CodeArray, Moments | None]:
-        """The rows of a block of sequences."""
+        """The rows of a block of sequences; ``stays`` tells of codes whether their rows keep their places."""
         if not replicate:
             return block.codes, block.moments
         seeds = kernels.sequence_seeds(self.seed, replicate, block.keys)
@@ -64,7 +64,7 @@ class Shuffles:
                 block.codes, block.offsets, seeds, block.begun, self.kept, within
             )
             return made, None
-        return self._with_ticks(block, block.moments, seeds, within, attributes)
+        return self._with_ticks(block, block.moments, seeds, within, stays)
 
     def _with_ticks(
         self,
@@ -72,20 +72,26 @@ class Shuffles:
         moments: Moments,
         seeds: HashArray,
         within: int,
-        attributes: BoolArray | None,
+        stays: BoolArray | None,
     ) -> tuple[CodeArray, Moments]:
         """Whole ticks in another order."""
-        is_event = np.ones(len(block.codes), bool) if attributes is None else ~attributes[block.codes]
+        is_event = np.ones(len(block.codes), bool) if stays is None else ~stays[block.codes]
         begins = np.flatnonzero(moments.starts & is_event)
         before = np.append(0, np.cumsum(moments.starts & is_event))
         bounds = before[block.offsets]  # of the sequences, in ticks
         tick = before[1:] - 1
         sizes = np.bincount(tick[is_event], minlength=len(begins))
         kept, begun = self.kept, block.begun
-        if isinstance(self.within, Duration) and moments.times is not None:
-            bounds, seeds = _cut_by_time(
-                bounds, seeds, moments.times[begins], int(self.within) // moments.unit.size, kept
+        numbers = None
+        if moments.periods is not None:
+            numbers = moments.periods[begins]
+        elif isinstance(self.within, Duration) and moments.times is not None:
+            first = np.repeat(
+                moments.times[begins[np.minimum(bounds[:-1], len(begins) - 1)]], np.diff(bounds)
             )
+            numbers = (moments.times[begins] - first) // max(1, int(self.within) // moments.unit.size)
+        if numbers is not None:
+            bounds, seeds = _cut_by_period(bounds, seeds, numbers, kept)
             kept = begun = 0
         order = kernels.shuffled(
             np.arange(len(begins), dtype=np.int32), bounds, seeds, begun, kept, within
@@ -94,7 +100,7 @@ class Shuffles:
         rows = np.arange(len(block.codes))
         within_tick = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)
         rows[is_event] = np.repeat(begins[order], new) + within_tick
-        starts = np.zeros(len(block.codes), bool)
+        starts = moments.starts.copy()
         starts[is_event] = within_tick == 0
         times = moments.times
         if times is not None:
@@ -104,18 +110,17 @@ class Shuffles:
         return block.codes[rows], replace(moments, starts=starts, times=times)
 
 
-def _cut_by_time(
-    bounds: IntArray, seeds: HashArray, times: IntArray, size: int, kept: int
+def _cut_by_period(
+    bounds: IntArray, seeds: HashArray, numbers: IntArray, kept: int
 ) -> tuple[IntArray, HashArray]:
-    """Cut sequences into blocks of equal time from their first position on; a seed for each block."""
+    """Cut sequences wherever the number of the period changes; a seed for each stretch."""
     sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    first = times[bounds[:-1][sequence]] if len(times) else times
-    number = (times - first) // max(size, 1)
-    place = np.arange(len(times)) - bounds[:-1][sequence]
-    number = np.where(place < kept, place - kept, number)
-    new = np.append(True, (np.diff(number) != 0) | (np.diff(sequence) != 0))[: len(times)]
+    place = np.arange(len(numbers)) - bounds[:-1][sequence]
+    new = np.append(True, (np.diff(numbers) != 0) | (np.diff(sequence) != 0) | (place[1:] <= kept))[
+        : len(place)
+    ]
     starts = np.flatnonzero(new)
-    return np.append(starts, len(times)), kernels.block_seeds(seeds[sequence[starts]], number[starts])
+    return np.append(starts, len(numbers)), kernels.block_seeds(seeds[sequence[starts]], place[starts])
 
 
 class ShuffledBlock(NamedTuple):
@@ -204,6 +209,7 @@ def count_shuffled(
     labels asked about, and one more for the rest.
     """
     strata = position_strata(longest_reach(asked))
+    outcomes = tuple(np.searchsorted(source.labels, Layout.of(source).outcomes).tolist())
     if not isinstance(source, EventSource):
         raise SettingError(f"a {type(source).__name__} cannot be shuffled; give the events themselves")
     source.sequence_keys()  # so that the blocks of its parts have them
@@ -211,7 +217,7 @@ def count_shuffled(
     everything = range(shuffles.n + 1)
     for start in range(0, len(everything), _TOGETHER):
         some = tuple(everything[start : start + _TOGETHER])
-        parts.append(source.run(ShuffledWork(tuple(asked), shuffles, some, strata)))
+        parts.append(source.run(ShuffledWork(tuple(asked), shuffles, some, strata, outcomes)))
         if progress is not None:
             progress(some[-1], shuffles.n)
     return [_beside(same) for same in zip(*parts, strict=True)]
@@ -250,10 +256,14 @@ class ShuffledWork:
     shuffles: Shuffles
     replicates: tuple[int, ...]
     strata: tuple[int, ...]
+    outcomes: tuple[int, ...] = ()  # labels that stay where they are
 
     def run(self, part: Part) -> list[StateCounts]:
         """Block by block, a thread for each replicate."""
-        n_labels = len(part.labels)
+        n_labels, stays = len(part.labels), part.attributes
+        if self.outcomes:
+            stays = np.zeros(n_labels + 1, bool) if stays is None else stays.copy()
+            stays[list(self.outcomes)] = True
         asked = _in_arrays(self.asked, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
@@ -262,7 +272,7 @@ class ShuffledWork:
         )
         with pool_of(part.n_jobs) as pool:
             for block in read:
-                here = _Here(block, self.shuffles, n_labels, _memory(self.asked), part.attributes)
+                here = _Here(block, self.shuffles, n_labels, _memory(self.asked), part.attributes, stays)
                 found = list(pool.map(partial(here.count, asked), zip(self.replicates, pasts, strict=True)))
                 pasts = [past for _, past in found]
                 new = [tables for tables, _ in found]
@@ -305,13 +315,14 @@ class _Here:
     n_labels: int
     memory: Memory
     attributes: BoolArray | None
+    stays: BoolArray | None  # attributes, and what else keeps its place
 
     def count(
         self, asked: kernels.PresenceAsked, replicate_and_past: tuple[int, Past]
     ) -> tuple[list[StateCounts], Past]:
         """The tables of one replicate, and the past of the block that comes next."""
         replicate, past = replicate_and_past
-        codes, moments = self.shuffles.shuffled(replicate, self.block, self.attributes)
+        codes, moments = self.shuffles.shuffled(replicate, self.block, self.stays)
         index = past.index(codes, self.block.offsets, self.n_labels, moments, self.attributes)
         counted = kernels.count_presence(index, self.block.begun, self.block.weights, asked)
         tables = [StateCounts(*table) for table in counted]

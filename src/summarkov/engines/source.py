@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from summarkov.engines.counts import Counts
+from summarkov.engines.counts import Counts, seen_only
 from summarkov.engines.replicates import ReplicatedSource, SequenceWeighing
 from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
@@ -28,19 +28,22 @@ class Layout(NamedTuple):
     """What else is to be known of data than its events in a row.
 
     ``together`` says that events may have happened together, ``time`` what times are ("clock", "number", or
-    None where there are none), ``attributes`` which of the labels are attributes of sequences.
+    None where there are none), ``attributes`` which of the labels are attributes of sequences, ``outcomes``
+    which say how a sequence ended.
     """
 
     together: bool = False
     time: str | None = None
     attributes: tuple[str, ...] = ()
+    outcomes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, source: object) -> Layout:
         """That of a source; one that tells only its counts has events in a row."""
         unit = getattr(source, "time_unit", None)
         time = None if unit is None else "clock" if unit.is_clock else "number"
-        return cls(getattr(source, "has_ticks", False), time, tuple(getattr(source, "attributes", ())))
+        attributes, outcomes = (tuple(getattr(source, name, ())) for name in ("attributes", "outcomes"))
+        return cls(getattr(source, "has_ticks", False), time, attributes, outcomes)
 
 
 #: Events in a row, and nothing else.
@@ -91,6 +94,7 @@ class EventSource(ABC):
     has_ticks: bool = False  # whether events may have happened together
     time_unit: TimeUnit | None = None  # what times are measured in, where events have some
     attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
+    outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
     origin: Origin | None = None  # how the events were read
 
     @cached_property
@@ -113,6 +117,8 @@ class EventSource(ABC):
     @cached_property
     def n_positions(self) -> int:
         """N, the number of positions, weighted, in units of ``1 / scale``."""
+        if self.outcomes:
+            return int(self.label_counts[np.searchsorted(self.labels, self.outcomes)].sum())
         if not self.has_ticks:
             return int(self.event_counts.sum())
         n = len(self.labels)
@@ -134,9 +140,13 @@ class EventSource(ABC):
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
         totals = self.run(CountWork(tuple(joint)))
-        return [
+        found = [
             totals[at].narrow(joint[at].target, request.target)
             for request, at in zip(requests, answered_by, strict=True)
+        ]
+        return [
+            seen_only(each) if request.target.only else each
+            for request, each in zip(requests, found, strict=True)
         ]
 
     @abstractmethod
@@ -270,6 +280,7 @@ class SeenSource(EventSource):
         self.scale, self.weights = source.scale, source.weights
         self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
+        self.outcomes = source.outcomes
         self.scale, self.weights, self.origin = source.scale, source.weights, source.origin
 
     def sequence_keys(self) -> Sequence[HashArray]:

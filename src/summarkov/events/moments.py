@@ -41,14 +41,17 @@ class Moments:
         The time of each event, which never decreases within a sequence and is one for all events of a tick.
     unit : TimeUnit
         What times are measured in.
+    periods : int64[N], optional
+        The number of the period of each event, such as a month; shuffles keep events in their periods.
     """
 
     starts: BoolArray
     times: IntArray | None = None
     unit: TimeUnit = NANOSECONDS
+    periods: IntArray | None = None
 
     def __post_init__(self) -> None:
-        for name in ("starts", "times"):
+        for name in ("starts", "times", "periods"):
             given = getattr(self, name)
             if given is not None:
                 held = np.ascontiguousarray(given).view()
@@ -132,13 +135,15 @@ class Moments:
 
     def __getitem__(self, rows: Any) -> Moments:
         """Those of some rows: whole sequences."""
-        return replace(self, starts=self.starts[rows], times=None if self.times is None else self.times[rows])
+        times, periods = (None if each is None else each[rows] for each in (self.times, self.periods))
+        return replace(self, starts=self.starts[rows], times=times, periods=periods)
 
     def kept(self, keep: BoolArray) -> Moments:
         """Those of the events that are kept; a tick of which none is goes."""
         tick = np.cumsum(self.starts)[keep]
         starts = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-        return replace(self, starts=starts, times=None if self.times is None else self.times[keep])
+        times, periods = (None if each is None else each[keep] for each in (self.times, self.periods))
+        return replace(self, starts=starts, times=times, periods=periods)
 
     def with_starts(self, places: IntArray, ends: IntArray) -> Moments:
         """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""
@@ -154,7 +159,7 @@ class Moments:
         if times is not None:
             last = np.where(np.diff(offsets[: n + 1]) > 0, np.append(times, 0)[ends - 1], 0)
             times = np.insert(times, ends, last)
-        return replace(self, starts=np.insert(self.starts, ends, True), times=times)
+        return replace(self, starts=np.insert(self.starts, ends, True), times=times, periods=None)
 
 
 def as_lists(
@@ -195,4 +200,8 @@ def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
     times = None
     if known:
         times = np.concatenate([m.times for n, m in parts if n and m is not None and m.times is not None])
-    return Moments(np.concatenate(starts), times, known.pop() if known else NANOSECONDS)
+    named = [moments.periods for n, moments in parts if n and moments is not None]
+    periods = None
+    if any(each is not None for each in named):
+        periods = np.concatenate([each for each in named if each is not None])
+    return Moments(np.concatenate(starts), times, known.pop() if known else NANOSECONDS, periods)

@@ -28,7 +28,7 @@ from summarkov.events.vocabulary import (
     translation,
     vocabulary_of,
 )
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
 class Relabelled(ABC):
@@ -147,10 +147,17 @@ class Relabelled(ABC):
             raise DataError(
                 "repeats can be left out where events come one after the other, and some here happen together"
             )
-        keep = not_repeated(self.codes, self.offsets)
+        return self.only_rows(not_repeated(self.codes, self.offsets))
+
+    def only_rows(self, keep: BoolArray) -> Self:
+        """The events that are kept; a tick of which none is goes."""
         before = np.concatenate([[0], np.cumsum(keep)])
         moments = None if self.moments is None else self.moments.kept(keep)
         return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
+
+    def with_rows(self, codes: CodeArray, offsets: IntArray, moments: Moments | None) -> Self:
+        """The same sequences with other events of the same labels."""
+        return self._with(codes, offsets, self.labels, moments)
 
     def add_start(self, label: str = START) -> Self:
         """Begin every sequence with one more event, so that a model learns what comes first.

@@ -52,10 +52,15 @@ class Rows:
         if times is not None:  # of an attribute that of its first event, which nobody asks about
             first = np.append(times, 0)[np.minimum(at, len(times))]
             times = np.insert(times, at, first)
+        periods = None if moments.periods is None else np.insert(moments.periods, at, 0)
         # The first event begins a tick in any case, and attributes none.
         starts = np.insert(moments.starts, at, False)
         return cls(
-            codes.astype(np.int32), offsets, labels, attributes, replace(moments, starts=starts, times=times)
+            codes.astype(np.int32),
+            offsets,
+            labels,
+            attributes,
+            replace(moments, starts=starts, times=times, periods=periods),
         )
 
     def of_events(self, values: IntArray) -> IntArray:

@@ -246,15 +246,9 @@ class EventSequences(Relabelled):
         return self._about(attributes=attributes)
 
     def _about(self, **about: Any) -> EventSequences:
-        about = {**self._of_sequences, **about}
+        about = {"moments": self.moments, **self._of_sequences, **about}
         return EventSequences(
-            self.codes,
-            self.offsets,
-            self.labels,
-            self._ids,
-            moments=self.moments,
-            tied_order=self.tied_order,
-            **about,
+            self.codes, self.offsets, self.labels, self._ids, tied_order=self.tied_order, **about
         )
 
     def _with(
@@ -280,6 +274,10 @@ class EventSequences(Relabelled):
             tied_order=tied_order,
             **self._of_sequences,
         )
+
+    def with_moments(self, moments: Moments | None) -> EventSequences:
+        """The same events, with other moments."""
+        return self._about(moments=moments)
 
     def __iter__(self) -> Iterator[list[Any]]:
         """Every sequence as a list of labels; of ticks (lists of labels) where events happened together."""

@@ -14,6 +14,7 @@ from summarkov.models.loading import load
 from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Follower, GraphFollower
+from summarkov.models.outcome import OutcomeModel
 from summarkov.models.predictions import OTHER, Predictions, predict_frame
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
@@ -39,6 +40,7 @@ __all__ = [
     "MapLabels",
     "MarkovChain",
     "OSuMM",
+    "OutcomeModel",
     "PoolRare",
     "Predictions",
     "ReadEvents",

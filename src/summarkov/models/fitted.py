@@ -50,7 +50,8 @@ class Fitted:
     @property
     def n_events(self) -> float:
         """N, weighted: the number of positions."""
-        counted = self.table.counts if self.layout.together else self.event_counts
+        from_table = self.layout.together or self.layout.outcomes
+        counted = self.table.counts if from_table else self.event_counts
         return float(counted.sum() / self.scale)
 
     @property

@@ -29,6 +29,7 @@ from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor
+from summarkov.models.reaching import Reached, reach
 from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of
@@ -273,6 +274,26 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         """
         self._next.check_complete()
         return GraphFollower(self._next, unknown)
+
+    def probability_of(
+        self, label: Label, history: Iterable[object] = (), *, within: int | None = None, seed: int = 0
+    ) -> Reached:
+        """The probability that a label comes within some events after a history, or ever.
+
+        Without ``within`` it is that of its coming before the sequence ends, for graphs of events with an end
+        (``events.add_end()``). All that may happen is followed where look-backs have a limit and that is not
+        too much; else 10,000 sequences are drawn, and ``error`` is the standard error of that.
+
+        >>> from summarkov import BSuMM
+        >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
+        >>> graph.probability_of("C", ["A"], within=2).probability > 0.95
+        True
+        """
+        if self.layout_.together or self.layout_.attributes or self._first.fitted.summary.durations:
+            raise SettingError(
+                "what comes later is worked out for graphs of events in a row, without attributes and times"
+            )
+        return reach(self._next, history, label, within, seed)
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None

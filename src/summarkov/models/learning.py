@@ -32,6 +32,7 @@ def learn(
 
     There is a summary a model; what models ask about one and the same object is counted once.
     """
+    layout = Layout.of(source)
     n_events = float(n_positions(source) / source.scale)
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
@@ -40,7 +41,6 @@ def learn(
             f"the events weigh {n_events:g} together, and no penalty for complexity can be told from fewer "
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
-    layout = Layout.of(source)
     summaries = summaries_for(summaries, models, layout)
     targets = [resolve_target(model.target, source.labels, layout) for model in models]
     n_targets = len(set(targets))

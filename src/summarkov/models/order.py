@@ -19,7 +19,8 @@ from summarkov.confidence import (
     benjamini_hochberg,
     order_word,
 )
-from summarkov.engines import CountSource, StateCounts
+from summarkov.durations import Duration, span_of
+from summarkov.engines import CountSource, Layout, MemorySource, StateCounts
 from summarkov.engines.shuffled import Shuffles, count_shuffled, longest_reach
 from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
@@ -47,7 +48,7 @@ def order_test(
     source: CountSource,
     *,
     n: int = 99,
-    within: int | str | None = "auto",
+    within: Any = "auto",
     seed: int = 0,
     progress: Progress = None,
 ) -> OrderTest:
@@ -59,22 +60,39 @@ def order_test(
         raise SettingError(
             f"n must be at most {_MOST_SHUFFLES:,} shuffles, not {n:,}: the counts of each are kept"
         )
-    chosen = is_whole(within) and 2 <= within <= UNLIMITED
-    if not (within is None or (isinstance(within, str) and within == "auto") or chosen):
-        raise SettingError(
-            "within must be a number of positions from 2 on and at most 2^62, 'auto', or None for whole "
-            f"sequences, not {within!r}"
-        )
+    source, within = _checked(source, within)
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     influenced = [model for model in models if model.fitted.influencers]
     asked = [_asked(model) for model in influenced]
-    positions = _positions(asked) if isinstance(within, str) else within
-    shuffled = _Shuffled(source, Shuffles(int(n), int(seed), positions, _KEPT))
+    positions = _positions(asked) if within == "auto" else within
+    blocks = None if isinstance(positions, str) else positions
+    shuffled = _Shuffled(source, Shuffles(int(n), int(seed), blocks, _KEPT))
     edges = shuffled.edges(influenced, asked, reporter(progress))
     n_pairs = sum(map(_n_candidates, models))
     found = _with_remainders(shuffled, edges, _tested(edges, n_pairs), n_pairs)
-    return OrderTest(int(n), int(seed), positions, n_pairs, tuple(found))
+    told = positions.text if isinstance(positions, Duration) else positions
+    return OrderTest(int(n), int(seed), told, n_pairs, tuple(found))
+
+
+def _checked(source: CountSource, within: Any) -> tuple[CountSource, Any]:
+    """How far events may change places: positions, a time, "auto", None, or "periods" that they then have."""
+    if isinstance(within, str) and within == "auto":
+        return source, within
+    if not isinstance(within, str) and hasattr(within, "__len__"):
+        if not isinstance(source, MemorySource):
+            raise SettingError("within names a period for each event, which needs the events in memory")
+        return source.with_periods(within), "periods"
+    within = span_of(within, "within")
+    if isinstance(within, Duration):
+        if Layout.of(source).time != ("clock" if within.is_clock else "number"):
+            raise SettingError(f"within {within} is a time, and these events have none that is measured so")
+    elif within is not None and not (is_whole(within) and 2 <= within <= UNLIMITED):
+        raise SettingError(
+            "within must be a number of positions from 2 on and at most 2^62, a time such as '7d', the "
+            f"period of each event, 'auto', or None for whole sequences, not {within!r}"
+        )
+    return source, within
 
 
 def _positions(asked: Sequence[Asked]) -> int | None:
@@ -147,6 +165,8 @@ class _Edge:
         """The sums of the data and of each shuffle, without the events of some labels."""
         names = self.model.fitted.labels
         gone = [at for at, code in enumerate(self.asked.labels) if names[code] in left_out]
+        if self.model.fitted.target.only:
+            gone.append(len(self.asked.labels))  # what is no outcome is not counted
         kept = [code for code in self.asked.labels if names[code] not in left_out]
         table = StateCounts(self.table.keys, np.delete(self.table.counts, gone, axis=-1))
         outcome = kept.index(self.model.fitted.target.codes[0])
@@ -240,7 +260,7 @@ class OrderTested:
         events: Any,
         *,
         n: int = 99,
-        within: int | str | None = "auto",
+        within: Any = "auto",
         seed: int = 0,
         random_state: int | None = None,
         sample_weight: Any = None,
@@ -262,10 +282,11 @@ class OrderTested:
             What the graph was learned from.
         n : int
             How many shuffles.
-        within : int, "auto" or None
-            Events change places only inside of blocks of this number of positions of their sequence, so that
-            slow changes, such as drift and hidden regimes, stay in the shuffled data. "auto" is four times
-            the longest look-back; None shuffles whole sequences.
+        within : int, time, names, "auto" or None
+            Events change places only inside of blocks of this number of positions of their sequence, or of
+            this time, such as "7d", so that slow changes, such as drift and hidden regimes, stay in the
+            shuffled data. Names, one per event, such as a column of months, are periods to stay in. "auto" is
+            four times the longest look-back; None shuffles whole sequences.
         seed : int
             The order of each sequence follows from the seed, the number of the shuffle and the name of the
             sequence, so that it is the same in memory, streamed and on a cluster, in whatever order sequences

@@ -132,6 +132,8 @@ def resolve_target(target: Any, labels: Sequence[str], layout: Layout = IN_A_ROW
                 f"{labels[code]!r} is an attribute of sequences, which nothing can change; "
                 "name a label of events as the target"
             )
+    if layout.outcomes:
+        return dataclasses.replace(found, only=True)
     if layout.together and len(found.codes) > 1:
         raise SettingError(
             f"{labels[found.codes[0]]!r} and {labels[found.codes[1]]!r} can happen together here, so they "

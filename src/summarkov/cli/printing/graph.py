@@ -111,7 +111,9 @@ def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest)
         return
     used = {order_word(edge) for edge in edges}
     words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
-    where = "inside" if found.within is None else f"within {found.within} positions"
+    where = "inside" if found.within is None else f"within {found.within}"
+    if isinstance(found.within, int):
+        where += " positions"
     console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
 
 

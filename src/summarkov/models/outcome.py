@@ -1,0 +1,327 @@
+"""``OutcomeModel``: what makes a sequence end one way and not the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from summarkov.confidence import Confidence, OrderTest
+from summarkov.engines import MemorySource, StateCounts
+from summarkov.errors import DataError, NotFittedError, SettingError, nearest
+from summarkov.events import EventSequences
+from summarkov.events.attributes import Attributes
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows, recoded
+from summarkov.explain import Explanation
+from summarkov.frames import Sheet
+from summarkov.io import read_events
+from summarkov.models.bootstrap import bootstrap
+from summarkov.models.edges import Edges
+from summarkov.models.explaining import explain
+from summarkov.models.families import BSuMM, SearchedModel
+from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.learning import learn
+from summarkov.models.model import SummaryModel
+from summarkov.models.order import order_test
+from summarkov.models.parameters import Parameters
+from summarkov.models.predictions import Predictions
+from summarkov.models.predictor import check_new_data
+from summarkov.models.told import Told, ended, is_missing, reached
+from summarkov.models.tree import TreeSuMM
+from summarkov.settings import Progress
+from summarkov.typing import BoolArray, FloatArray
+
+
+@dataclass(eq=False, repr=False)
+class OutcomeModel(Parameters):
+    """Which events, in which order and how often, and which attributes, change the odds of an outcome.
+
+    The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
+    state once all of its events have happened. For cases that are still open, ``predict_proba`` tells the
+    probability from what has happened so far; it rests on all beginnings of all sequences.
+
+    Parameters
+    ----------
+    model : SummaryModel
+        A model without a target; it looks back over the whole past unless told otherwise.
+    outcome : str, optional
+        The column that tells the outcome: an attribute of the events (``read_events(attributes=[...])``). It
+        is no influencer then.
+    value : str, optional
+        The value of that column that is asked about; it may be left out where there are just two: then it is
+        the rarer one.
+    reaches : label, optional
+        Instead of a column: does this label ever occur? Only what came before it is looked at.
+    ends_with : label, optional
+        Instead of a column: is this label the last? Only what came before the last one is looked at.
+
+    Examples
+    --------
+    >>> import summarkov as sm
+    >>> good, bad = ["ask", "check", "pay"], ["ask", "ask", "leave"]
+    >>> events = sm.read_events([good, good, bad, ["ask", "check", "check", "pay"]] * 10)
+    >>> model = sm.OutcomeModel(ends_with="pay").fit(events)
+    >>> model.influencers_
+    ('check',)
+    >>> model.predict_proba([["ask"], ["ask", "check"]]).round(2)
+    array([0.75, 1.  ])
+    """
+
+    model: SummaryModel | None = None
+    outcome: str | None = None
+    value: str | None = None
+    reaches: str | None = None
+    ends_with: str | None = None
+
+    _learned = "_model"
+
+    def fit(self, events: Any, y: Iterable[object] | None = None, *, sample_weight: Any = None) -> Self:
+        """Learn what the outcome depends on; ``y`` may name that of every sequence instead of a column.
+
+        Sequences without an outcome (None) are left out; ``n_left_out_`` is their number.
+        """
+        template = BSuMM(lookback=None) if self.model is None else self.model
+        if not isinstance(template, SummaryModel) or template.target is not None:
+            raise SettingError("model must be a model without a target, such as BSuMM(lookback=None)")
+        data = read_events(events)
+        told = self._told(data, y)
+        known = np.array([each is not None for each in told.values], bool)
+        if not known.any():
+            raise DataError("the outcome of no sequence is known")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        chosen = told.events[np.flatnonzero(known)]
+        yes, no = told.name, f"{told.name}: no"
+        hits = np.array([each for each in told.values if each is not None], bool)
+        if hits.all() or not hits.any():
+            every = "every" if hits.all() else "no"
+            raise DataError(f"{every} sequence has the outcome {told.name!r}; there is nothing to tell apart")
+        source = self._source(chosen, hits, (yes, no), weights)
+        forbidden = [*getattr(template, "forbidden", ()), yes, no]
+        model = template.copy(target=(yes, no), **_without(template, chosen, forbidden))
+        learn([model], source, [model.make_summary()])
+        fitted = model.fitted
+        everywhere = self._source(chosen, hits, (yes, no), weights, everywhere=True)
+        (table,) = everywhere.count([fitted.request])
+        assert isinstance(table, StateCounts)
+        self._model, self._open = model, replace(fitted, table=table)
+        self._name, self._n_left_out = told.name, int((~known).sum())
+        return self
+
+    def _told(self, data: EventSequences, y: Iterable[object] | None) -> Told:
+        """The outcome of every sequence, and what may be looked at to tell it."""
+        asked = [
+            self.outcome is not None,
+            self.reaches is not None,
+            self.ends_with is not None,
+            y is not None,
+        ]
+        if sum(asked) != 1:
+            raise SettingError("say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit")
+        if self.reaches is not None:
+            return reached(data, data.code(self.reaches), f"reaches {self.reaches}")
+        if self.ends_with is not None:
+            return ended(data, data.code(self.ends_with), f"ends with {self.ends_with}")
+        if y is not None:
+            values = [None if is_missing(each) else str(each) for each in y]
+            if len(values) != len(data):
+                raise DataError(f"there are {len(data)} sequences but {len(values)} outcomes")
+            return Told.of(data, values, "outcome", self.value)
+        given = data.attributes
+        column = str(self.outcome)
+        if given is None or column not in given.columns:
+            columns = () if given is None else given.columns
+            raise DataError(
+                f"the events have no attribute {column!r}{nearest(column, columns)}; read them with "
+                f"attributes=[{column!r}]"
+            )
+        names = [name.partition("=")[2] for name in given.values(column)]
+        values = [None if name == "(missing)" else name for name in names]
+        rest = [at for at, of in enumerate(given.of) if of != column]
+        kept = Attributes(
+            [given.names[at] for at in rest], [given.of[at] for at in rest], given.present[:, rest]
+        )
+        return Told.of(data.with_attributes(kept if rest else None), values, column, self.value)
+
+    def _source(
+        self,
+        events: EventSequences,
+        hits: BoolArray,
+        names: tuple[str, str],
+        weights: Any,
+        *,
+        everywhere: bool = False,
+    ) -> MemorySource:
+        """The events, each sequence ended by its outcome; or with that at each position and the end."""
+        for name in names:
+            if name in events.labels:
+                raise DataError(f"there is a label {name!r} already; rename it, or the outcome")
+        labels = tuple(sorted((*events.labels, *names)))
+        more = events.recode(labels)
+        codes = np.array([labels.index(names[0]), labels.index(names[1])], np.int32)[np.where(hits, 0, 1)]
+        n, ends = len(events), more.offsets[1:]
+        moments = (more.moments or Moments(np.ones(more.n_events, bool))).with_ends(more.offsets, n)
+        offsets = more.offsets + np.arange(n + 1)
+        rows = np.insert(more.codes, ends, codes)
+        if everywhere:  # one row more at each tick but the last, which has it already
+            at = np.flatnonzero(moments.starts)
+            sequence = np.searchsorted(offsets, at, side="right") - 1
+            at, sequence = at[at != offsets[1:][sequence] - 1], sequence[at != offsets[1:][sequence] - 1]
+            rows = np.insert(rows, at + 1, codes[sequence])
+            starts = np.insert(moments.starts, at + 1, False)
+            times = None if moments.times is None else np.insert(moments.times, at + 1, moments.times[at])
+            offsets = offsets + np.append(0, np.cumsum(np.bincount(sequence, minlength=n)))
+            moments = replace(moments, starts=starts, times=times)
+        made = more.with_rows(rows, offsets, moments)
+        if made.moments is None:
+            made = made.with_moments(Moments(np.ones(made.n_events, bool)))  # outcomes stay where they are
+        return MemorySource(made, sample_weight=weights, outcomes=tuple(sorted(names)))
+
+    # ------------------------------------------------------------------ what was learned
+
+    @property
+    def model_(self) -> SummaryModel:
+        """The model of the outcome: one with the outcome and its opposite as target."""
+        try:
+            return self._model
+        except AttributeError:
+            raise NotFittedError("this OutcomeModel is not fitted; call fit(events) first") from None
+
+    @property
+    def influencers_(self) -> tuple[str, ...]:
+        """The labels and attributes that the outcome depends on, sorted."""
+        return self.model_.influencers_
+
+    @property
+    def influences_(self) -> Edges:
+        """How each influencer changes the probability of the outcome, the surest first."""
+        return Edges(edge for edge in self.model_.influences_ if edge.target == self._name)
+
+    @property
+    def table_(self) -> StateTable:
+        """How often the outcome came about in each state at the end of a sequence; one row per state."""
+        return self.model_.table_
+
+    @property
+    def n_left_out_(self) -> int:
+        """How many sequences had no known outcome."""
+        self.model_  # noqa: B018  # refuses what is not fitted
+        return self._n_left_out
+
+    @property
+    def base_rate_(self) -> float:
+        """The share of sequences with the outcome."""
+        return self.model_.base_rates_[self._yes]
+
+    @property
+    def _yes(self) -> int:
+        return self.model_.target_.index(self._name)
+
+    # ------------------------------------------------------------------ use
+
+    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """The probability of the outcome for each sequence, from what has happened in it so far."""
+        return self.predictions(events, unknown=unknown).probabilities[:, 0]
+
+    def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
+        """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
+        fitted, data = self._open_fitted, self._read(events, unknown)
+        rows = Rows.of(data)
+        if rows.moments is None:
+            rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
+        rows = rows.with_next()
+        theta = fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]]
+        last = np.append(0, data.positions)[data.offsets[1:]]
+        return Predictions(
+            outcomes=(self._name,),
+            probabilities=np.ascontiguousarray(theta[:, [self._yes]]),
+            ids=data.ids,
+            sequences=np.arange(len(data)),
+            positions=np.where(data.lengths > 0, last, 0),
+        )
+
+    def _read(self, events: Any, unknown: str) -> EventSequences:
+        """New events in the vocabulary of the model, without the column of the outcome."""
+        data, fitted = read_events(events), self.model_.fitted
+        given = data.attributes
+        if given is not None and self.outcome is not None and self.outcome in given.columns:
+            rest = [at for at, of in enumerate(given.of) if of != self.outcome]
+            kept = Attributes(
+                [given.names[at] for at in rest], [given.of[at] for at in rest], given.present[:, rest]
+            )
+            data = data.with_attributes(kept if rest else None)
+        check_new_data(fitted.layout, data.attributes is not None, data.times is not None)
+        return recoded(data, fitted.labels, unknown)
+
+    @property
+    def _open_fitted(self) -> Fitted:
+        self.model_  # noqa: B018  # refuses what is not fitted
+        return self._open
+
+    def log_loss(self, events: Any, y: Sequence[object]) -> float:
+        """Mean of minus the log of the probability of what came about; ``y`` are outcomes as in ``fit``."""
+        p = self.predict_proba(events)
+        hits = np.array([str(each) == (self.value or self._name) or each is True for each in y], bool)
+        return float(-np.log(np.where(hits, p, 1 - p)).mean())
+
+    def explain(self, history: Iterable[object], *, unknown: str = "error") -> Explanation:
+        """Say why a case that has got so far (labels, oldest first) has its probability of the outcome."""
+        data = read_events([list(history)]).recode(self.model_.labels_, unknown=unknown)
+        fitted = self._open_fitted
+        codes = data.codes.tolist()
+        return explain(fitted, codes, self._yes, fitted.influencer_labels, self.base_rate_)
+
+    def confidence(
+        self,
+        events: Any,
+        y: Any = None,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        level: float = 0.95,
+        progress: Progress = None,
+    ) -> Confidence:
+        """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
+        source = self._again(events, y)
+        found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
+        mine = tuple(edge for edge in found.edges if edge.target == self._name)
+        return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self._name))
+
+    def order_test(
+        self,
+        events: Any,
+        y: Any = None,
+        *,
+        n: int = 99,
+        within: Any = None,
+        seed: int = 0,
+        progress: Progress = None,
+    ) -> OrderTest:
+        """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
+        source = self._again(events, y)
+        return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
+
+    def _again(self, events: Any, y: Any) -> MemorySource:
+        """The same data as in ``fit``."""
+        told = self._told(read_events(events), y)
+        known = np.array([each is not None for each in told.values], bool)
+        hits = np.array([each for each in told.values if each is not None], bool)
+        return self._source(told.events[np.flatnonzero(known)], hits, (told.name, f"{told.name}: no"), None)
+
+    def _sheet(self) -> Sheet:
+        return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")
+
+
+def _without(template: SummaryModel, events: EventSequences, forbidden: list[object]) -> dict[str, Any]:
+    """Settings that keep outcomes from being influencers."""
+    if isinstance(template, SearchedModel):
+        return {"forbidden": tuple(forbidden)}
+    if isinstance(template, TreeSuMM):
+        names = () if events.attributes is None else events.attributes.names
+        candidates = template.candidates
+        return {"candidates": tuple(sorted((*events.labels, *names))) if candidates is None else candidates}
+    raise SettingError(
+        f"a {type(template).__name__} has no influencers to choose; use a BSuMM, CSuMM or TreeSuMM"
+    )

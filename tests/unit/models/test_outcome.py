@@ -1,0 +1,219 @@
+"""Outcomes of sequences: counted by hand, learned, predicted for open cases."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import summarkov as sm
+from strategies import examples
+from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.events.attributes import Attributes
+
+
+def made(seed=1, n=1500, chance=lambda s: 0.7 if "e1" in s and "e2" in s else 0.1):
+    rng = np.random.default_rng(seed)
+    sequences = [[f"e{j}" for j in rng.integers(0, 8, rng.integers(3, 15))] for _ in range(n)]
+    return sequences, ["declined" if rng.random() < chance(s) else "paid" for s in sequences]
+
+
+def twin(sequences, hits, influencers):
+    """How often each set of influencers that occurred went with the outcome, and how often not."""
+    found = {}
+    for sequence, hit in zip(sequences, hits, strict=True):
+        state = tuple(z for z in influencers if z in sequence)
+        found.setdefault(state, [0, 0])[0 if hit else 1] += 1
+    return found
+
+
+def twin_of_beginnings(sequences, hits, influencers):
+    """The same at every beginning of every sequence, the empty one and the whole included."""
+    parts = [(s[:n], hit) for s, hit in zip(sequences, hits, strict=True) for n in range(len(s) + 1)]
+    return twin([part for part, _ in parts], [hit for _, hit in parts], influencers)
+
+
+def test_both_of_two_events_are_found_and_counted():
+    sequences, y = made()
+    model = sm.OutcomeModel(value="declined").fit(sequences, y)
+    assert model.influencers_ == ("e1", "e2")
+    expected = twin(sequences, [each == "declined" for each in y], ("e1", "e2"))
+    assert {row.state: list(row.counts) for row in model.table_} == expected
+    assert model.base_rate_ == Counter(y)["declined"] / len(y)
+    assert {edge.target for edge in model.influences_} == {"outcome=declined"}
+    assert all(edge.effect == "amplifies" for edge in model.influences_)
+
+
+def test_open_cases_are_told_from_all_beginnings():
+    sequences, y = made(n=300)
+    model = sm.OutcomeModel(value="declined").fit(sequences, y)
+    expected = twin_of_beginnings(sequences, [each == "declined" for each in y], model.influencers_)
+    histories = [[], ["e1"], ["e2", "e3"], ["e2", "e1"]]
+    for history, p in zip(histories, model.predict_proba(histories), strict=True):
+        hits, misses = expected[tuple(z for z in model.influencers_ if z in history)]
+        assert p == pytest.approx((hits + 0.1) / (hits + misses + 0.2), rel=1e-12)
+    told = model.explain(["e1"])
+    assert told.probability == pytest.approx(float(model.predict_proba([["e1"]])[0]), rel=1e-12)
+
+
+@examples(40)
+@given(st.lists(st.tuples(st.text("ABC", max_size=6), st.booleans()), min_size=2, max_size=12))
+def test_any_cases_are_counted_like_the_twin(cases):
+    sequences, hits = [list(text) for text, _ in cases], [hit for _, hit in cases]
+    if len(set(hits)) < 2 or not any(sequences):
+        return
+    template = sm.BSuMM(lookback=None, required=[z for z in "ABC" if any(z in s for s in sequences)][:2])
+    model = sm.OutcomeModel(template, value="yes").fit(sequences, ["yes" if hit else "no" for hit in hits])
+    expected = twin(sequences, hits, model.influencers_)
+    assert {row.state: list(row.counts) for row in model.table_} == expected
+    everywhere = twin_of_beginnings(sequences, hits, model.influencers_)
+    seen = {
+        row.state: list(row.counts)
+        for row in sm.models.fitted.StateTable(model._open, model.model_.outcomes_)
+    }
+    assert seen == everywhere
+
+
+def test_which_came_first_is_told_by_an_ordinal_model():
+    def chance(s):
+        return 0.7 if "e1" in s and "e2" in s and s.index("e1") < s.index("e2") else 0.1
+
+    sequences, y = made(chance=chance)
+    model = sm.OutcomeModel(sm.OSuMM(lookback=None, mask="first"), value="declined").fit(sequences, y)
+    assert model.influencers_ == ("e1", "e2")
+    shares = {row.state: row.counts[0] / row.n for row in model.table_}
+    assert shares["e1", "e2"] > 0.6
+    assert max(share for state, share in shares.items() if state != ("e1", "e2")) < 0.2
+
+
+def test_trees_and_exact_search_take_outcomes():
+    sequences, y = made(n=600)
+    for template in (sm.TreeSuMM(), sm.BSuMM(lookback=None, search="exact")):
+        model = sm.OutcomeModel(template, value="declined").fit(sequences, y)
+        assert model.influencers_ == ("e1", "e2")
+
+
+def test_a_column_is_the_outcome_and_no_influencer():
+    rng = np.random.default_rng(0)
+    region = np.array(["n", "s"])[rng.integers(0, 2, 800)]
+    y = np.array([rng.random() < (0.6 if each == "n" else 0.1) for each in region])
+    names = ["region=n", "region=s", "result=(missing)", "result=bad", "result=good"]
+    missing = np.arange(800) % 100 == 0
+    present = np.column_stack([region == "n", region == "s", missing, y & ~missing, ~y & ~missing])
+    attributes = Attributes(names, ["region", "region", "result", "result", "result"], present)
+    events = sm.read_events([["a", "b"]] * 800).with_attributes(attributes)
+    model = sm.OutcomeModel(outcome="result", value="bad").fit(events)
+    assert model.n_left_out_ == 8
+    assert [z.partition("=")[0] for z in model.influencers_] == ["region"]
+    p = model.predict_proba(events)
+    assert p[region == "n"].min() > 0.5
+    assert p[region == "s"].max() < 0.2
+    with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
+        model.predict_proba([["a"]])
+    with pytest.raises(SettingError, match=r"say which value of 'region' is asked about|no sequence has"):
+        sm.OutcomeModel(outcome="region", value="x").fit(events)
+    with pytest.raises(DataError, match=r"no attribute 'resul'; did you mean 'result'\?"):
+        sm.OutcomeModel(outcome="resul").fit(events)
+
+
+def test_what_a_sequence_reaches_and_ends_with_is_no_part_of_its_past():
+    sequences = [["a", "x", "b"], ["a", "b"], ["b", "x"], ["b", "a"]] * 10
+    reached = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["a", "b"]), reaches="x").fit(sequences)
+    before = [["a"], ["a", "b"], ["b"], ["b", "a"]] * 10
+    expected = twin(before, [True, False, True, False] * 10, ("a", "b"))
+    assert {row.state: list(row.counts) for row in reached.table_} == expected
+    ended = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["a"]), ends_with="b").fit(sequences)
+    expected = twin([["a", "x"], ["a"], ["b"], ["b"]] * 10, [True, True, False, False] * 10, ("a",))
+    assert {row.state: list(row.counts) for row in ended.table_} == expected
+
+
+def test_how_sure_it_is():
+    sequences, y = made(n=400)
+    model = sm.OutcomeModel(value="declined").fit(sequences, y)
+    sure = model.confidence(sequences, y, n=10)
+    assert {(edge.influencer, edge.target) for edge in sure.edges if edge.in_graph} == {
+        ("e1", "outcome=declined"),
+        ("e2", "outcome=declined"),
+    }
+    near = sm.OutcomeModel(sm.BSuMM(lookback=2), value="declined").fit(
+        sequences, ["declined" if "e5" in s[-2:] else "paid" for s in sequences]
+    )
+    tested = near.order_test(sequences, ["declined" if "e5" in s[-2:] else "paid" for s in sequences], n=49)
+    assert [(edge.influencer, edge.order) for edge in tested.edges] == [("e5", "about order")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "y", "error", "message"),
+    [
+        (
+            {},
+            None,
+            SettingError,
+            "say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit",
+        ),
+        ({"reaches": "a"}, ["x", "y"], SettingError, "say what the outcome is"),
+        ({}, ["x"], DataError, "there are 2 sequences but 1 outcomes"),
+        ({}, [None, None], SettingError, "say which value"),
+        ({"value": "x"}, ["x", "x"], DataError, "every sequence has the outcome 'outcome=x'"),
+        ({"value": "z"}, ["x", "y"], SettingError, "no sequence has outcome=z; there are x, y"),
+        ({}, ["x", "y", "z"][:2], None, None),
+        (
+            {"model": sm.BSuMM("a"), "value": "x"},
+            ["x", "y"],
+            SettingError,
+            "model must be a model without a target",
+        ),
+        (
+            {"model": sm.MarkovChain(), "value": "x"},
+            ["x", "y"],
+            SettingError,
+            "MarkovChain has no influencers",
+        ),
+    ],
+)
+def test_what_is_refused(settings, y, error, message):
+    model = sm.OutcomeModel(**settings)
+    if error is None:
+        assert model.fit([["a", "b"], ["b"]], y).base_rate_ == 0.5
+        return
+    with pytest.raises(error, match=message):
+        model.fit([["a", "b"], ["b"]], y)
+
+
+def test_it_must_be_fitted():
+    with pytest.raises(NotFittedError, match="call fit"):
+        sm.OutcomeModel(value="x").predict_proba([["a"]])
+
+
+def test_what_comes_later_is_summed_over_all_ways_there():
+    rng = np.random.default_rng(2)
+    events = sm.read_events([[str(x) for x in rng.integers(0, 3, 20)] for _ in range(50)]).add_end()
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, false_edges=None, gamma=0.1)).fit(events)
+    labels = graph.labels_
+    expected = 0.0
+    for length in (1, 2, 3):
+        for way in itertools.product(labels, repeat=length):
+            if way[-1] != "2" or "2" in way[:-1] or "(end)" in way[:-1]:
+                continue
+            p, past = 1.0, ["0"]
+            for label in way:
+                p *= float(graph.predict_next([past]).probabilities[0, labels.index(label)])
+                past = [*past, label]
+            expected += p
+    found = graph.probability_of("2", ["0"], within=3)
+    assert (found.method, found.error) == ("exact", 0.0)
+    assert found.probability == pytest.approx(expected, rel=1e-9)
+    ever = graph.probability_of("2", ["0"])
+    assert found.probability < ever.probability < 1
+    drawn = sm.InfluenceGraph(sm.BSuMM(lookback=None)).fit(events).probability_of("2", ["0"], within=3)
+    assert drawn.method == "drawn"
+    assert 0 < drawn.error < 0.01
+    assert drawn.probability == pytest.approx(1 - (1 - 0.32) ** 3, abs=0.08)
+
+
+def test_without_an_end_a_number_of_events_is_needed():
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b", "a", "b"]] * 9)
+    with pytest.raises(SettingError, match=r"learn from events\.add_end\(\)"):
+        graph.probability_of("a")
