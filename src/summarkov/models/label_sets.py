@@ -14,20 +14,20 @@ from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Residual, Unknown
 from summarkov.models.predictor import Predictor
 from summarkov.settings import check_level
-from summarkov.typing import FloatArray
+from summarkov.typing import BoolArray, FloatArray
 
 
 @dataclass(eq=False, repr=False)
 class LabelSets(Parameters):
     r"""The next event is one of these labels, with a promised probability (conformal prediction).
 
-    A set holds the most likely labels, as many as it takes for their probabilities to reach a threshold. The
-    threshold comes from events that the model was not fitted to: with s the probability of all labels at
-    least as likely as the one that came, it is the smallest number that
+    A set holds every label that is at least as likely as a threshold says, and the most likely one in any
+    case. The threshold comes from events that the model was not fitted to: with p the probability of the
+    label that came, it is the largest number with which
 
-    .. math:: \frac{1}{K + 1} \sum_k \frac{1}{N_k} \#\{ i : s_{ki} \le \text{threshold} \}
+    .. math:: \frac{1}{K + 1} \sum_k \frac{1}{N_k} \#\{ i : p_{ki} \ge \text{threshold} \}
 
-    takes to reach ``coverage``, over K sequences of :math:`N_k` events. Then an event that is drawn at random
+    reaches ``coverage``, over K sequences of :math:`N_k` events. Then an event that is drawn at random
     from a new sequence is in its set with at least that probability, however wrong the model is, if new
     sequences come about as these did. It holds on average, not after every history.
 
@@ -43,13 +43,13 @@ class LabelSets(Parameters):
     >>> from summarkov import BSuMM, InfluenceGraph
     >>> events = [["A", "B", "C", "D"], ["A", "B", "D", "C"], ["A", "B", "C", "C"]] * 20
     >>> graph = InfluenceGraph(BSuMM(lookback=2)).fit(events[:30])
-    >>> sets = LabelSets(graph, coverage=0.8).fit(events[30:])
+    >>> sets = LabelSets(graph, coverage=0.9).fit(events[30:])
     >>> sets.predict_next([["A"], ["A", "B"]])
     (('B',), ('C', 'D'))
 
     References: Lee, Barber, Willett, "Distribution-free inference with hierarchical data" (2023), for
-    sequences instead of single events; Romano, Sesia, Candès, "Classification with valid and adaptive
-    coverage" (2020), for the score.
+    sequences instead of single events; Sadinle, Lei, Wasserman, "Least ambiguous set-valued classifiers with
+    bounded error levels" (2019), for sets of this form, which are the smallest on average.
     """
 
     _learned: ClassVar[str] = "_threshold"
@@ -68,19 +68,17 @@ class LabelSets(Parameters):
             raise DataError("there are no events to find the threshold from; the sequences are all empty")
         index = Index(data.codes, data.offsets, len(data.labels))
         outcome = self.model._outcomes_at(index)
-        p = self.model.predict_proba(data)
-        likelier = p >= p[np.arange(len(p)), outcome][:, None]
-        needed = (p * likelier).sum(axis=1)
+        p = self.model.predict_proba(data)[np.arange(data.n_events), outcome]
         weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths) / (len(held) + 1)
-        order = np.argsort(needed, kind="stable")
+        order = np.argsort(-p, kind="stable")
         reached = np.cumsum(weight[order]) >= self.coverage - 1e-12
         # Too few sequences to promise that much: all labels.
-        self._threshold = float(needed[order][reached.argmax()]) if reached.any() else np.inf
+        self._threshold = float(p[order][reached.argmax()]) if reached.any() else 0.0
         return self
 
     @property
     def threshold_(self) -> float:
-        """The probability that the labels of a set must have together; infinite: every set is all labels."""
+        """The probability that a label of a set must have at least; 0: every set is all labels."""
         try:
             return self._threshold
         except AttributeError:
@@ -107,12 +105,8 @@ class LabelSets(Parameters):
         weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths)
         return float((inside * weight).sum() / weight.sum())
 
-    def _inside(self, p: FloatArray) -> Any:
-        """Whether each outcome is in the set of its row: what is likelier does not reach the threshold."""
-        threshold = self.threshold_
-        order = np.argsort(-p, axis=1, kind="stable")
-        by_rank = np.take_along_axis(p, order, axis=1)
-        before = np.cumsum(by_rank, axis=1) - by_rank
-        inside = np.zeros(p.shape, bool)
-        np.put_along_axis(inside, order, before < threshold, axis=1)
+    def _inside(self, p: FloatArray) -> BoolArray:
+        """Whether each outcome is in the set of its row."""
+        inside = p >= self.threshold_
+        inside[np.arange(len(p)), p.argmax(axis=1)] = True
         return inside

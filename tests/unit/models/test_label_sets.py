@@ -33,14 +33,22 @@ def test_a_wrong_model_is_told_by_larger_sets():
     assert sets.held(new) > 0.87
 
 
-def test_a_set_is_the_most_likely_labels_up_to_the_threshold():
+def test_a_set_is_the_labels_that_are_likely_enough():
     sets = sm.LabelSets(MODEL, 0.6).fit(SHOP.simulate(100, 10, seed=3))
     history = ["search", "add to cart"]
     p = dict(zip(MODEL.outcomes_, MODEL.predict_next([history]).probabilities[0], strict=True))
     (found,) = sets.predict_next([history])
     assert list(found) == sorted(p, key=lambda x: -p[x])[: len(found)]
-    assert sum(p[x] for x in found) >= sets.threshold_ - 1e-12
-    assert sum(p[x] for x in found[:-1]) < sets.threshold_
+    assert {x for x in p if p[x] >= sets.threshold_} == set(found)
+
+
+def test_a_set_is_never_empty():
+    """Where all labels are less likely than the threshold, the most likely one is the set."""
+    sets = sm.LabelSets(MODEL, 0.1).fit([["browse"] * 9] * 60)
+    sizes = [len(each) for each in sets.predict_next([["search"], ["page error", "add to cart"]])]
+    p = MODEL.predict_next([["search"]]).probabilities[0]
+    assert sizes == [1, 1]
+    assert p.max() < sets.threshold_
 
 
 def test_the_threshold_by_hand():
@@ -49,9 +57,9 @@ def test_the_threshold_by_hand():
     p = model.predict_next([[]]).probabilities[0]
     sets = sm.LabelSets(model, 0.5).fit([["A"], ["A", "B"]])
     assert math.isclose(sets.threshold_, p[0])
-    assert math.isclose(sm.LabelSets(model, 0.6).fit([["A"], ["A", "B"]]).threshold_, 1.0)
+    assert math.isclose(sm.LabelSets(model, 0.6).fit([["A"], ["A", "B"]]).threshold_, p[1])
     everything = sm.LabelSets(model, 0.9).fit([["A"], ["A", "B"]])
-    assert everything.threshold_ == math.inf
+    assert everything.threshold_ == 0
     assert everything.predict_next([["A"]]) == (("A", "B"),)
 
 
