@@ -20,7 +20,13 @@ from summarkov.explain.fitted_model import (
     is_joint,
     models_of,
 )
-from summarkov.explain.group_comparison import EdgeDifference, GroupComparison, LabelDifference
+from summarkov.explain.group_comparison import (
+    EdgeDifference,
+    GroupComparison,
+    GroupShare,
+    LabelDifference,
+    SeveralGroups,
+)
 from summarkov.explain.influence import Influence, effect_of, ranked, weight
 from summarkov.explain.patterns import Pattern, pattern_of
 
@@ -34,9 +40,11 @@ __all__ = [
     "FittedGraph",
     "FittedModel",
     "GroupComparison",
+    "GroupShare",
     "Influence",
     "LabelDifference",
     "Pattern",
+    "SeveralGroups",
     "Shown",
     "contrast",
     "contrast_in_tree",

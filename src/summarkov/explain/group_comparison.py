@@ -106,3 +106,53 @@ class GroupComparison(Tabular):
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
         notes = (f"{len(self.differing())} edges differ.", f"Labels that differ: {labels}")
         return Records(self.edges, EdgeDifference).sheet(title, notes)
+
+
+@dataclass(frozen=True)
+class GroupShare:
+    """One label in one of several groups: the share of sequences in which it occurs, and of all events."""
+
+    label: str
+    group: str
+    reach: float
+    rate: float
+
+
+@dataclass(frozen=True, repr=False)
+class SeveralGroups(Tabular):
+    """Groups of sequences by what a column says of them: how each differs from all others.
+
+    ``comparisons`` has one for every group, with the others as its first and the group as its second; where
+    there are but two groups, one of the second with the first. Their levels are such that all hold together.
+    ``shares`` tells of every label in every group, and the frame has one row for each of these. Groups of
+    fewer than two sequences are in ``left_out``, with their numbers of sequences: they are only among the
+    others.
+    """
+
+    by: str
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]  # sequences
+    left_out: dict[str, int]
+    shares: tuple[GroupShare, ...]
+    comparisons: tuple[GroupComparison, ...]
+
+    def differing(self) -> dict[str, Records[EdgeDifference]]:
+        """The edges that differ, by the name of the group."""
+        return {one.names[1]: one.differing(at=1 - one.level) for one in self.comparisons}
+
+    def differing_labels(self) -> dict[str, Records[LabelDifference]]:
+        """The labels that differ, by the name of the group."""
+        return {one.names[1]: one.differing_labels(at=1 - one.level) for one in self.comparisons}
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(GroupShare, self.shares)
+
+    def summary(self) -> Sheet:
+        """The share of sequences that each label reaches, and its share of events, group by group."""
+        each = zip(self.names, self.sizes, strict=True)
+        title = f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
+        notes = [
+            f"{name}: {len(edges)} edges differ from those of the others"
+            for name, edges in self.differing().items()
+        ]
+        return Records(self.shares, GroupShare).sheet(title, tuple(notes))

@@ -8,6 +8,7 @@ from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
 from summarkov.models.graph import InfluenceGraph
+from summarkov.models.groups_by import compare_groups_by
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSets
 from summarkov.models.loading import load
@@ -54,6 +55,7 @@ __all__ = [
     "TreeSuMM",
     "VariableOrderChain",
     "compare_groups",
+    "compare_groups_by",
     "drift",
     "load",
     "predict_frame",

@@ -19,6 +19,7 @@ from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCo
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import join_attributes
+from summarkov.events.moments import join_moments
 from summarkov.explain import (
     Contrast,
     EdgeDifference,
@@ -104,7 +105,7 @@ def compare_groups(
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
     groups = [read_events(events) for events in (first, second)]
-    groups, weights = _counted(groups, sample_weight)
+    groups, weights = _counted(groups, _weights_of(groups, sample_weight))
     if any(len(events) < 2 for events in groups):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
     both = _together(*groups)
@@ -159,6 +160,22 @@ def _label_differences(
     return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
 
 
+def _weights_of(groups: Sequence[EventSequences], sample_weight: Any) -> tuple[Any, Any] | None:
+    """The weights that were given, or those that the events have of their own."""
+    own = [events.weights for events in groups]
+    if all(weights is None for weights in own):
+        return None if sample_weight is None else (sample_weight[0], sample_weight[1])
+    if sample_weight is not None:
+        raise SettingError(
+            "the events have weights of their own, from a weight column; leave out sample_weight"
+        )
+    first, second = (
+        np.ones(len(events)) if weights is None else weights
+        for events, weights in zip(groups, own, strict=True)
+    )
+    return first, second
+
+
 def _counted(
     groups: Sequence[EventSequences], sample_weight: tuple[Any, Any] | None
 ) -> tuple[list[EventSequences], npt.NDArray[Any] | None]:
@@ -181,8 +198,13 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     labels = tuple(sorted({*first.labels, *second.labels}))
     first, second = first.recode(labels), second.recode(labels)
     offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_events])
-    attributes = join_attributes([first.attributes, second.attributes])
-    return EventSequences(np.concatenate([first.codes, second.codes]), offsets, labels, attributes=attributes)
+    return EventSequences(
+        np.concatenate([first.codes, second.codes]),
+        offsets,
+        labels,
+        attributes=join_attributes([first.attributes, second.attributes]),
+        moments=join_moments([(part.n_events, part.moments) for part in (first, second)]),
+    )
 
 
 def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:

@@ -1,9 +1,9 @@
-"""``summarkov groups``: how two groups of sequences differ."""
+"""``summarkov groups``: how groups of sequences differ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +28,7 @@ from summarkov.wording import factor, factor_interval, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.confidence import Difference
-    from summarkov.explain import GroupComparison, Influence
+    from summarkov.explain import GroupComparison, Influence, SeveralGroups
 
 #: A name is shown at least this wide.
 _LEAST = 6
@@ -37,7 +37,17 @@ _LEAST = 6
 @takes_options
 def groups(
     first: EventsFile,
-    second: Annotated[Path, typer.Argument(metavar="FILE", help="Events of the other group.")],
+    second: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Events of the other group, unless --by is given.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Make groups of one file, by a column that is constant per sequence.",
+        ),
+    ] = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="KIND", help="bsumm, osumm or csumm.")
     ] = "bsumm",
@@ -72,18 +82,47 @@ def groups(
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
-    """Learn the same graph from two files of events, and say how they differ.
+    """Learn the same graph from groups of sequences, and say how they differ.
+
+    The groups are two files, or with --by the values of a column of one file; more than two are each compared
+    with all others.
+
 
     Labels come first: in which share of the sequences each occurs, and its share
     of all events. Then influences: by how much each changes from one group to the
     other. A difference is sure if its interval, which allows for all comparisons
     of its kind, leaves out 1.
     """
-    from summarkov.models import compare_groups
+    from summarkov.models import compare_groups, compare_groups_by
     from summarkov.store import finite
 
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, given)
+    if (second is None) == (by is None):
+        raise SettingError("groups are two files, or one file and --by; give one of these")
+    if by is not None:
+        if names is not None:
+            raise SettingError("--names are for two files; with --by the groups are called as their values")
+        if reading.attributes is None and by not in (reading.attribute or ()):
+            reading = replace(reading, attribute=[*(reading.attribute or ()), by])
+        with progress("Comparing", 1, "groups") as advance:
+            several = compare_groups_by(
+                template,
+                reading.read(first),
+                by,
+                targets=target or None,
+                n=n,
+                seed=seed,
+                level=level,
+                n_jobs=jobs,
+                progress=advance,
+            )
+        if json:
+            print_json(finite(asdict(several)))
+        else:
+            print_several(output(), several, rows)
+        return
+    assert second is not None
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
         found = compare_groups(
@@ -113,6 +152,34 @@ def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
             f"--names takes two names with a comma between them, such as men,women, not {given!r}"
         )
     return a.strip(), b.strip()
+
+
+def print_several(console: Console, found: SeveralGroups, most: int) -> None:
+    """Print how several groups differ: first how often labels come in each, then influences."""
+    total = sum(found.sizes) + sum(found.left_out.values())
+    console.print(Text(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}", style="bold"))
+    for name, size in zip(found.names, found.sizes, strict=True):
+        console.print(Text(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, {percent(size / total)}"))
+    for name, size in found.left_out.items():
+        console.print(Text(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, too few to compare"))
+    labels = list(dict.fromkeys(one.label for one in found.shares))
+    reach = {(one.label, one.group): one for one in found.shares}
+    console.print()
+    columns: list[tuple[str, Sequence[str | Text]]] = [
+        (
+            shorten(name, 16),
+            [
+                f"{percent(reach[x, name].reach)}, {percent(reach[x, name].rate)}"
+                for x in labels[: most or None]
+            ],
+        )
+        for name in found.names
+    ]
+    _print_columns(console, "Label", [[x] for x in labels[: most or None]], columns)
+    console.print(Text("Share of sequences with the label, and its share of events.", style="dim"))
+    for one in found.comparisons:
+        console.print()
+        print_groups(console, one, most)
 
 
 def print_groups(console: Console, found: GroupComparison, most: int) -> None:
