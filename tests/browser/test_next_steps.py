@@ -177,7 +177,7 @@ def test_pictures_and_sentences_to_take_along(visit: Any, graph: sm.InfluenceGra
     assert saving.value.suggested_filename == "influences.svg"
     drawn = xml.etree.ElementTree.parse(saving.value.path()).getroot()
     texts = {text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
-    assert set(graph.labels_) <= texts
+    assert {*graph.labels_, "amplifies", "inhibits"} <= texts  # with its legend
     assert not list(drawn.iter("{http://www.w3.org/2000/svg}script"))
     with page.expect_download() as saving:
         page.click("#save-png")

@@ -41,14 +41,32 @@ function plainShapes(node, into) {
   return into;
 }
 
+// The legend as it stands below the picture: samples as shapes, words as text.
+function plainLegend(down) {
+  const legend = document.getElementById("legend"), { left, top } = legend.getBoundingClientRect(), { color, fontSize } = getComputedStyle(legend), parts = shape("g");
+  for (const node of [...legend.children].flatMap((item) => [...item.childNodes])) {
+    const range = document.createRange();
+    range.selectNode(node);
+    const box = range.getBoundingClientRect(), [x, y] = [box.left - left, box.top - top + down];
+    if (node.nodeType === Node.TEXT_NODE) {
+      const text = shape("text", { x, y: y + 0.78 * box.height, fill: color, "font-size": fontSize });
+      text.textContent = node.data;
+      parts.append(text);
+    } else parts.append(plainShapes(node, shape("g", { transform: `translate(${x},${y})` })));
+  }
+  return parts;
+}
+
 function plainPicture() {
-  const seen = visiblePicture(), box = seen.getBoundingClientRect(), [width, height] = [Math.ceil(box.width), Math.ceil(box.height)];
+  const seen = visiblePicture(), box = seen.getBoundingClientRect(), legend = document.getElementById("legend").getBoundingClientRect();
+  const width = Math.ceil(Math.max(box.width, legend.width)), height = Math.ceil(box.height + legend.height + 12);
   const paper = getComputedStyle(document.body).backgroundColor;
   const root = shape("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}`, "font-family": "system-ui, sans-serif" });
   const said = shape("title");
   said.textContent = `${document.title}. ${document.getElementById("shown").textContent}`;
   root.append(said, shape("rect", { width, height, fill: paper }));
-  return { root: plainShapes(seen, root), width, height, paper };
+  plainShapes(seen, root).append(plainLegend(box.height + 6));
+  return { root, width, height };
 }
 
 function saveSvg() { download(fileName("svg"), "image/svg+xml", [new XMLSerializer().serializeToString(plainPicture().root)]); }
