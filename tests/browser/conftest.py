@@ -45,12 +45,13 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
         passages: Any = None,
         title: str | None = None,
         sequences: int | None = None,
+        groups: Any = None,
         width: int = 1280,
         height: int = 800,
         **extra: Any,
     ) -> Any:
         path = tmp_path / f"page{len(contexts)}.html"
-        model.to_html(path, events=events, passages=passages, title=title, sequences=sequences)
+        model.to_html(path, events=events, passages=passages, title=title, sequences=sequences, groups=groups)
         context = browser.new_context(viewport={"width": width, "height": height}, **extra)
         contexts.append(context)
         page = context.new_page()

@@ -322,6 +322,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         passages: Any = None,
         title: str | None = None,
         sequences: int | None = None,
+        groups: Any = None,
     ) -> str | None:
         """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
 
@@ -333,11 +334,14 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
         file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
         the events are. ``sequences`` is the number of sequences of the events that become part of the page,
-        to be looked at one event after the other: none unless asked for.
+        to be looked at one event after the other: none unless asked for. ``groups``, what
+        :func:`compare_groups` returned, or several of these, are shown side by side.
         """
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
+        return to_html(
+            self, path, events=events, passages=passages, title=title, sequences=sequences, groups=groups
+        )
 
 
 def fit_together(

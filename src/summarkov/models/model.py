@@ -283,11 +283,14 @@ class SummaryModel(Predictor):
         passages: Any = None,
         title: str | None = None,
         sequences: int | None = None,
+        groups: Any = None,
     ) -> str | None:
         """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
         from summarkov.report import to_html
 
-        return to_html(self, path, events=events, passages=passages, title=title, sequences=sequences)
+        return to_html(
+            self, path, events=events, passages=passages, title=title, sequences=sequences, groups=groups
+        )
 
     def _sheet(self) -> Sheet:
         influencers = ", ".join(self.influencers_) or "none"

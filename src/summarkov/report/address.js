@@ -1,6 +1,6 @@
 // What is looked at, in the address of the page: so Back and Forward work, and a link shows a colleague the same.
 const codeOf = new Map(labels.map((label, code) => [label, code]));
-const tabs = ["label", "whatif", ...(model.cases ? ["sequences"] : []), "data"];
+const tabs = ["label", "whatif", ...(model.cases ? ["sequences"] : []), ...(model.groups ? ["groups"] : []), "data"];
 let tab = "label";
 
 function addressNow() {

@@ -26,6 +26,7 @@ from summarkov.explain import (
 )
 from summarkov.io import read_events
 from summarkov.report.events import lag_content, sequence_content
+from summarkov.report.groups import groups_content
 from summarkov.report.joint import joint_content, joint_targets
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
@@ -45,6 +46,7 @@ def content(
     passages: Any = None,
     title: str | None = None,
     sequences: int | None = None,
+    groups: Any = None,
 ) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
     models = models_of(model)
@@ -77,6 +79,7 @@ def content(
         "lengths": None if read is None else _lengths(read),
         "lags": None if read is None else _lags(read, fitted.labels, edges),
         "cases": None if sequences is None else sequence_content(read, fitted.labels, sequences),
+        "groups": None if groups is None else groups_content(groups, fitted.labels),
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
         "start": start,
         "places": places(len(fitted.labels), layout_edges(influences, codes, start)),

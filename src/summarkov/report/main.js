@@ -3,7 +3,7 @@
 // A page for one label opens on it.
 const startLabel = !model.graph && targets[0].x.length === 1 ? targets[0].x[0] : null;
 const panel = document.getElementById("panel");
-const scrolled = { label: 0, whatif: 0, sequences: 0, data: 0 };  // how far down each tab was left
+const scrolled = Object.fromEntries(tabs.map((each) => [each, 0]));  // how far down each tab was left
 
 function putTab(which) {
   scrolled[tabs.find((each) => !document.getElementById(`panel-${each}`).hidden)] = panel.scrollTop;
@@ -107,7 +107,7 @@ function start() {
   settle();
   recall();
   listen();
-  setTimeout(() => { buildWhatIf(); buildSequences(); buildData(); built = true; });  // after the first picture
+  setTimeout(() => { buildWhatIf(); buildSequences(); buildGroups(); buildData(); built = true; });  // after the first picture
 }
 
 function listen() {

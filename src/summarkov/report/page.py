@@ -40,6 +40,7 @@ SCRIPTS = (
     "label.js",
     "whatif.js",
     "sequences.js",
+    "groups.js",
     "data.js",
     "save.js",
     "address.js",
@@ -58,6 +59,7 @@ def to_html(
     passages: Any = None,
     title: str | None = None,
     sequences: int | None = None,
+    groups: Any = None,
 ) -> str | None:
     """Write the page of a fitted model or graph, all or nothing; without a path, return its text, which a
     notebook shows as the page itself.
@@ -66,9 +68,10 @@ def to_html(
     how long the sequences are, and how the share of a target changes from event to event after an influencer,
     which a model does not know. With ``passages`` (events from text, or a file of them) it shows the
     sentences behind every edge. ``title`` says what the events are. ``sequences`` is the number of
-    sequences that become part of the page, to look at one event after the other.
+    sequences that become part of the page, to look at one event after the other. With ``groups`` (what
+    ``compare_groups`` returned, or several of these) it shows groups of sequences side by side.
     """
-    text = page(model, events, passages, title, sequences)
+    text = page(model, events, passages, title, sequences, groups)
     if path is None:
         return Page(text)
     write_atomically(path, text)
@@ -105,6 +108,7 @@ def page(
     passages: Any = None,
     title: str | None = None,
     sequences: int | None = None,
+    groups: Any = None,
 ) -> str:
     """The text of the page."""
     if len(model.labels_) > _MOST_LABELS:
@@ -114,7 +118,7 @@ def page(
         )
     if title is not None and not isinstance(title, str):
         raise SettingError(f"title must be a text, not {title!r}")
-    what = content(model, events, passages, title, sequences)
+    what = content(model, events, passages, title, sequences, groups)
     style = "\n".join(_part(name) for name in STYLES)
     script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in SCRIPTS)) + "\n})();\n"
     parts = {

@@ -303,6 +303,23 @@ def test_report_for_programs_and_of_one_model(run: Run, shop: Path) -> None:
     assert Path("report.html").read_text(encoding="utf-8") == sm.load(shop / "one.json").to_html()
 
 
+def test_report_shows_groups_side_by_side(run: Run, shop: Path) -> None:
+    graph, events = sm.load(shop / "graph.json"), sm.read_events(shop / "events.jsonl")
+    groups = {name: events[start::3] for start, name in enumerate(("north", "south", "west"))}
+    for name, some in groups.items():
+        sm.write_events(some, f"{name}.jsonl")
+    asked = [part for name in groups for part in ("--group", f"{name}.jsonl")]
+    run("report", str(shop / "graph.json"), "-o", "page.html", *asked)
+    found = [
+        sm.compare_groups(graph.model, groups["north"], groups[name], names=("north", name))
+        for name in ("south", "west")
+    ]
+    assert Path("page.html").read_text(encoding="utf-8") == graph.to_html(groups=found)
+    for name, given, says in (("graph", asked[:2], "two times or more"), ("one", asked, "without --target")):
+        result = CliRunner().invoke(app, ["report", str(shop / f"{name}.json"), "-o", "other.html", *given])
+        assert (result.exit_code, says in result.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["graph", "some", "one", "joint"])
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 def test_predict_writes_a_row_an_event(run: Run, shop: Path, name: str, suffix: str) -> None:

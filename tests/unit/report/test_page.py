@@ -365,3 +365,20 @@ def test_titles_that_cannot_be_written(graph: sm.InfluenceGraph, tmp_path: Path)
     )
     with pytest.raises(SettingError, match="title must be a text, not 5"):
         to_html(graph, tmp_path / "page.html", title=5)  # type: ignore[arg-type]
+
+
+def test_groups_must_be_comparisons_of_labels_that_the_model_knows(graph: sm.InfluenceGraph) -> None:
+    halves = EVENTS[:100], EVENTS[100:]
+    found = sm.compare_groups(sm.BSuMM(lookback=5), *halves, names=("one", "other"), n=5)
+    (told,) = contents.content(graph, groups=found)["groups"]
+    assert told["names"] == ["one", "other"]
+    assert told["sizes"] == [100, 100]
+    assert len(told["labels"]) == len(graph.labels_)
+    assert [edge[:2] for edge in told["edges"]] == [
+        [graph.labels_.index(e.influencer), graph.labels_.index(e.target)] for e in found.edges
+    ]
+    with pytest.raises(SettingError, match="what compare_groups returned"):
+        contents.content(graph, groups=["men", "women"])
+    small = sm.InfluenceGraph(sm.BSuMM()).fit([["A", "B"]] * 5)
+    with pytest.raises(SettingError, match="learn the model from the sequences of all groups"):
+        contents.content(small, groups=found)

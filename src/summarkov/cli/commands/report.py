@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from summarkov.cli.files import check_output, load_model, saving
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import Json, ModelFile, takes_options
+from summarkov.cli.options.shared import Jobs, Json, ModelFile, takes_options
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_line, working
+from summarkov.cli.printing.console import print_json, print_line, progress, working
+from summarkov.errors import SettingError
+
+if TYPE_CHECKING:
+    from summarkov.events import EventSequences
+    from summarkov.explain import GroupComparison
 
 
 @takes_options
@@ -50,7 +56,17 @@ def report(
             "Whoever has the page can read them.",
         ),
     ] = None,
+    group: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--group",
+            metavar="FILE",
+            help="Events of a group of sequences. Give it two times or more, to show groups side by side, "
+            "each against the first.",
+        ),
+    ] = None,
     reading: Reading = PLAIN,
+    jobs: Jobs = None,
     json: Json = False,
 ) -> None:
     """Write a model as one HTML page that needs nothing else, and can be mailed.
@@ -58,7 +74,7 @@ def report(
     It shows the graph, every label's states and the data, and computes what
     a history of your own makes of every label's probability.
     """
-    check_output(output, model, events, passages)
+    check_output(output, model, events, passages, *(group or ()))
     fitted = load_model(model, joint=True)
     data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None
@@ -67,9 +83,40 @@ def report(
 
         with working(f"Reading {passages}"):
             quoted = read_text_events(passages)
+    groups = (
+        None
+        if not group
+        else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
+    )
     with working(f"Writing {output}"), saving(output):
-        fitted.to_html(output, events=data, passages=quoted, title=title, sequences=sequences)
+        fitted.to_html(output, events=data, passages=quoted, title=title, sequences=sequences, groups=groups)
     if json:
         print_json({"saved": str(output), "bytes": output.stat().st_size})
     else:
         print_line(results(), f"Saved the page as {output}; open it in a browser")
+
+
+def _compared(fitted: Any, groups: Mapping[Path, EventSequences], jobs: int | None) -> list[GroupComparison]:
+    """How each group but the first differs from the first, by the settings of a graph."""
+    from summarkov.models import InfluenceGraph, compare_groups
+
+    if not isinstance(fitted, InfluenceGraph):
+        raise SettingError("groups are compared by a graph; learn the model without --target")
+    if len(groups) < 2:
+        raise SettingError("--group must be given two times or more, with other files")
+    (first, events), *others = groups.items()
+    found = []
+    for path, other in others:
+        with progress(f"Comparing {path.stem}", 5, "steps") as advance:
+            found.append(
+                compare_groups(
+                    fitted.model,
+                    events,
+                    other,
+                    names=(first.stem, path.stem),
+                    targets=list(fitted.models_),
+                    n_jobs=jobs,
+                    progress=advance,
+                )
+            )
+    return found

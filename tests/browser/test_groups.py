@@ -1,0 +1,80 @@
+"""Groups of sequences side by side in the page."""
+
+from typing import Any
+
+import pytest
+
+import needs
+import summarkov as sm
+from browsing import EVENTS, heading
+from summarkov.wording import percent
+
+FIRST = EVENTS[:150].to_lists()
+#: In the second group hardly anybody buys after a page error, and coupons are rarer.
+SECOND = [
+    [x for i, x in enumerate(s) if x != "get coupon" or i % 2] + ["contact support"] * ("page error" in s)
+    for s in EVENTS[150:].to_lists()
+]
+
+
+@pytest.fixture(scope="module")
+def graph() -> sm.InfluenceGraph:
+    return sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(FIRST + SECOND)
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    return sm.compare_groups(sm.BSuMM(lookback=5), FIRST, SECOND, names=("before", "<after>"), n=20)
+
+
+def test_the_groups_are_told_side_by_side(visit: Any, graph: sm.InfluenceGraph, found: Any) -> None:
+    page = visit(graph, groups=found)
+    page.click("#tab-groups")
+    said = page.locator("#compared > p").first.inner_text()
+    assert "before, 150 sequences; " in said
+    assert "<after>, 150 sequences" in said
+    n = len(found.differing_labels()), len(found.differing())
+    assert n[0] > 0
+    assert f"{n[0]} of 10 labels and {n[1]} of {len(found.edges)} influences surely differ." in said
+    one = found.labels[0]
+    row = page.locator(".grouped.labels tbody tr").first
+    assert f"{percent(one.reach_first)} → {percent(one.reach_second)}" in row.inner_text()
+    assert f"{percent(one.rate_first)} → {percent(one.rate_second)}" in row.inner_text()
+    assert row.locator("strong").count() == sum(d.low > 1 or d.high < 1 for d in (one.reach, one.rate))
+    rows = page.locator(".grouped.influences tbody tr")
+    assert rows.count() == len(found.edges)
+    edge = found.edges[0]
+    assert (
+        f"{percent(edge.second.rate_with)}, otherwise {percent(edge.second.rate_without)}"
+        in rows.first.inner_text()
+    )
+    hollow = sum((not each.in_first) + (not each.in_second) for each in found.edges)
+    assert page.locator(".grouped.influences .group.hollow").count() == hollow
+    assert "tab=groups" in page.url
+    row.locator("button").first.click()
+    assert heading(page) == one.label
+
+
+def test_several_groups_are_chosen_from(visit: Any, graph: sm.InfluenceGraph, found: Any) -> None:
+    other = sm.compare_groups(sm.BSuMM(lookback=5), FIRST, FIRST, names=("before", "again"), n=20)
+    page = visit(graph, groups=[found, other])
+    page.click("#tab-groups")
+    assert page.locator("#compared h2").inner_text() == "before and <after>"
+    page.select_option("#which-groups", "1")
+    assert page.locator("#compared h2").inner_text() == "before and again"
+    assert "0 of 10 labels and 0 of" in page.locator("#compared > p").first.inner_text()
+
+
+@pytest.mark.skipif(not needs.NEEDS["axe-core"].here, reason="no axe-core here")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_violations(visit: Any, graph: sm.InfluenceGraph, found: Any, width: int) -> None:
+    page = visit(graph, groups=found, width=width, bypass_csp=True)
+    page.click("#tab-groups")
+    page.evaluate(needs.AXE.read_text(encoding="utf-8"))
+    wrong = page.evaluate("async () => (await axe.run(document)).violations.map((each) => each.id)")
+    assert wrong == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_groups_there_is_no_such_tab(visit: Any, graph: sm.InfluenceGraph) -> None:
+    assert visit(graph).locator("#tab-groups").is_hidden()
