@@ -315,6 +315,7 @@ class JointSuMM(Predictor):
         passages: Any = None,
         title: str | None = None,
         sequences: int | None = None,
+        groups: Any = None,
     ) -> str | None:
         """Write the model as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
 
@@ -324,7 +325,7 @@ class JointSuMM(Predictor):
 
         if passages is not None:
             raise SettingError("passages are for graphs; leave them out for a joint model")
-        return to_html(self, path, events=events, title=title, sequences=sequences)
+        return to_html(self, path, events=events, title=title, sequences=sequences, groups=groups)
 
     def to_document(self) -> dict[str, Any]:
         return joint_document(self.fitted)
