@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes most of the time until the co
 if TYPE_CHECKING:
     from typing import Any
 
-    from summarkov.engines import CountStore, EventSource, open_events, scan_events, scan_spark
+    from summarkov.engines import CountStore, EventSource, MappedSource, open_events, scan_events, scan_spark
     from summarkov.evaluation import compare
     from summarkov.events import EventSequences
     from summarkov.io import read_events, write_events
@@ -60,6 +60,7 @@ _WHERE = {
     "ReadEvents": "models",
     "scan_events": "engines",
     "CountStore": "engines",
+    "MappedSource": "engines",
     "scan_spark": "engines",
     "scorer": "models",
     "BSuMM": "models",
@@ -109,6 +110,7 @@ __all__ = [
     "JointSuMM",
     "LabelSets",
     "MapLabels",
+    "MappedSource",
     "MarkovChain",
     "OSuMM",
     "OutcomeModel",

@@ -3,6 +3,7 @@
 from summarkov.engines.count_store import CountStore
 from summarkov.engines.counts import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.disk import open_events, scan_events
+from summarkov.engines.mapped import MappedSource
 from summarkov.engines.memory import MemorySource, as_events, as_source, make_source
 from summarkov.engines.past import Past, joint_memory
 from summarkov.engines.replicates import ReplicatedSource
@@ -22,6 +23,7 @@ __all__ = [
     "Draws",
     "EventSource",
     "Layout",
+    "MappedSource",
     "MemorySource",
     "Past",
     "RecencyCounts",

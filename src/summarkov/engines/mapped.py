@@ -1,0 +1,126 @@
+"""Parts that are counted wherever a ``map`` takes them: threads, processes, Dask, Ray."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from summarkov.engines.disk import MEMORY
+from summarkov.engines.memory import make_source
+from summarkov.engines.source import EventSource
+from summarkov.engines.views import Translate
+from summarkov.engines.work import Answer, Work
+from summarkov.errors import SettingError
+from summarkov.events.block import Block, with_keys
+from summarkov.events.keys import distinct_keys
+from summarkov.events.vocabulary import translation
+from summarkov.typing import HashArray, IntArray
+
+#: Parts that a process keeps from pass to pass.
+_KEPT = 4
+
+#: Opens a part where it is counted, such as ``functools.partial(summarkov.read_events, "part-1.parquet")``.
+Opener = Callable[[], Any]
+
+
+class MappedSource(EventSource):
+    """Events in parts, each opened and counted where ``map`` calls a function: an :class:`EventSource`.
+
+    This is all that another engine needs: work is done on every part by itself, and answers add up. A model
+    that is fitted to it is that of all parts in memory, to the last bit.
+
+    Parameters
+    ----------
+    openers : functions
+        One for each part. Without arguments, it returns its events: whatever :func:`read_events` takes, with
+        all events of each of its sequences. What calls it in other processes must be able to pickle it.
+    map : function
+        Called as Python's ``map`` is, with a function and iterables: ``executor.map`` of a pool of threads or
+        processes, ``client.get_executor().map`` of Dask, or ``map`` itself.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from functools import partial
+    >>> import summarkov as sm
+    >>> days = [[["A", "B", "C"] * 4] * 5, [["C", "A", "B"] * 4] * 5]
+    >>> with ThreadPoolExecutor() as pool:
+    ...     source = sm.MappedSource([partial(sm.read_events, day) for day in days], map=pool.map)
+    ...     sm.BSuMM("B", lookback=1).fit(source).influencers_
+    ('A',)
+    """
+
+    memory = MEMORY
+
+    def __init__(self, openers: Iterable[Opener], *, map: Callable[..., Iterable[Any]]) -> None:
+        self._openers, self._map = list(openers), map
+        if not self._openers or not all(callable(opener) for opener in self._openers):
+            raise SettingError(
+                "give at least one function that opens a part, such as partial(read_events, path), not "
+                f"{openers!r}"
+            )
+        found = list(map(_look, self._openers))
+        self._labels = [labels for labels, *_ in found]
+        self.labels = tuple(sorted({label for labels in self._labels for label in labels}))
+        self._views = [Translate(self.labels, translation(labels, self.labels)) for labels in self._labels]
+        counts = [view.label_counts(each[1]) for view, each in zip(self._views, found, strict=True)]
+        self.label_counts = np.asarray(np.sum(counts, axis=0))
+        self.tied_order = sum(each[2] for each in found)
+        every = [each[3] for each in found]
+        ends = np.cumsum([len(keys) for keys in every])[:-1]
+        self._keys: list[HashArray] = np.split(distinct_keys(np.concatenate(every)), ends)
+        self._filled = [each[4] for each in found]
+        self.n_sequences = sum(len(keys) for keys in every)
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every part, wherever it is taken, and add up the answers."""
+        numbers = range(len(self._openers))
+        each = self._map(_run, self._openers, repeat(work), numbers, self._views, self._keys)
+        return work.total(list(each))
+
+    def sequence_keys(self) -> Sequence[HashArray]:
+        """For each part, numbers for the names of its sequences."""
+        return self._keys
+
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences that are not empty."""
+        return np.concatenate([keys[held] for keys, held in zip(self._keys, self._filled, strict=True)])
+
+    @property
+    def n_filled(self) -> int:
+        """How many sequences are not empty."""
+        return sum(int(held.sum()) for held in self._filled)
+
+
+def _run(opener: Opener, work: Work[Answer], number: int, view: Translate, keys: HashArray) -> Answer:
+    """Some work on one part, under the vocabulary of all."""
+    part = _opened(pickle.dumps(opener)).part()
+
+    def read(most: int) -> Iterator[Block]:
+        return with_keys(part.read(most), keys)
+
+    numbered = replace(part, read=read, number=number)
+    return work.run(numbered if view.labels == part.labels else view(numbered))
+
+
+def _look(opener: Opener) -> tuple[tuple[str, ...], IntArray, int, HashArray, Any]:
+    """What is known of a part before anything is counted."""
+    source = _opened(pickle.dumps(opener))
+    (keys,) = source.sequence_keys()
+    held = np.isin(keys, source.filled_keys())
+    return source.labels, source.label_counts, source.tied_order, keys, held
+
+
+@lru_cache(_KEPT)
+def _opened(opener: bytes) -> EventSource:
+    """Open a part, or take it from the last pass; it is known by its opener, wherever that came from."""
+    source = make_source(pickle.loads(opener)())
+    if source.has_ticks or source.time_unit is not None or source.attributes:
+        raise SettingError("parts hold the order of events only; leave out times, ticks and attributes")
+    return source

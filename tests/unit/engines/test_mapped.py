@@ -1,0 +1,98 @@
+"""Parts that are counted in threads and in other processes give what memory gives."""
+
+import operator
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+from summarkov.simulate.example import web_shop
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Files of a folder, the last without some of the labels and with an empty sequence."""
+    folder = tmp_path_factory.mktemp("parts")
+    events = web_shop().simulate(n_sequences=90, length=20, seed=2)
+    lists = {f"visit {k}": labels for k, labels in enumerate(events.to_lists())}
+    names = list(lists)
+    for name in names[60:]:
+        lists[name] = [label for label in lists[name] if label < "p"]
+    lists[names[70]] = []
+    paths = []
+    for start in (0, 30, 60):
+        some = sm.read_events({name: lists[name] for name in names[start : start + 30]})
+        sm.write_events(some, folder / f"{start}.jsonl")
+        paths.append(folder / f"{start}.jsonl")
+    return paths, sm.read_events(lists)
+
+
+def openers(paths):
+    return [partial(sm.read_events, path) for path in paths]
+
+
+def results(data):
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(data)
+    compared = sm.compare(data, models=["chain-1"], targets=["search"])
+    line = {**vars(compared.lines[0]), "seconds": 0}
+    order = graph.order_test(data, n=19)
+    return graph.to_document(), graph.confidence(data, n=10), order, graph.score(data), line
+
+
+SCRIPT = """
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+
+import summarkov as sm
+
+if __name__ == "__main__":
+    openers = [partial(sm.read_events, path) for path in sys.argv[2:]]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        source = sm.MappedSource(openers, map=pool.map)
+        sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(source).save(sys.argv[1])
+        print(source.n_sequences, source.n_filled)
+"""
+
+
+def test_in_other_processes(parts, tmp_path):
+    paths, events = parts
+    script, model = tmp_path / "script.py", tmp_path / "model.json"
+    script.write_text(SCRIPT)
+    command = [sys.executable, str(script), str(model), *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    assert done.stdout == "90 89\n"
+    assert sm.load(model).to_document() == sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events).to_document()
+
+
+@pytest.mark.parametrize("name", ["map", "threads"])
+def test_here(parts, name):
+    paths, events = parts
+    with ThreadPoolExecutor(2) as pool:
+        source = sm.MappedSource(openers(paths), map=map if name == "map" else pool.map)
+        assert results(source) == results(events)
+        tree = sm.TreeSuMM("search", max_depth=2)
+        assert tree.fit(source).to_document() == tree.fit(events).to_document()
+
+
+def test_sequences_of_one_name_in_several_parts_are_several(parts):
+    paths, _ = parts
+    twice = sm.MappedSource(openers([*paths, paths[0]]), map=map)
+    assert twice.n_sequences == 120
+    assert len(np.unique(np.concatenate(twice.sequence_keys()))) == 120
+
+
+def test_what_cannot_be_mapped(parts, tmp_path):
+    for wrong in ([], ["part.jsonl"], [None]):
+        with pytest.raises(SettingError, match="give at least one function that opens a part"):
+            sm.MappedSource(wrong, map=map)
+    with pytest.raises(DataError, match="there is no file"):
+        sm.MappedSource([partial(sm.read_events, tmp_path / "no.jsonl")], map=map)
+    source = sm.MappedSource([partial(operator.itemgetter(0), [[["a", "b"]] * 3])], map=map)
+    assert source.label_counts.tolist() == [3, 3]
