@@ -35,12 +35,12 @@ BRINGS = {
     "threadpoolctl": "scikit-learn",
 }
 #: Where an import says nothing, because the library has been loaded before: by fitting a model, by looking at
-#: a dataframe (engines.spark.frames:_is_frame), by making axes (plot.canvas:axes_for).
+#: a dataframe (engines.spark.session:_is_frame), by making axes (plot.canvas:axes_for).
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",
-    "plot.graphs:arrow",
-    "plot.graphs:loop",
+    "plot.arrows:_arrow",
+    "plot.arrows:_loop",
     "plot.canvas:renderer_of",
     "plot.canvas:save",
     "plot.graphs:_explain",
