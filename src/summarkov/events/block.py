@@ -99,10 +99,13 @@ def cut_events(events: EventSequences | Rows, most: int, weights: IntArray | Non
     """
     n, ends, moments = len(events.codes), events.offsets[1:], events.moments
     ends_at = np.linspace(0, n, max(1, -(-n // most)) + 1).astype(np.int64)
-    if moments is not None:  # to where the next tick begins, but not between attributes and the first
+    if moments is not None and len(ends_at) > 2:  # to the next tick, but not from attributes to the first
         begins = np.flatnonzero(moments.starts)
         at = np.searchsorted(begins, events.offsets[:-1])
-        begins = np.union1d(np.delete(begins, at[at < len(begins)]), events.offsets)
+        may = np.append(moments.starts, True)
+        may[begins[at[at < len(begins)]]] = False
+        may[events.offsets] = True
+        begins = np.flatnonzero(may)
         ends_at[1:-1] = begins[np.searchsorted(begins, ends_at[1:-1])]
     cuts = np.unique(ends_at).tolist()
     first = 0  # the sequence that has not ended yet

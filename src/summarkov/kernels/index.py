@@ -55,6 +55,15 @@ class Index:
         assert self.places is not None
         return Ticks(self.places, self.codes, self.offsets)
 
+    @cached_property
+    def in_rows(self) -> bool:
+        """Whether every row is a position of its own, so that places matter to windows in time only."""
+        if self.places is None:
+            return True
+        return bool(
+            self.places.starts.all() and not self.ticks.attribute.any() and not self._past_attribute.any()
+        )
+
     @property
     def begins(self) -> BoolArray | slice:
         """The rows that stand for a position: the first of each."""

@@ -14,7 +14,7 @@ from summarkov.kernels.boosted import Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.numpy_kernels import BINARY, Window
-from summarkov.kernels.places import Span
+from summarkov.kernels.places import UNLIMITED, Span
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -25,7 +25,7 @@ _FAR = -(2**30)
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.window_states`."""
     ids, keys = _native.states(
-        _shard(index),
+        _shard(index, _is_placed(index, window)),
         influencers,
         window.kind,
         window.lookback,
@@ -61,7 +61,7 @@ def count_candidates(
 ) -> tuple[CodeArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_candidates`."""
     keys, counts, present = _native.count(
-        _shard(index),
+        _shard(index, _is_placed(index, window)),
         weights,
         influencers,
         candidates,
@@ -90,7 +90,7 @@ def count_tests(
     """See :func:`summarkov.kernels.history_tests.count_tests`."""
     shapes = recency.shapes(int(slots.max(initial=-1)) + 1, n_outcomes)
     return _native.tests(
-        _shard(index),
+        _shard(index, _clock(index, recency.in_time) is not None),
         _clock(index, recency.in_time),
         weights,
         tree,
@@ -108,7 +108,12 @@ def count_tests(
 
 def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray:
     """See :func:`summarkov.kernels.history_tests.tree_leaves`."""
-    return _native.leaves(_shard(index), _clock(index, in_time), tree, max(1, int(tree[:, 3].max())))
+    return _native.leaves(
+        _shard(index, _clock(index, in_time) is not None),
+        _clock(index, in_time),
+        tree,
+        max(1, int(tree[:, 3].max())),
+    )
 
 
 def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray:
@@ -120,15 +125,16 @@ def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -
 def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
     reaches = []
-    if index.places is not None:
+    placed = not index.in_rows or bool(pairs[:, 4:].any())
+    if placed:
         for z, _, delay, lookback, delay_in_time, in_time in pairs.tolist():
             lookbacks = np.zeros(index.n_labels, np.int64)
             lookbacks[z] = lookback
             window = Window(
                 BINARY, lookbacks, delay, 1, np.full(index.n_labels, bool(in_time)), bool(delay_in_time)
             )
-            reaches.append(_reach(index, window))
-    counts, ends = _native.followed(_shard(index), weights, np.ascontiguousarray(pairs), reaches)
+            reaches.append(_reach(index, window) or _made_reach(index, window))
+    counts, ends = _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
     return counts, ends
 
 
@@ -142,10 +148,11 @@ def count_presence(
     nothing = np.empty(0, np.int32)
     placed: tuple[Any, ...] = nothing, nothing, [], np.empty(0, bool)
     past = index.past_positions
-    if index.places is not None:
+    if not index.in_rows or asked.delay_in_time or asked.in_time.any():
+        assert index.places is not None
         spans = [Span(size, bool(in_time)) for size, in_time in lookbacks.T.tolist()]
-        firsts = index.firsts(Span(asked.delay, asked.delay_in_time))
-        placed = firsts, _before(index), [index.ends(span) for span in spans], index.places.attributes
+        firsts = _firsts(index, Span(asked.delay, asked.delay_in_time))
+        placed = firsts, _before(index), [_ends(index, span) for span in spans], index.places.attributes
         past = np.arange(-len(past), 0)
     return _native.presence(
         index.codes,
@@ -188,42 +195,91 @@ def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: Co
     return found
 
 
-def _shard(index: Index) -> Any:
-    """The shard with the positions of every label, made once."""
-    if "native" not in index.kept:
+def _shard(index: Index, placed: bool) -> Any:
+    """The shard with the positions of every label, made once; ``placed``: the past by rows."""
+    if ("native", placed) not in index.kept:
         past = index.past_positions
         far = past < _FAR  # only their order matters
         past = np.where(far, _FAR - np.cumsum(far[::-1])[::-1], past)
-        if index.places is not None:
+        if placed:
             past = np.arange(-len(past), 0)
-        index.kept["native"] = _native.Index(
+        index.kept["native", placed] = _native.Index(
             index.codes, index.offsets, past, index.past_codes, index.n_labels
         )
-    return index.kept["native"]
+    return index.kept["native", placed]
+
+
+def _is_placed(index: Index, window: Window) -> bool:
+    """Whether rows must be told from positions, or time."""
+    in_time = window.delay_in_time or (window.in_time is not None and bool(window.in_time.any()))
+    return not index.in_rows or (in_time and index.places is not None)
 
 
 def _before(index: Index) -> CodeArray:
     """How many positions begin before each row, and in all."""
-    return index.ticks.before.astype(np.int32)
+    if "before" not in index.kept:
+        index.kept["before"] = index.ticks.before.astype(np.int32)
+    before: CodeArray = index.kept["before"]
+    return before
 
 
 def _reach(index: Index, window: Window) -> Any:
     """Where rows stand in the windows, made once for each; None where every row is a position of its own."""
-    if index.places is None:
+    if not _is_placed(index, window):
         return None
+    assert index.places is not None
     name = ("reach", window.name[1:])
     if name not in index.kept:
-        spans, of = window.spans()
-        ends = [index.ends(span) for span in spans]
-        first = index.firsts(Span(window.delay, window.delay_in_time))
-        index.kept[name] = _native.Reach(first, _before(index), ends, of, index.places.attributes)
+        index.kept[name] = _made_reach(index, window)
     return index.kept[name]
 
 
+def _made_reach(index: Index, window: Window) -> Any:
+    assert index.places is not None
+    spans, of = window.spans()
+    ends = [_ends(index, span) for span in spans]
+    first = _firsts(index, Span(window.delay, window.delay_in_time))
+    return _native.Reach(first, _before(index), ends, of, index.places.attributes)
+
+
+def _ends(index: Index, span: Span) -> CodeArray:
+    """``Index.ends``, faster: clocks never run backwards, so that nothing need be searched for."""
+    name = ("ends", span)
+    if name not in index.kept and _is_simple(index):
+        index.kept[name] = _last_within(index, span)
+    return index.ends(span)
+
+
+def _firsts(index: Index, delay: Span) -> CodeArray:
+    """``Index.firsts``, faster."""
+    name = ("firsts", delay)
+    if name not in index.kept and _is_simple(index):
+        index.kept[name] = _last_within(index, delay) + np.int32(1)
+    return index.firsts(delay)
+
+
+def _is_simple(index: Index) -> bool:
+    """Whether all rows are events of sequences that were not cut."""
+    return not len(index.past_codes) and not index.ticks.attribute.any()
+
+
+def _last_within(index: Index, span: Span) -> CodeArray:
+    assert index.places is not None
+    size, clock = span.size, index.ticks.of
+    if span.in_time:
+        assert index.places.times is not None
+        clock = index.places.times
+        size = span.size if span.size == UNLIMITED else span.size // index.places.unit
+    return _native.last_within(clock, index.offsets, size)
+
+
 def _clock(index: Index, in_time: bool) -> Any:
-    """What trees measure distances by; None where every row is a position of its own."""
-    if index.places is None:
+    """What trees measure distances by, made once; None where every row is a position of its own."""
+    if index.in_rows and not in_time:
         return None
+    if ("clock", in_time) in index.kept:
+        return index.kept["clock", in_time]
+    assert index.places is not None
     ticks = np.append(index.past_positions, index.ticks.of)
     clock = ticks
     if in_time:
@@ -232,7 +288,8 @@ def _clock(index: Index, in_time: bool) -> Any:
             np.zeros(0, np.int64) if index.places.past_times is None else index.places.past_times,
             index.places.times,
         )
-    return _native.Clock(clock, ticks, _before(index), index.places.attributes)
+    made = index.kept["clock", in_time] = _native.Clock(clock, ticks, _before(index), index.places.attributes)
+    return made
 
 
 def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
@@ -241,6 +298,9 @@ def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
     found = index.kept.get(name)
     if found is None or found[0] is not weights:
         asked = window.kind, window.lookback, window.delay, window.cap, _reach(index, window)
-        found = index.kept[name] = (weights, _native.totals(_shard(index), weights, *asked))
+        found = index.kept[name] = (
+            weights,
+            _native.totals(_shard(index, _is_placed(index, window)), weights, *asked),
+        )
     totals: IntArray = found[1]
     return totals

@@ -88,6 +88,17 @@ struct Window {
     bool ordinal() const { return kind == ORDINAL_LAST || kind == ORDINAL_FIRST; }
 };
 
+// For each row the last row of its sequence whose clock is at most `size` ahead; `size` less than 0: none is.
+inline void last_within(Span<std::int64_t> clock, Span<std::int64_t> offsets, std::int64_t size, std::int32_t* to) {
+    for (std::int64_t s = 0; s + 1 < offsets.size; ++s) {
+        Position p = offsets[s];
+        for (Position j = offsets[s]; j < offsets[s + 1]; ++j) {
+            while (p < offsets[s + 1] && clock[p] - clock[j] <= size) ++p;
+            *to++ = static_cast<std::int32_t>(p - 1);
+        }
+    }
+}
+
 // At which rows an occurrence is in the window, from begin(j) to end(z, j), and how many positions rows have.
 // Each kernel is written for both: rows that are positions themselves, ...
 struct Plain {
@@ -100,7 +111,8 @@ struct Plain {
     Position length(Position a, Position b) const { return b - a; }
     // The last row that the window of row i can hold.
     Position newest(Position i, Position) const { return i - window.delay - 1; }
-    // The first row from `start` on that some window of row i or a later one can hold.
+    // The first row from `start` on that some window of row i or a later one can hold; and one that is not later.
+    Position last_resort(Position i, Position start) const { return oldest(i, start); }
     Position oldest(Position i, Position start) const { return std::max(start, i - window.longest); }
     bool reaches(Position j, Position i) const { return j >= i - window.longest; }
     // How many rows windows reach over, on average.
@@ -136,6 +148,7 @@ struct Placed {
         while (j >= start && reach.first[j] > i) --j;
         return j;
     }
+    Position last_resort(Position, Position start) const { return start; }
     Position oldest(Position i, Position start) const {
         const auto* from = reach.farthest + start;
         const auto* to = reach.farthest + std::max(start, i);

@@ -76,6 +76,18 @@ struct PyReach {
     }
 };
 
+py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const Array<std::int64_t>& offsets,
+                                       std::int64_t size) {
+    py::array_t<std::int32_t> found(clock.size());
+    std::int32_t* to = found.mutable_data();
+    const auto ticks = span(clock), cuts = span(offsets);
+    {
+        py::gil_scoped_release release;
+        last_within(ticks, cuts, size, to);
+    }
+    return found;
+}
+
 // Call `use` with the rows of a shard as kernels look at them.
 template <class Use>
 auto with_rows(const PyIndex& shard, const Window& window, const PyReach* reach, Use use) {
@@ -415,6 +427,7 @@ PYBIND11_MODULE(_native, m) {
     m.def("states", &states);
     m.def("totals", &totals);
     m.def("tests", &tests);
+    m.def("last_within", &last_within_);
     m.def("leaves", &leaves);
     m.def("grow_trees", &grow_trees);
     m.def("leaves_of", &leaves_of_);

@@ -54,8 +54,8 @@ class Lookback {
     template <class Visit>
     void each_backward(const Stretch& run, Visit visit) {
         const Position first = index_.offsets[run.sequence], start = first + rows_.heads(run.sequence);
-        const Position oldest = rows_.oldest(run.begin, start);
-        for (Position j = rows_.newest(run.end - 1, start); j >= oldest; --j)
+        const Position oldest = rows_.last_resort(run.begin, start);
+        for (Position j = rows_.newest(run.end - 1, start); j >= oldest && rows_.reaches(j, run.begin); --j)
             if (index_.codes[j] >= 0) visit(index_.codes[j], j);
         for (Position j = start - 1; j >= first; --j) visit(index_.codes[j], j);
         if (run.sequence == 0)
