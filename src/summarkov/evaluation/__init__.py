@@ -2,6 +2,7 @@
 
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
 from summarkov.evaluation.comparison import Comparison
+from summarkov.evaluation.learning_curve import LearningCurve, learning_curve
 from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
 from summarkov.evaluation.run import compare
 
@@ -11,8 +12,10 @@ __all__ = [
     "BlockPredictor",
     "Comparison",
     "Contender",
+    "LearningCurve",
     "ModelContender",
     "Predictor",
     "compare",
+    "learning_curve",
     "lineup",
 ]

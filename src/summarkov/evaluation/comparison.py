@@ -99,13 +99,20 @@ class Comparison(Tabular):
             verdict=verdict,
         )
 
-    def reliability(self, name: str) -> list[dict[str, float]]:
-        """Calibration of one contender: mean prediction and share that occurred, per bin of predictions."""
+    def reliability(self, name: str, target: str | None = None) -> list[dict[str, float]]:
+        """Calibration of one contender: mean prediction and share that occurred, per bin of predictions.
+
+        Over all targets, or of one of them.
+        """
         by_name = {each[0].name: each for each in self.results}
         if name not in by_name:
             raise SettingError(f"there is no contender {name!r}{nearest(name, by_name)}")
         each = by_name[name]
-        total = np.sum([one.measures.reliability for tuned in each for one in tuned.chosen], axis=0)
+        chosen = [one for tuned in each for one in tuned.chosen if target in (None, one.target)]
+        if not chosen:
+            targets = sorted({one.target for tuned in each for one in tuned.chosen})
+            raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
+        total = np.sum([one.measures.reliability for one in chosen], axis=0)
         return [
             {"from": low, "to": high, "n": int(n), "predicted": p / n, "occurred": y / n}
             for low, high, (n, p, y) in zip(BINS[:-1], BINS[1:], total.tolist(), strict=True)

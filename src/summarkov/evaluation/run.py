@@ -87,7 +87,7 @@ def compare(
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
     _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
-    parts = _splits(train, dev, test, splits, fractions, seed)
+    parts = splits_of(train, dev, test, splits, fractions, seed)
     kept = Checkpoint(checkpoint)
     results: list[list[Tuned]] = [[] for _ in contenders]
     total, done = len(parts) * len(contenders), 0
@@ -128,7 +128,7 @@ def _refuse_sources(contenders: Sequence[Contender], parts: dict[str, Any]) -> N
                 )
 
 
-def _splits(
+def splits_of(
     train: Any, dev: Any, test: Any, splits: int, fractions: Sequence[float], seed: int
 ) -> list[tuple[Split, HashArray]]:
     """The parts to work on, each with the keys of its test sequences, by which they are known again."""

@@ -61,8 +61,16 @@ def _name(target: str | tuple[str, ...]) -> str:
     return target if isinstance(target, str) else " + ".join(target)
 
 
-def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, ax: Any = None) -> Any:
+def calibration(
+    comparison: Comparison,
+    names: Iterable[str] | None = None,
+    *,
+    target: str | None = None,
+    ax: Any = None,
+) -> Any:
     """Draw the calibration curves of contenders (by default the best five): occurred against predicted.
+
+    Over all targets, or of one ``target``.
 
     A bin of predictions is a mark whose area goes with the number of predictions in it; on the dashed line
     what is predicted occurs as often as it should. Both scales are logarithmic, since most events are rare;
@@ -70,7 +78,7 @@ def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, a
     """
     ax = axes_for(ax, 4.2, 4.0)
     chosen = [line.name for line in comparison.lines][:5] if names is None else list(names)
-    curves = {name: comparison.reliability(name) for name in chosen}
+    curves = {name: comparison.reliability(name, target) for name in chosen}
     known = [value for bins in curves.values() for b in bins for value in (b["predicted"], b["occurred"])]
     low = min([value for value in known if value > 0], default=1e-3) / 2
     most = max([b["n"] for bins in curves.values() for b in bins], default=1)
@@ -88,7 +96,7 @@ def calibration(comparison: Comparison, names: Iterable[str] | None = None, *, a
     ax.set_yscale("log")
     ax.set_xlim(low, 1.1)
     ax.set_ylim(low * 0.9, 1.2)
-    ax.set_xlabel("predicted probability")
+    ax.set_xlabel("predicted probability" if target is None else f"predicted probability of {plain(target)}")
     ax.set_ylabel("share that occurred")
     ax.legend(frameon=False, loc="upper left")
     return ax

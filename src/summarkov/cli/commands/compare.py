@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -26,7 +26,7 @@ from summarkov.cli.printing.console import (
 )
 from summarkov.cli.printing.console import progress as progress_bar
 from summarkov.errors import SettingError
-from summarkov.wording import plural
+from summarkov.wording import number, plural
 
 if TYPE_CHECKING:
     from summarkov.evaluation import Comparison
@@ -62,6 +62,14 @@ def compare(
         int, typer.Option("--splits", metavar="N", help="Split the file at random N times.")
     ] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the first split.")] = 0,
+    learning_curve: Annotated[
+        bool,
+        typer.Option(
+            "--learning-curve",
+            help="Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
+            "best with how many, and what more of them would bring.",
+        ),
+    ] = False,
     output_file: Annotated[
         Path | None,
         typer.Option(
@@ -84,6 +92,12 @@ def compare(
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file, file, *(parts or ()))
+    if learning_curve:
+        if splits != 1:
+            raise SettingError("--learning-curve is about one split; leave out --splits")
+        with opening.open_several([file, *(parts or ())], jobs) as data:
+            _print_curve(data, names, target, seed, jobs, output_file, json)
+        return
     with (
         opening.open_several([file, *(parts or ())], jobs) as data,
         going_on(output_file) as checkpoint,
@@ -108,6 +122,49 @@ def compare(
         if not json:
             output().print()
             print_line(output(), f"Saved {output_file}")
+
+
+def _print_curve(
+    data: Sequence[Any],
+    names: list[str],
+    targets: list[str] | None,
+    seed: int,
+    jobs: int | None,
+    output_file: Path | None,
+    json: bool,
+) -> None:
+    from summarkov.evaluation import learning_curve
+    from summarkov.evaluation.learning_curve import SHARES
+
+    with progress_bar("Comparing", len(SHARES) * len(names), "models") as advance:
+        curve = learning_curve(
+            *data,
+            models=names,
+            targets=targets,
+            seed=seed,
+            progress=lambda done, total, what: advance(done, total),
+            n_jobs=jobs,
+        )
+    console = output()
+    if json:
+        print_json(curve.to_dict())
+    else:
+        console.print(
+            Text("Log loss per event by the number of training sequences; * the best", style="bold")
+        )
+        console.print()
+        width = min(_LONGEST_NAME, max(8, widest(curve.names)))
+        table = _table(width, [number(n) for n, _ in curve.sizes])
+        for name, *losses in curve.rows():
+            table.add_row(label(name, width), *losses)
+        console.print(table)
+        console.print()
+        for sentence in curve.sentences():
+            console.print(Text(sentence), width=page_width(console))
+    if output_file is not None:
+        save_result(output_file, curve)
+        if not json:
+            print_line(console, f"Saved {output_file}")
 
 
 def _print_comparison(console: Console, result: Comparison) -> None:

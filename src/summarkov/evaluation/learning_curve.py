@@ -1,0 +1,238 @@
+"""``learning_curve``: which model is best with how many sequences, and what more of them would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from summarkov.baselines import Contender
+from summarkov.engines import EventSource
+from summarkov.errors import DataError, SettingError
+from summarkov.evaluation.comparison import Comparison, paired_interval
+from summarkov.evaluation.lineup import DEFAULT
+from summarkov.evaluation.run import compare, splits_of
+from summarkov.events import EventSequences
+from summarkov.events.vocabulary import Label
+from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.models import SummaryModel
+from summarkov.settings import seed_of
+from summarkov.store import finite
+from summarkov.typing import FloatArray
+from summarkov.wording import number, plural
+
+#: Shares of the training sequences, each about twice the one before.
+SHARES = (0.125, 0.25, 0.5, 1.0)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One contender, fitted to a part of the training sequences."""
+
+    name: str
+    n_sequences: int
+    n_events: int
+    log_loss: float  # an event, mean over targets
+    log_likelihood: float
+    verdict: str  # as in a comparison of all contenders at this size
+
+
+class LearningCurve(Tabular):
+    """Contenders fitted to more and more sequences, all measured on the same test sequences.
+
+    ``points`` has one point per contender and size, and so has the frame. ``last_doubling`` tells what the
+    last step brought.
+    """
+
+    def __init__(self, comparisons: Sequence[Comparison], sizes: Sequence[tuple[int, int]]) -> None:
+        """``sizes`` are numbers of sequences and events, one of each for every comparison."""
+        self.comparisons, self.sizes = tuple(comparisons), tuple(sizes)
+        self.points = Records(
+            (
+                Point(line.name, n, events, line.log_loss, line.log_likelihood, line.verdict)
+                for each, (n, events) in zip(comparisons, sizes, strict=True)
+                for line in sorted(each.lines, key=lambda line: line.name)
+            ),
+            Point,
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The contenders, the best with all sequences first."""
+        return tuple(line.name for line in self.comparisons[-1].lines)
+
+    @property
+    def best(self) -> tuple[str, ...]:
+        """The best contender at every size."""
+        return tuple(each.lines[0].name for each in self.comparisons)
+
+    def last_doubling(self, name: str) -> tuple[float, float, float]:
+        """What the last step brought a contender: nats per test event, with a 95% interval.
+
+        The interval is that of a paired bootstrap over the test sequences; it does not tell how another draw
+        of training sequences would differ.
+        """
+        smaller, larger = (self._by_sequence(each, name) for each in self.comparisons[-2:])
+        n = sum(self.comparisons[-1].n_test)
+        gained = larger - smaller
+        low, high = paired_interval([gained], self.comparisons[-1].n_bootstrap, self.comparisons[-1].seed)
+        return float(gained.sum()) / n, low / n, high / n
+
+    def _by_sequence(self, comparison: Comparison, name: str) -> FloatArray:
+        for (tuned,) in comparison.results:
+            if tuned.name == name:
+                return tuned.by_sequence
+        raise SettingError(f"there is no contender {name!r}; there are {', '.join(self.names)}")
+
+    def sentences(self) -> list[str]:
+        """What the curve says: which contender at which size, and what the last step brought the best one."""
+        told = []
+        for name in dict.fromkeys(self.best):
+            where = [n for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
+            told.append(f"{name} is best with {_among(where)} sequences.")
+        gain, low, high = self.last_doubling(self.best[-1])
+        (before, _), (after, _) = self.sizes[-2:]
+        if low > 0:
+            more = "more sequences are worth getting"
+        elif high < 0:
+            more = "that is chance, or the larger part differs"
+        else:
+            more = "it cannot be told from nothing, so more of the same would bring little"
+        told.append(
+            f"From {number(before)} to {number(after)} sequences {self.best[-1]} gained {gain:.4f} nats per "
+            f"event ({low:.4f} to {high:.4f}): {more}."
+        )
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            "format": "summarkov-learning-curve",
+            "version": 1,
+            "points": [{key: finite(value) for key, value in vars(point).items()} for point in self.points],
+            "best": list(self.best),
+            "last_doubling": {name: list(map(finite, self.last_doubling(name))) for name in self.names},
+            "sentences": self.sentences(),
+        }
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(Point, self.points)
+
+    def rows(self) -> list[list[str]]:
+        """One row per contender: its name, and its log loss at every size, the best of it with a star."""
+        loss = {(point.name, point.n_sequences): point.log_loss for point in self.points}
+        return [
+            [
+                name,
+                *(
+                    f"{loss[name, n]:.4f}{'*' if name == best else ' '}"
+                    for (n, _), best in zip(self.sizes, self.best, strict=True)
+                ),
+            ]
+            for name in self.names
+        ]
+
+    @property
+    def headings(self) -> list[str]:
+        """What stands above the columns of ``rows``."""
+        return ["model", *(plural(n, "sequence") for n, _ in self.sizes)]
+
+    def summary(self) -> Sheet:
+        """Log loss by size, as a table that prints well and that notebooks show in HTML."""
+        rows = self.rows()
+        return Sheet("Log loss per event by the number of training sequences", self.headings, rows, len(rows))
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, and what it says."""
+        rows = [self.headings, ["---", *["---:"] * len(self.sizes)], *self.rows()]
+        table = "\n".join(
+            "| " + " | ".join(c.replace("|", "\\|").strip() for c in row) + " |" for row in rows
+        )
+        return table + "\n\n" + "\n".join(self.sentences()) + "\n"
+
+
+def _among(numbers: Sequence[int]) -> str:
+    """Numbers in words.
+
+    >>> _among([10]), _among([10, 20]), _among([10, 20, 40])
+    ('10', '10 and 20', '10, 20 and 40')
+    """
+    told = [number(n) for n in numbers]
+    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def learning_curve(
+    train: Any,
+    dev: Any = None,
+    test: Any = None,
+    *,
+    models: Iterable[str | SummaryModel | Contender] = DEFAULT,
+    targets: Iterable[Label] | None = None,
+    shares: Sequence[float] = SHARES,
+    fractions: Sequence[float] = (0.7, 0.15, 0.15),
+    seed: int = 0,
+    random_state: int | None = None,
+    n_bootstrap: int = 2000,
+    progress: Callable[[int, int, str], None] | None = None,
+    n_jobs: int | None = None,
+) -> LearningCurve:
+    """Compare models fitted to more and more of the training sequences, with one dev and one test part.
+
+    Parameters are those of :func:`compare`; ``shares`` are the parts of the training sequences, drawn at
+    random so that each part holds the smaller ones. Targets are those labels that occur in the smallest part,
+    unless they are given.
+
+    Examples
+    --------
+    >>> from summarkov.simulate.example import web_shop
+    >>> events = web_shop().simulate(n_sequences=120, length=30, seed=1)
+    >>> curve = learning_curve(events, models=["chain-0", "chain-1"], shares=(0.25, 1.0))
+    >>> [n for n, _ in curve.sizes]
+    [21, 84]
+    >>> [point.name for point in curve.points]
+    ['chain-0', 'chain-1', 'chain-0', 'chain-1']
+    """
+    seed = seed_of(seed, random_state)
+    if len(shares) < 2 or list(shares) != sorted(set(shares)) or not 0 < shares[0] <= shares[-1] <= 1:
+        raise SettingError("shares must be at least two growing numbers above 0 and at most 1")
+    split = splits_of(train, dev, test, 1, fractions, seed)[0][0]
+    whole = split.train
+    if isinstance(whole, EventSource) or not isinstance(whole, EventSequences):
+        raise SettingError(
+            "a learning curve needs its training sequences in memory; read them with read_events"
+        )
+    order = np.random.default_rng(seed).permutation(len(whole))
+    parts = [whole[np.sort(order[: max(1, round(share * len(whole)))])] for share in shares]
+    if not parts[0].n_events:
+        raise DataError("the smallest part has no events; give larger shares")
+    names = list(models)
+    if targets is None:
+        least = parts[0]
+        targets = [x for x, n in zip(least.labels, least.label_counts.tolist(), strict=True) if n]
+    chosen, comparisons = list(targets), []
+    for at, part in enumerate(parts):
+        comparisons.append(
+            compare(
+                part,
+                split.dev,
+                split.test,
+                models=names,
+                targets=chosen,
+                seed=seed,
+                n_bootstrap=n_bootstrap,
+                progress=_shifted(progress, at, len(parts)),
+                n_jobs=n_jobs,
+            )
+        )
+    return LearningCurve(comparisons, [(len(part), part.n_events) for part in parts])
+
+
+def _shifted(
+    progress: Callable[[int, int, str], None] | None, at: int, parts: int
+) -> Callable[[int, int, str], None] | None:
+    """Progress of one part told as that of all of them."""
+    if progress is None:
+        return None
+    return lambda done, total, what: progress(at * total + done, parts * total, what)
