@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.events.attributes import Attributes
 from summarkov.simulate.example import web_shop
 
 EVENTS = web_shop().simulate(120, 12, seed=5)
@@ -164,3 +165,31 @@ def test_a_joint_model(visit: Any, settings: dict[str, Any]) -> None:
     assert rows.count() == len(model.influencers_["purchase"])
     best = next(iter(model.gains_["purchase"]))
     assert rows.first.locator("th").inner_text() == best
+
+
+def test_attributes_hold_all_along(visit: Any) -> None:
+    rng = np.random.default_rng(0)
+    sequences, regions = [], []
+    for _ in range(300):
+        is_north = rng.random() < 0.5
+        share = [0.2, 0.6, 0.2] if is_north else [0.4, 0.2, 0.4]
+        sequences.append([str(x) for x in rng.choice(["a", "b", "c"], 12, p=share)])
+        regions.append([is_north, not is_north])
+    attributes = Attributes(["region=north", "region=south"], ["region", "region"], regions)
+    events = sm.read_events(sequences).with_attributes(attributes)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
+    edge = graph.edges_[0]
+    assert edge.influencer.startswith("region=")
+    page = visit(graph, events=events)
+    page.locator("#panel-label .influences [data-edge]").first.click()
+    assert page.locator(".card .sentence").inner_text().startswith(f"Where '{edge.influencer}' holds, ")
+    is_there = edge.influencer == "region=north"
+    first = int(np.flatnonzero(np.array(regions)[:, 0] == is_there)[0])
+    one = events[first : first + 1]
+    expected = graph.models_[edge.target].predict_proba(one)[:, 0]
+    history = one.to_lists()[0]
+    found = page.evaluate("h => window.summarkov.predict(h)", [edge.influencer, *history[:-1]])
+    told = {each["label"]: each["own"] for each in found}
+    assert told[edge.target] == pytest.approx(expected[-1], rel=1e-9)
+    assert set(told) == {"a", "b", "c"}
+    assert sum(each["p"] for each in found) == pytest.approx(1)

@@ -17,7 +17,7 @@ function countsOf(edge, where) {
   const row = (says, i) => make("tr", {}, make("th", { scope: "row" }, says), make("td", { class: "number" }, number(edge.hits[i])), make("td", { class: "number" }, number(edge.n[i] - edge.hits[i])), make("td", { class: "number" }, number(edge.n[i])),
     make("td", {}, edge.n[i] ? bar(edge.hits[i] / edge.n[i], most, { usual: rate(edge.to) }) : "", make("span", { class: "small" }, rateOf(edge, i))));
   return make("table", { class: "counts" }, make("thead", {}, make("tr", {}, make("td", {}), make("th", { scope: "col", class: "number" }, name(edge.to, true)), ...["other", "all"].map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col" }, "Share"))),
-    make("tbody", {}, row(["after ", name(edge.from), ` ${where}`], 0), row("otherwise", 1)));
+    make("tbody", {}, row([`${after(edge.from)} `, name(edge.from), ` ${where}`], 0), row("otherwise", 1)));
 }
 
 // The ratio with its interval, on an axis on which twice and half as likely are equally far from 1.
@@ -49,7 +49,7 @@ function lagsOf(edge, target) {
   const x = (i) => left + ((i + 0.5) * (width - left)) / n, y = (p) => bottom - (Math.min(p, most) / most) * (bottom - 8);
   const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} events after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
   const reach = target.summary.reach?.[target.u.indexOf(edge.from)] ?? n, delay = target.summary.delay ?? 0;
-  drawn.append(shape("rect", { class: "window", x: x(delay) - (width - left) / n / 2, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
+  if (!model.timed) drawn.append(shape("rect", { class: "window", x: x(delay) - (width - left) / n / 2, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
   for (const p of [0, most / 2.1, most / 1.05]) drawn.append(shape("path", { class: "tick", d: `M${left},${y(p)} H${width}` }), worded(percent(p), left - 4, y(p) + 4, "end"));
   drawn.append(shape("path", { class: "shuffled", d: shuffled.map((p, i) => `${i ? "L" : "M"}${x(i).toFixed(1)},${y(p).toFixed(1)}`).join(" ") }));
   share.forEach((p, i) => drawn.append(

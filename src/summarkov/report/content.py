@@ -67,6 +67,14 @@ def content(
     read = None if events is None else read_events(events)
     targets = joint_targets(model) if is_joint(model) else [target_content(each) for each in models]
     start = _start([edge[3] for edge in edges])
+    layout = getattr(fitted, "layout", None)  # a joint model knows events in a row only
+    attributes = [] if layout is None else [codes[name] for name in layout.attributes]
+    timed = layout is not None and any(each.fitted.summary.durations for each in models)
+    if sequences is not None and (attributes or timed or (layout is not None and layout.together)):
+        raise SettingError(
+            "sequences can be part of a page where events stand in a row, without attributes and times; "
+            "leave out sequences= (--sequences)"
+        )
     return {
         "title": title,
         "version": __version__,
@@ -75,9 +83,12 @@ def content(
         "joint": joint_content(model) if is_joint(model) else None,
         "labels": list(fitted.labels),
         "n": [whole(n) for n in _counts(fitted).tolist()],
+        "attributes": attributes,
+        "together": layout is not None and layout.together,
+        "timed": timed,
         "sequences": fitted.n_sequences,
         "lengths": None if read is None else _lengths(read),
-        "lags": None if read is None else _lags(read, fitted.labels, edges),
+        "lags": None if read is None else _lags(read, fitted.labels, edges, attributes),
         "cases": None if sequences is None else sequence_content(read, fitted.labels, sequences),
         "groups": None if groups is None else groups_content(groups, fitted.labels),
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
@@ -117,12 +128,18 @@ def layout_edges(
     ]
 
 
-def _lags(events: EventSequences, labels: Sequence[str], edges: list[list[Any]]) -> dict[str, Any] | None:
-    """Profiles of the edges, if these events are of the labels of the model."""
+def _lags(
+    events: EventSequences, labels: Sequence[str], edges: list[list[Any]], attributes: Sequence[int]
+) -> dict[str, Any] | None:
+    """Profiles of the edges, if these events are of the labels of the model; attributes have none."""
     known = set(labels)
     if not known.issuperset(events.labels):
         return None
-    return lag_content(events.recode(labels), [(z, x) for z, x, *_ in edges])
+    found = lag_content(events.with_attributes(None).recode(labels), [(z, x) for z, x, *_ in edges])
+    for i, (z, *_) in enumerate(edges[: len(found["edges"])]):
+        if z in attributes:
+            found["edges"][i] = None
+    return found
 
 
 def _counts(fitted: Any) -> Any:

@@ -74,7 +74,7 @@ function explain() {
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));
 }
 
-const nodeNumbers = (code) => `${percent(rate(code))} of events (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
+const nodeNumbers = (code) => `${percent(rate(code))} of ${attributes.has(code) ? "sequences" : "events"} (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
 const nodeWords = (code, seen) => `${seen === names[code] ? "" : `${seen}, in full `}${names[code]}, ${nodeNumbers(code)}`;
 
 const touches = (edge) => state.chosen === edge.from || state.chosen === edge.to;
@@ -136,8 +136,10 @@ function draw() {
   const lines = drawnEdges.filter((each) => each && !each.line.classList.contains("gone"));
   const size = sizeAt(view.scale), tries = lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
   let outlines = drawNodes(size, lines);
-  const bends = new Map(lines.filter(({ edge }) => edge.from !== edge.to).map(({ edge }) => [edge, route(edge, outlines, outlines.taken, headLength[edge.effect], tries)?.bend]));
-  if (tries > 1) outlines = drawNodes(size, lines, bends);  // names once more, now that it is known where lines run
+  if (tries > 1) {  // names once more, when it is known where lines run
+    const bends = lines.filter(({ edge }) => edge.from !== edge.to).map(({ edge }) => [edge, route(edge, outlines, outlines.taken, headLength[edge.effect], tries)?.bend]);
+    outlines = drawNodes(size, lines, new Map(bends));
+  }
   drawEdges(lines, outlines, tries);
 }
 

@@ -89,10 +89,6 @@ def sequence_content(events: EventSequences | None, labels: tuple[str, ...], n: 
     check_whole("sequences", n, 1, MOST_SEQUENCES)
     if events is None:
         raise SettingError("sequences are taken from the events: give these too (events=, --events)")
-    if events.moments is not None and events.moments.has_ticks:
-        raise SettingError(
-            "sequences in which events happened together cannot be part of a page: leave out sequences="
-        )
     known = events.recode(labels)
     some = np.flatnonzero(known.lengths > 0)
     chosen = some[np.unique(np.linspace(0, len(some) - 1, min(n, len(some))).round().astype(int))]

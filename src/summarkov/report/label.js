@@ -24,7 +24,7 @@ const evidenceButton = (edge, says = "evidence") => make("button", { type: "butt
 function influencesOf(code) {
   if (!incoming[code].length) return [make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No label was found to influence it." : "Its probability depends on the last events themselves.")];
   return edgeList(incoming[code], (edge) => [
-    "after ", nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${rates(edge)}: ${visible(edge.verdict)} `,
+    `${after(edge.from)} `, nameButton(edge.from, open), ` ${windowWords(modelOf[code].target, edge.from)}: ${rates(edge)}: ${visible(edge.verdict)} `,
     make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]);
 }
 
@@ -80,7 +80,7 @@ function showLabel() {
   const its = modelOf[code];
   labelPanel.replaceChildren(
     make("h2", {}, name(code)),
-    make("p", {}, `${percent(rate(code))} of events (${number(model.n[code])} of ${number(nEvents)}).`),
+    make("p", {}, attributes.has(code) ? `An attribute of ${percent(rate(code))} of sequences (${number(model.n[code])} of ${number(model.sequences)}).` : `${percent(rate(code))} of events (${number(model.n[code])} of ${number(nEvents)}).`),
     make("div", { class: "row no-print" }, computable ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),

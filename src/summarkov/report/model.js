@@ -3,8 +3,10 @@ const model = JSON.parse(document.getElementById("model").textContent);
 const labels = model.labels;
 const everyone = labels.map((_, code) => code);
 const UNKNOWN = labels.length;  // the code of an event that says nothing
-const nEvents = model.n.reduce((a, b) => a + b, 0);
-const rate = (code) => model.n[code] / nEvents;
+// Attributes hold of whole sequences and are no events: they have no place, and are counted by sequence.
+const attributes = new Set(model.attributes);
+const nEvents = model.n.reduce((sum, n, code) => (attributes.has(code) ? sum : sum + n), 0);
+const rate = (code) => model.n[code] / (attributes.has(code) ? model.sequences : nEvents);
 
 // The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
 // is after the influencer, the second otherwise.
@@ -30,5 +32,6 @@ for (const target of targets) {
   Object.assign(target, model.states[target.states], { summary: model.summaries[target.summary] });
   target.x.forEach((code, outcome) => { modelOf[code] = { target, outcome }; });
 }
-// A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum.
-const normalised = model.graph && modelOf.every(Boolean);
+// A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum; not where
+// several events may come together.
+const normalised = model.graph && !model.together && modelOf.every((its, code) => its || attributes.has(code));

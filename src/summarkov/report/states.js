@@ -1,12 +1,15 @@
 // From a history (codes, oldest first) to the row of a model's table that holds for the event to come.
 
 // The distances, 1 for the event just before, at which a label stood in its window: delay < distance <= reach.
+// An attribute that a history names holds all along, and takes no place.
+const eventsOf = (history) => (attributes.size ? history.filter((code) => !attributes.has(code)) : history);
 function distances(history, label, reach, delay) {
-  const found = [];
-  for (let i = history.length - 1 - delay; i >= 0; i--) {
-    const distance = history.length - i;
+  if (attributes.has(label)) return history.includes(label) ? [1] : [];
+  const found = [], events = eventsOf(history);
+  for (let i = events.length - 1 - delay; i >= 0; i--) {
+    const distance = events.length - i;
     if (reach !== null && distance > reach) break;
-    if (history[i] === label) found.push(distance);
+    if (events[i] === label) found.push(distance);
   }
   return found;
 }
@@ -65,7 +68,7 @@ function contextRow(history, target) {
 const answers = {
   occurs: (history, label, within, times) => distances(history, label, within, 0).length >= times,
   "more recent": (history, label, than) => history.lastIndexOf(label) > history.lastIndexOf(than),
-  start: (history, events) => history.length < events,
+  start: (history, events) => eventsOf(history).length < events,
 };
 
 // The leaf that a history comes to; states are leaves, numbered depth first.
@@ -90,7 +93,7 @@ function stateOf(history, target) {
   return { row: rowsByKey(target).get(key.join()) ?? target.n.length, key };
 }
 
-const computable = targets.every((target) => target.summary.kind !== "own");
+const computable = !model.timed && targets.every((target) => target.summary.kind !== "own");
 
 // What a model says of one of its outcomes in a state.
 function inState(target, outcome, { row, key }) {
@@ -119,7 +122,8 @@ function otherwise(history, { target, outcome }) {
   const missing = [];
   looked.forEach((code, i) => {
     const found = distances(history, code, reach ? reach[i] : order, delay ?? 0);
-    if (found.length) edits.push({ code, occurred: false, history: history.map((label, at) => (found.includes(history.length - at) ? UNKNOWN : label)) });
+    const events = eventsOf(history), given = history.filter((each) => attributes.has(each) && each !== code);
+    if (found.length) edits.push({ code, occurred: false, history: [...given, ...events.map((label, at) => (!attributes.has(code) && found.includes(events.length - at) ? UNKNOWN : label))] });
     else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: [...history, code] });
   });
   const said = (past) => (joint ? jointly(past).find(({ code }) => code === target.x[outcome]) : inState(target, outcome, stateOf(past, target)));

@@ -11,6 +11,7 @@ from summarkov.explain import FittedModel
 from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.search import Certificate, Step
 from summarkov.search.lookbacks import LookbackStep
+from summarkov.summaries.window import plain_span
 
 #: Probabilities are equal to those of ``predict_proba`` to this many digits.
 _EXACT = 10
@@ -75,7 +76,7 @@ def _summary(fitted: Any) -> dict[str, Any]:
     """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
     form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
-        form["reach"] = [fitted.reach(label)[1] for label in fitted.influencer_labels]
+        form["reach"] = [plain_span(fitted.reach(label)[1]) for label in fitted.influencer_labels]
     if fitted.nodes is not None:
         counts, estimates = fitted.nodes
         form["at"] = [whole(n) for n in counts.sum(axis=1).tolist()]

@@ -22,7 +22,7 @@ function changePast(now, ...focus) {
 
 function buildWhatIf() {
   if (!computable) {
-    whatifPanel.append(make("p", {}, "The summary of this model is a function written in Python, which a page cannot compute. Use ", make("code", {}, "explain"), " or ", make("code", {}, "predict_proba"), " in Python instead."));
+    whatifPanel.append(make("p", {}, model.timed ? "This model looks back over times, which a history of labels does not have. Use " : "The summary of this model is a function written in Python, which a page cannot compute. Use ", make("code", {}, "explain"), " or ", make("code", {}, "predict_proba"), " in Python instead."));
     return;
   }
   const input = make("input", { id: "next", type: "text", placeholder: "Add an event", "aria-label": "Add an event to the history", autocomplete: "off", spellcheck: "false" });
@@ -89,7 +89,7 @@ function otherwiseOf(each) {
   const box = make("details", { ontoggle: () => {
     if (list.childElementCount) return;
     const found = otherwise(now, each).sort((a, b) => a.occurred - b.occurred || Math.abs(b.own - each.own) - Math.abs(a.own - each.own));
-    list.append(...found.map((had) => make("li", {}, "had ", name(had.code), had.occurred ? " occurred just now: " : " not occurred: ", make("strong", {}, percent(had.own)), " ", ...because(had))));
+    list.append(...found.map((had) => make("li", {}, "had ", name(had.code), attributes.has(had.code) ? (had.occurred ? " held: " : " not held: ") : had.occurred ? " occurred just now: " : " not occurred: ", make("strong", {}, percent(had.own)), " ", ...because(had))));
     if (!found.length) list.append(make("li", {}, "It has no influencers."));
   } }, make("summary", {}, "And otherwise?"), list);
   return box;

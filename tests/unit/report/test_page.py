@@ -231,7 +231,7 @@ def test_lag_profiles_of_events_that_happened_together() -> None:
         expected += sum("A" in before for before, _ in at) / len(orders)
     assert found["edges"][1]["shuffled"][0] == pytest.approx(both / expected, rel=1e-2)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(sequences)
-    with pytest.raises(SettingError, match="leave out sequences="):
+    with pytest.raises(SettingError, match="where events stand in a row"):
         contents.content(graph, events, sequences=1)
 
 
