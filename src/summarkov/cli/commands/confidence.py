@@ -199,11 +199,16 @@ class _TooSlow(Exception):
     """The test would take longer than it may."""
 
 
+def blocks_of(text: str) -> int | str:
+    """A number of positions, or a time."""
+    return int(text) if text.strip().isdigit() else text
+
+
 def add_order_test(
     graph: InfluenceGraph,
     events: EventSequences | EventSource,
     *,
-    within: int | None = None,
+    within: str | None = None,
     seed: int = 0,
     learned_in: float | None = None,
 ) -> None:
@@ -225,7 +230,7 @@ def add_order_test(
             graph.order_test(
                 events,
                 n=SHUFFLES,
-                within="auto" if within is None else within,
+                within="auto" if within is None else blocks_of(within),
                 seed=seed,
                 progress=told,
             )

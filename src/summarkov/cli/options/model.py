@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from summarkov.durations import read_time
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -42,16 +43,18 @@ class ModelSettings:
         typer.Option(
             "--lookback",
             "-k",
-            metavar="N|none|auto",
-            help="How many events back to look; none: the whole past; auto: learned for each influencer; "
-            "1,4,none: learned out of these. Default 5.",
+            metavar="N|TIME|none|auto",
+            help="How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: "
+            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default 5.",
             rich_help_panel=PAST,
         ),
     ] = None
     delay: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            metavar="N", help="Leave out the N most recent events. Default 0.", rich_help_panel=PAST
+            metavar="N|TIME",
+            help="Leave out the N most recent events, or what is as recent as a time. Default 0.",
+            rich_help_panel=PAST,
         ),
     ] = None
     mask: Annotated[
@@ -77,7 +80,8 @@ class ModelSettings:
         str | None,
         typer.Option(
             metavar="N,N,...",
-            help="tree: how far back to look for a label; none, which comes last: the whole past. "
+            help="tree: how far back to look for a label, or times such as 1h,1d; none, the last: the "
+            "whole past. "
             "Default 1,2,3,5,10,20,none.",
             rich_help_panel=PAST,
         ),
@@ -203,6 +207,14 @@ class ModelSettings:
     candidates: Annotated[
         Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
     ] = None
+    given: Annotated[
+        Labels,
+        typer.Option(
+            metavar="COLUMN",
+            help="An attribute (--attribute) within whose values all influences are told; repeat for more.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
     max_influencers: Annotated[
         int | None,
         typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
@@ -276,6 +288,8 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
         )
     if "lookback" in settings:
         settings["lookback"] = _lookback(settings["lookback"])
+    if "delay" in settings:
+        settings["delay"] = _delay(settings["delay"])
     if "lookbacks" in settings:
         settings["lookbacks"] = _numbers("lookbacks", settings["lookbacks"])
     for name in ("counts", "starts"):
@@ -297,16 +311,34 @@ def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
     return template
 
 
-def _parts(text: str) -> tuple[int | None, ...]:
-    """Whole numbers and "none"."""
-    return tuple(None if part.strip().lower() == "none" else int(part) for part in text.split(","))
+def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
+    """Whole numbers and "none"; or times, such as "6h"."""
+    return tuple(
+        None if part.strip().lower() == "none" else _one(part.strip()) if times else int(part)
+        for part in text.split(",")
+    )
 
 
-def _numbers(name: str, text: str) -> tuple[int | None, ...]:
+def _one(text: str) -> Any:
+    """A number of positions, or a time; what is neither is no number."""
+    found = read_time(text, "lookback")
+    return text if found is not None and found[1] else int(text)
+
+
+def _numbers(name: str, text: str) -> tuple[Any, ...]:
     try:
-        return _parts(text)
+        return _parts(text, times=name == "lookbacks")
     except ValueError:
         raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
+
+
+def _delay(text: str) -> Any:
+    try:
+        return _one(text)
+    except ValueError:
+        raise SettingError(
+            f"--delay must be a number of events, or a time such as 6h, not {text!r}"
+        ) from None
 
 
 def _pairs(text: str) -> bool | str:
@@ -330,10 +362,10 @@ def _lookback(text: str) -> Any:
     if text.lower() in ("none", "auto"):
         return None if text.lower() == "none" else "auto"
     try:
-        each = _parts(text)
+        each = _parts(text, times=True)
     except ValueError:
         raise SettingError(
-            f"--lookback must be a whole number from 1 on, none, auto, or several such as 1,4,none, "
-            f"not {text!r}"
+            "--lookback must be a whole number from 1 on, a time such as 6h, none, auto, or several such as "
+            f"1,4,none, not {text!r}"
         ) from None
     return each if len(each) > 1 else each[0]

@@ -51,10 +51,11 @@ Blocks = Annotated[
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one per core.")]
 SURE = "How sure they are"
 Within = Annotated[
-    int | None,
+    str | None,
     typer.Option(
-        metavar="N",
-        help="Shuffle events within blocks of N positions. Default: 4 times the longest look-back.",
+        metavar="N|TIME",
+        help="Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the "
+        "longest look-back.",
         rich_help_panel=SURE,
     ),
 ]

@@ -44,8 +44,15 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     lookback, delay = settings["lookback"], settings.get("delay", 0)
     if influencer is not None:
         lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
-    elif isinstance(lookback, Mapping | tuple | str):
+    elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
         return "within its look-back"
+    if isinstance(lookback, str) or isinstance(delay, str):
+        last = (
+            ""
+            if lookback is None
+            else f"within the last {lookback}" + ("" if isinstance(lookback, str) else " events")
+        )
+        return " and ".join(filter(None, (f"more than {delay} before" if delay else "", last)))
     if lookback is None:
         return f"more than {delay} events before" if delay else "at any time before"
     if lookback == delay + 1:
