@@ -7,6 +7,7 @@ a.html ...`` measures pages that are there.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +21,8 @@ from benchmarks.timing import Row
 from summarkov.simulate.example import web_shop
 
 HERE = Path(__file__).resolve().parent
-CHROMIUM = "/usr/bin/chromium"
-AXE = HERE.parent / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+AXE = Path(sys.prefix) / "npm" / "node_modules" / "axe-core" / "axe.min.js"
 #: Files of the folder of real data, and what they are called here.
 REAL = {
     "FOMC": "fomc.jsonl",
