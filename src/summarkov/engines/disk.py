@@ -143,9 +143,11 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
-    if wanted.columns.attributes or wanted.cases is not None:
+    together = wanted.times or wanted.ties == "together"
+    if wanted.columns.attributes or wanted.cases is not None or together:
         raise SettingError(
-            'attributes= need the events in memory: read them with engine="memory", or read_events'
+            "attributes=, times=True and ties='together' need the events in memory: read them with "
+            'engine="memory", or read_events'
         )
     if wanted.gap is not None:
         raise SettingError(

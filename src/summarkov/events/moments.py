@@ -151,7 +151,7 @@ class Moments:
         if times is not None:
             first = np.where(places < ends, np.append(times, 0)[np.minimum(places, len(times))], 0)
             times = np.insert(times, places, first)
-        return replace(self, starts=np.insert(self.starts, places, True), times=times)
+        return replace(self, starts=np.insert(self.starts, places, True), times=times, periods=None)
 
     def with_ends(self, offsets: IntArray, n: int) -> Moments:
         """With one more event at the end of the first ``n`` sequences, at the time of the last one."""

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.moments import Moments
 from summarkov.events.vocabulary import refuse_unknown_labels, translation
 from summarkov.io.files import LEAST, refuse_beyond
-from summarkov.typing import BoolArray, CodeArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -242,9 +243,14 @@ class Collected:
         self.offsets = array("q", [0])
         self.ids: list[str] | None = None  # once a sequence has a name
         self.tied_order = 0
+        self.together = array("q")  # the events that happened together with the one before
 
-    def add(self, labels: Iterable[str], name: str | None = None) -> None:
-        """Add a sequence; one without a name has its number."""
+    def add(self, labels: Iterable[str], name: str | None = None, together: Iterable[int] = ()) -> None:
+        """Add a sequence; one without a name has its number.
+
+        ``together`` are the places in it of events that happened together with the one before.
+        """
+        self.together.extend(len(self.codes) + place for place in together)
         number = len(self.offsets) - 1
         if name is not None and self.ids is None:
             self.ids = [str(before) for before in range(number)]
@@ -256,8 +262,14 @@ class Collected:
     def finish(self, labels: Sequence[str] | None) -> EventSequences:
         """All sequences, with the vocabulary declared or that of the labels that occur."""
         codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
+        offsets: IntArray = np.asarray(self.offsets)
+        moments = None
+        if self.together:
+            starts = np.ones(len(codes), bool)
+            starts[np.asarray(self.together)] = False
+            codes, offsets, moments = Moments.made(codes, offsets, starts)
         return EventSequences(
-            codes, np.asarray(self.offsets), vocabulary, self.ids, tied_order=self.tied_order
+            codes, offsets, vocabulary, self.ids, moments=moments, tied_order=self.tied_order
         )
 
 

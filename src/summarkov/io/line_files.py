@@ -21,6 +21,7 @@ from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut
+from summarkov.io.ticks import refuse_ties
 from summarkov.io.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, and its labels.
@@ -57,6 +58,7 @@ class Line:
     """A sequence: its labels, its name, if it has one, and the values of the keys that are asked for."""
 
     labels: list[str]
+    together: list[int]  # the places of labels that happened together with the one before
     name: str | None
     values: tuple[str | None, ...]
 
@@ -67,7 +69,7 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
     columns = CaseValues(wanted.columns.per_case, sys.maxsize)
     values = []
     for line in jsonl_sequences(path, wanted, left_out):
-        collected.add(line.labels, line.name)
+        collected.add(line.labels, line.name, line.together)
         values.append(columns.codes(line.values))
     found = collected.finish(wanted.labels).with_origin(jsonl_origin(wanted, left_out))
     asked = wanted.columns
@@ -111,6 +113,7 @@ def jsonl_sequences(
             events, name = _parts(
                 content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
             )
+            events, together = _flat(events, wanted)
             labels = _labels(events, wanted, left_out)
             values = _values(content, asked)
         except json.JSONDecodeError as error:
@@ -120,7 +123,24 @@ def jsonl_sequences(
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
-        yield Line(labels, name, values)
+        yield Line(labels, together, name, values)
+
+
+def _flat(events: list[object], wanted: Wanted) -> tuple[list[object], list[int]]:
+    """The events of a line without lists among them, and the places of those that were not first in one."""
+    if not any(isinstance(event, list) for event in events):
+        return events, []
+    flat, together = list[object](), list[int]()
+    for event in events:
+        tick = event if isinstance(event, list) else [event]
+        if not tick or (wanted.missing == "skip" and None in tick):
+            raise DataError(
+                "a list among the labels holds those that happened together, and is empty or has one that is "
+                "missing; leave it out, or name what is missing with missing="
+            )
+        together.extend(range(len(flat) + 1, len(flat) + len(tick)))
+        flat.extend(tick)
+    return flat, together
 
 
 def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str]:
@@ -192,9 +212,9 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
     """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
     A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
-    happened at once, and here one thing happens at a time: they become events in the order in which they
-    stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or their
-    numbers where they have none.
+    happened at once: with ``ties="together"`` they are a tick, else they become events in the order in which
+    they stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or
+    their numbers where they have none.
     """
     _refuse_columns(path, wanted, "SPMF text")
     collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
@@ -206,33 +226,36 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
         elif line.startswith(NAMED):
             name = _name(line)
         elif line.strip() and line[0] not in "#%@":
-            items, tied = _items(line.split(), where)
-            collected.add((names.get(item, item) for item in items), name)
-            collected.tied_order += tied
+            items, together = _items(line.split(), where)
+            at_once = wanted.ties == "together"
+            collected.add((names.get(item, item) for item in items), name, together if at_once else ())
+            collected.tied_order += 0 if at_once else len(together)
             name = None
+    refuse_ties(collected.tied_order, wanted, "itemset", path)
     return collected.finish(wanted.labels)
 
 
-def _items(tokens: list[str], where: str) -> tuple[list[str], int]:
-    """The items of a line, and how many of them were not the first of their itemset."""
+def _items(tokens: list[str], where: str) -> tuple[list[str], list[int]]:
+    """The items of a line, and the places of those that are not the first of their itemset."""
     if tokens[-1] != "-2":
         raise DataError(
             f"{where}: a sequence must end in -2, and this ends in {tokens[-1][:40]!r}; write -1 after every "
             "itemset and -2 after the sequence (transactions have neither, and no order to learn from)"
         )
-    items, tied, open_ = list[str](), 0, False
+    items, together, open_ = list[str](), list[int](), False
     for token in tokens[:-1]:
         if token == "-1":
             open_ = False
         elif _NUMBER.fullmatch(token):
+            if open_:
+                together.append(len(items))
             items.append(token.lstrip("0") or "0")
-            tied += open_
             open_ = True
         else:
             raise DataError(
                 f"{where}: items are whole numbers from 0 on, and this has {token[:40]!r}; mend it"
             )
-    return items, tied
+    return items, together
 
 
 def _name_item(line: str, names: dict[str, str], items: dict[str, str], where: str) -> None:
@@ -285,7 +308,7 @@ def json_lines(events: EventSequences) -> Iterator[str]:
 
 
 def write_spmf(events: EventSequences, file: Any) -> None:
-    """Write itemsets of one item each; names of items, and of sequences, where they need them."""
+    """Write an itemset for every tick; names of items, and of sequences, where they need them."""
     if not len(events):
         file.write(_NOTHING)
     labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
@@ -303,4 +326,6 @@ def write_spmf(events: EventSequences, file: Any) -> None:
     for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
         if name != str(number):
             file.write(f"{NAMED}{json.dumps(name)}\n".encode())
-        file.write(("".join(f"{items[label]} -1 " for label in sequence) + "-2\n").encode())
+        ticks = ([tick] if isinstance(tick, str) else tick for tick in sequence)
+        written = (f"{' '.join(items[label] for label in tick)} -1 " for tick in ticks)
+        file.write(("".join(written) + "-2\n").encode())

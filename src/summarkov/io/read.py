@@ -31,6 +31,8 @@ def read_events(
     lifecycle: str | None = None,
     missing: str = "error",
     separator: str = SEPARATOR,
+    ties: str = "in row order",
+    times: bool = False,
     attributes: Any = None,
     cuts: Cuts | None = None,
     missing_attributes: Literal["value", "error"] = "value",
@@ -87,6 +89,12 @@ def read_events(
         label. Cases of a table none of whose events is left are left out.
     separator
         What stands between the labels of several event columns.
+    ties
+        What rows of a case with the same place are: "in row order", one after the other as they come;
+        "together", one tick, a set of labels without order; or an "error". In SPMF text, the items of an
+        itemset.
+    times
+        Keep the times of events, that is the values of the (first) order column, for look-backs in time.
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
@@ -132,6 +140,8 @@ def read_events(
         lifecycle=lifecycle,
         missing=missing,
         separator=separator,
+        ties=ties,
+        times=times,
         attributes=attributes,
         cuts=cuts,
         missing_attributes=missing_attributes,
@@ -154,9 +164,10 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
         if is_table(source):
             refuse_cut_rows()
             return read_table(source, wanted)
-    if wanted.is_about_columns:
+    if wanted.is_about_columns or wanted.times or wanted.ties != "in row order":
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format and session_gap are about columns, and "
+            "case, event, order, weight, lifecycle, date_format, ties, times and session_gap are about "
+            "columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if isinstance(source, EventSequences):
@@ -175,8 +186,10 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
         return parquet_files.read_parquet(path, wanted)
     if kind == "xes":
         return xes_files.read_xes(path, wanted)
-    if wanted.gap is not None:
-        raise SettingError(f"session_gap needs the time of every event, and {path} has no times")
+    if wanted.gap is not None or wanted.times:
+        raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
+    if wanted.ties != "in row order" and kind != "spmf":
+        raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
         return line_files.read_jsonl(path, wanted)
     if kind == "spmf":

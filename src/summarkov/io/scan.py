@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.errors import DataError
 from summarkov.events.keys import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.addresses import size_of
@@ -25,6 +26,7 @@ from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import origin_of, read_lists
 from summarkov.io.temporary import Scratch
+from summarkov.io.ticks import refuse_ties
 from summarkov.typing import CodeArray, FloatArray, IntArray
 
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
@@ -95,6 +97,8 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
             found.left_out = LeftOut()
             _regrouped(task, found, writer, scratch.path)
         found.left_out.refuse_all(files.wanted, writer.n_events, files.paths[0])
+        if writer.tied_order:
+            refuse_ties(writer.tied_order, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
         content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
@@ -282,6 +286,11 @@ def _lines(task: Task, found: _Found, writer: SpillWriter) -> None:
         done += size_of(path)
         found.labels.share = done / task.files.n_bytes
         for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
+            if line.together:
+                raise DataError(
+                    f"{path}: events that happened together need the events in memory; read them with "
+                    'engine="memory", or read_events'
+                )
             codes.extend(map(found.labels.code, line.labels))
             ends.append(len(codes))
             names.append(str(n) if line.name is None else line.name)

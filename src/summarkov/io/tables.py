@@ -27,6 +27,7 @@ from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import one_per_case, weights_of
 from summarkov.io.rows import LeftOut, filled, read_per_case, read_rows
+from summarkov.io.ticks import with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
@@ -129,13 +130,14 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
     left_out = LeftOut()
     rows = read_rows(table, chosen, wanted, source, left_out)
     left_out.refuse_all(wanted, len(rows.event.codes), source)
-    order, limit = [], None
+    order, limit, kind = [], None, None
     for at, name in enumerate(chosen.order or ()):
         column = as_ordered(table.column(name), name, source, date_format=wanted.date_format)
         keys = sort_keys(column, name, source)
         order.append(keys if rows.kept is None else keys[rows.kept])
-        if at == 0 and wanted.gap is not None:
-            limit = wanted.gap.in_keys(column.type, name, source)
+        if at == 0:
+            kind = column.type
+            limit = None if wanted.gap is None else wanted.gap.in_keys(kind, name, source)
     grouping = group(rows.case.codes, order)
 
     def placed(values: Any) -> Any:
@@ -151,6 +153,10 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
     if limit is not None:
         offsets, ids, of = cut_sessions(placed(order[0]), offsets, ids, limit)
         columns = [Encoded(each.codes[of], each.texts) for each in columns]
+    where = (chosen.order or ("",))[0], source
+    codes, offsets, moments, ties = with_moments(
+        codes, offsets, [placed(each) for each in order], kind, grouping.tied_order, wanted, where
+    )
     return EventSequences(
         codes,
         offsets,
@@ -158,7 +164,8 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
         ids,
         attributes=attributes_of(_named(columns, chosen), wanted, source, ids),
         weights=None if chosen.weight is None else weights_of(columns[0]),
-        tied_order=grouping.tied_order,
+        moments=moments,
+        tied_order=ties,
         origin=origin_of(chosen, left_out),
     )
 

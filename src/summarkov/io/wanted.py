@@ -13,6 +13,7 @@ from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
 from summarkov.io.grouping import Gap
+from summarkov.io.ticks import TIES
 
 #: What stands between the labels of several columns that are joined to one, unless told otherwise.
 SEPARATOR = "+"
@@ -31,6 +32,8 @@ class Reading(TypedDict, total=False):
     lifecycle: str | None
     missing: str
     separator: str
+    ties: str
+    times: bool
     attributes: Any
     cuts: Cuts
     missing_attributes: Literal["value", "error"]
@@ -47,6 +50,8 @@ class Wanted:
     lifecycle: str | None = None
     missing: str = "error"
     separator: str = SEPARATOR
+    ties: str = "in row order"
+    times: bool = False
     cuts: Cuts = field(default_factory=dict)
     missing_attributes: str = "value"
     cases: Any = None  # a table of attributes, one row per case
@@ -65,6 +70,8 @@ class Wanted:
         lifecycle: str | None = None,
         missing: str = "error",
         separator: str = SEPARATOR,
+        ties: str = "in row order",
+        times: bool = False,
         attributes: Any = None,
         cuts: object = None,
         missing_attributes: str = "value",
@@ -75,6 +82,11 @@ class Wanted:
                 raise SettingError(f"{name} must be a text, not {value!r}")
         if not separator:
             raise SettingError("separator must not be empty: it tells the labels apart that are joined")
+        if ties not in TIES or not isinstance(times, bool):
+            choices = ", ".join(map(repr, TIES))
+            raise SettingError(
+                f"ties must be one of {choices}, and times True or False; not {ties!r} and {times!r}"
+            )
         if missing_attributes not in ("value", "error"):
             raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
         listed = attributes is None or (
@@ -97,6 +109,8 @@ class Wanted:
             lifecycle,
             missing,
             separator,
+            ties,
+            times,
             {} if cuts is None else check_cuts(cuts),
             missing_attributes,
             None if listed else attributes,

@@ -25,6 +25,7 @@ from summarkov.io.grouping import count_falls, count_ties, cut_sessions, sort_wi
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut, refuse_separator
+from summarkov.io.ticks import with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import CodeArray
 
@@ -49,9 +50,12 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
     """
     asked = wanted.columns
     order = asked.order
-    if wanted.gap is not None and not order:
+    needs_time = wanted.gap is not None or wanted.times or wanted.ties != "in row order"
+    if needs_time and not order:
         if order == ():
-            raise SettingError("session_gap needs the time of every event; name it with order=")
+            raise SettingError(
+                "session_gap, times and ties need the time of every event; name it with order="
+            )
         order = (TIME,)
     log = _Log(path, wanted, asked.event or (NAME,), order)
     with open_file(path) as file:
@@ -96,6 +100,10 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
         offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
         ids = tuple(names)
+    kind = columns[0].type if columns else None
+    codes, offsets, moments, ties = with_moments(
+        codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path)
+    )
     asked, left_out = wanted.columns, log.left_out
     of_traces = log.of_traces()[of]
     weights = None if asked.weight is None else weights_of(log.values.column(asked.weight, of_traces))
@@ -117,6 +125,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         events.labels,
         ids,
         attributes=attributes_of(named, wanted, log.path, ids),
+        moments=moments,
         weights=weights,
         tied_order=ties,
         origin=origin,
@@ -295,6 +304,10 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def write_xes(events: EventSequences, file: Any) -> None:
     """Write one trace per sequence; ``concept:name`` names traces and events."""
+    if events.moments is not None and events.moments.has_ticks:
+        raise DataError(
+            "some events happened together, which XES without times cannot hold; write .jsonl or .spmf"
+        )
     occurring = np.flatnonzero(events.label_counts).tolist()
     named = {code: f"    <event>{_name(events.labels[code])}</event>\n".encode() for code in occurring}
     file.write(_BEGIN.encode())

@@ -103,7 +103,7 @@ def check_layout(summary: Summary, kind: str, layout: Layout) -> None:
         if layout.time is None:
             raise SettingError(
                 f"look-back or delay {duration} is a time, and these events have no times; read them with "
-                "order=, the column of their times, or give a number of positions"
+                "order=, the column of their times, and times=True, or give a number of positions"
             )
         if (layout.time == "clock") != duration.is_clock:
             there = "dates and times" if layout.time == "clock" else "numbers"

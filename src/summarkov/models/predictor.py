@@ -196,4 +196,7 @@ def check_new_data(layout: Layout, has_attributes: bool, has_times: bool) -> Non
             f"attributes={columns}"
         )
     if layout.time is not None and not has_times:
-        raise DataError("the model looks back in time, and these events have no times; read them with order=")
+        raise DataError(
+            "the model looks back in time, and these events have no times; read them with order= and "
+            "times=True"
+        )

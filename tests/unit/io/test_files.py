@@ -97,7 +97,7 @@ def test_json_declared_vocabulary(write):
         ('{"id": [1], "events": []}', "'id' must be text or a number, not a list"),
         ('["a", null]', "an event has no label (None or nan); drop it or give it a name"),
         ('["a", NaN]', "NaN is not a label; drop it or give it a name"),
-        ('["a", ["b"]]', "a label must be text or a number, not list"),
+        ('["a", [["b"]]]', "a label must be text or a number, not list"),
         ("[" * 100_000, "too deeply nested; expected a list of labels"),
     ],
 )

@@ -126,7 +126,7 @@ def test_xes_sessions(write):
         "1/1": [],
     }
     assert len(read_events(name, session_gap=3600)) == 2
-    assert "session_gap needs the time of every event; name it" in refused(
+    assert "session_gap, times and ties need the time of every event; name it" in refused(
         name, SettingError, session_gap=1, order=False
     )
 

@@ -80,6 +80,20 @@ class Reading:
     separator: Annotated[
         str, _option("separator", "TEXT", "What stands between the labels of several columns.")
     ] = "+"
+    ties: Annotated[
+        str,
+        _option(
+            "ties",
+            "KIND",
+            "What events with the same place are: 'in row order' after each other, 'together', or an error.",
+        ),
+    ] = "in row order"
+    times: Annotated[
+        bool,
+        typer.Option(
+            "--times", help="Keep the times of events, for look-backs in time.", rich_help_panel=READING
+        ),
+    ] = False
     attribute: Annotated[
         list[str] | None,
         _option("attribute", "COLUMN", "Column of an attribute, constant per sequence; repeat for more."),
@@ -158,7 +172,12 @@ class Reading:
     def columns(self) -> dict[str, Any]:
         """The settings of reading, as Python calls them."""
         columns = {"case": self.case, "event": self.event, "order": self.order, "weight": self.weight}
-        values = {"date_format": self.date_format, "missing": self.missing, "separator": self.separator}
+        values: dict[str, Any] = {
+            "date_format": self.date_format,
+            "missing": self.missing,
+            "separator": self.separator,
+        }
+        values |= {"ties": self.ties, "times": self.times}
         sequences = {"lifecycle": self.lifecycle, "session_gap": self.session_gap}
         if self.attribute and self.attributes is not None:
             raise SettingError(

@@ -49,10 +49,12 @@ class Frame:
                 f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
                 "pyspark.sql.functions.posexplode, and give the position as order="
             )
-        if chosen.per_case or wanted.cases is not None or wanted.gap is not None:
+        together = wanted.times or wanted.ties != "in row order"
+        if chosen.per_case or wanted.cases is not None or wanted.gap is not None or together:
             raise SettingError(
-                f"weight=, attributes= and session_gap need the events in memory or in files, and {FRAME} is "
-                "neither; write it to Parquet and read that with read_events, or scan_events for weights"
+                "weight=, attributes=, times=True, ties= and session_gap need the events in memory "
+                f"or in files, and {FRAME} is neither; write it to Parquet and read that with read_events, "
+                "or scan_events for weights"
             )
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
         refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
