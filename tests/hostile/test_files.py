@@ -449,7 +449,7 @@ REFUSED = [
     (
         "structure",
         "log.jsonl",
-        "[[1]]\n",
+        "[[[1]]]\n",
         [],
         "log.jsonl, line 1: a label must be text or a number, not list",
     ),

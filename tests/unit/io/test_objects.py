@@ -107,7 +107,8 @@ def test_what_cannot_be_read(source, message):
             EventSequences.from_lists([]),
             {"order": "time"},
             "case, event, order, weight, lifecycle, date_format, ties, times and session_gap are about "
-            "columns, and an EventSequences has none; make it a table first, for example with pandas.DataFrame",
+            "columns, and an EventSequences has none; make it a table first, for example with "
+            "pandas.DataFrame",
         ),
         ([], {"format": "csv"}, "format='csv' is for files; leave it out for a list"),
         ([], {"case": 3}, "case must be the name of a column, not 3"),
