@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,6 +57,18 @@ class Question:
     predictor: BlockPredictor | Whole
 
 
+def by_ticks(block: Block, index: Index) -> Block:
+    """The sequences of a block with one row per position."""
+    before = index.ticks.before
+    return replace(
+        block,
+        codes=block.codes[index.begins],
+        offsets=before[block.offsets],
+        begin=int(before[block.begin]),
+        moments=None,
+    )
+
+
 @dataclass(frozen=True)
 class Told:
     """What was told of one target on one block."""
@@ -90,10 +102,13 @@ class Questions:
     def _told(
         self, block: Block, index: Index, labels: Sequence[str], carries: list[float]
     ) -> Iterator[Told]:
-        sums = SequenceSums(block)
+        sums = SequenceSums(block if index.in_rows else by_ticks(block, index))
         for number, question in enumerate(self.each):
             occurred = np.asarray(block.codes == labels.index(question.target))
             p = self._asked(question, index)
+            if not index.in_rows:
+                occurred = np.isin(np.arange(len(index.ticks.rows)), index.ticks.of[occurred])
+                p = p[index.begins]
             ended, carries[number] = sums.of(logs(p, occurred), carries[number])
             yield Told(number, p, occurred, ended)
 
@@ -171,6 +186,7 @@ def report(data: Data, contender: str, asked: Mapping[str, Predictor], *, accura
     questions = _questions(data, contender, asked)
     accuracy &= questions.by_block or data.n_events * len(asked) <= _MOST_CELLS
     source = make_source(data)
+    accuracy &= not source.has_ticks and not source.attributes  # else there is no one next event, or row
     found = source.run(ReportWork(questions, accuracy))
     return Report(
         {question.target: sums for question, sums in zip(questions.each, found.sums, strict=True)},

@@ -83,6 +83,9 @@ def compare(
     tell: Progress | None = write_progress if progress is True else progress or None
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
+    together = isinstance(train, EventSequences) and train.moments is not None and train.moments.has_ticks
+    if together and models is DEFAULT:
+        models = ("chain-0", "bsumm", "osumm")  # chains of labels in a row do not apply
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")

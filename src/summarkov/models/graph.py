@@ -33,7 +33,7 @@ from summarkov.models.reaching import Reached, reach
 from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of
-from summarkov.simulate.draw import draw_sequences
+from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 
@@ -259,7 +259,7 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
         each. Interval, support and base rate are those of the label's own model. ``most`` is the largest
         number of labels to explain; without it, all of them.
         """
-        known, past = History(self.labels_, self._next.memory, unknown), list(iterate(history))
+        known, past = History(self.labels_, self._next.memory, unknown, self.layout_), list(iterate(history))
         for event in past:
             known.observe(event)
         p = self._next.at(known.next_place(), np.array([0]))[0]
@@ -300,8 +300,18 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
     ) -> EventSequences:
         """Draw sequences from the next-event distribution.
 
-        It is normalised, so simulated data need not have exactly the influencers of the graph.
+        It is normalised, so simulated data need not have exactly the influencers of the graph. Where events
+        happen together, each label is drawn by itself, and sequences are of ticks.
         """
+        if self.layout_.together:
+            return draw_ticks(
+                lambda past: self.predict_next(past).probabilities,
+                self.labels_,
+                tuple(self.models_),
+                n_sequences,
+                length,
+                seed_of(seed, random_state),
+            )
         return draw_sequences(
             self._next.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
         )

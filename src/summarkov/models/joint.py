@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.engines import CountSource, Target, as_source
+from summarkov.engines import CountSource, Layout, Target, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
@@ -110,6 +110,11 @@ class JointSuMM(Predictor):
         """Learn the weights, the influencers and the trees, all from counts of one pass."""
         self._check()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        if Layout.of(source).together:
+            raise SettingError(
+                "a JointSuMM says which one label comes next, and some of these happened together; learn an "
+                "InfluenceGraph, which says of each whether it is among those that come next"
+            )
         return self._learn(self._count(source), source)
 
     def _count(self, source: CountSource) -> JointData:

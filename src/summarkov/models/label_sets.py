@@ -62,6 +62,8 @@ class LabelSets(Parameters):
         check_level("coverage", self.coverage)
         if not isinstance(self.model, Predictor):
             raise SettingError(f"model must be a fitted model, such as JointSuMM, not {self.model!r}")
+        if self.model.layout_.together or self.model.layout_.attributes:
+            raise SettingError("sets of labels are for models of events in a row, without attributes")
         data = read_events(events).recode(self.model.labels_)
         held = np.flatnonzero(data.lengths)
         if not len(held):

@@ -228,7 +228,12 @@ class SummaryModel(Predictor):
         interval, beside the base rate; and the counterfactuals: the same had one of them not occurred, or
         another one just now.
         """
-        coding = History(self.labels_, self.fitted.summary.memory(), unknown)
+        if self.fitted.layout.together:
+            raise SettingError(
+                "explain takes events in a row, and this model is one of events that happen together; see "
+                "predict_next and table_"
+            )
+        coding = History(self.labels_, self.fitted.summary.memory(), unknown, self.fitted.layout)
         codes = [coding.code(event) for event in iterate(history)]
         if label is None:
             if len(self.target_) > 1:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.engines import Past, joint_memory
+from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
+from summarkov.events.moments import Moments
 from summarkov.events.vocabulary import check_unknown, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
@@ -26,9 +27,17 @@ if TYPE_CHECKING:
 class History:
     """The past of one sequence, as much of it as a summary needs."""
 
-    def __init__(self, labels: tuple[str, ...], memory: Memory, unknown: str) -> None:
+    def __init__(
+        self, labels: tuple[str, ...], memory: Memory, unknown: str, layout: Layout = IN_A_ROW
+    ) -> None:
         check_unknown(unknown)
+        if layout.attributes or layout.time is not None:
+            raise SettingError(
+                "a history of labels has no attributes and no times, which this model looks at; give "
+                "predict_next events that have them"
+            )
         self._labels, self._memory, self._unknown = labels, memory, unknown
+        self._together = layout.together
         self._codes = {label: code for code, label in enumerate(labels)}
         self.past = Past()
 
@@ -41,13 +50,20 @@ class History:
         return code
 
     def observe(self, event: object) -> None:
-        """Add one event."""
-        self.past = self.past.extend(np.array([self.code(event)], np.int32), self._memory)
+        """Add one event, or a list of those that happened together."""
+        if not self._together:
+            self.past = self.past.extend(np.array([self.code(event)], np.int32), self._memory)
+            return
+        events = event if isinstance(event, list | tuple | Set) else [event]
+        codes = sorted({self.code(each) for each in events}) or [UNKNOWN]
+        starts = np.arange(len(codes)) == 0
+        self.past = self.past.extend(np.array(codes, np.int32), self._memory, Moments(starts))
 
     def next_place(self) -> Index:
         """The place where the next event will stand, with the past before it."""
         empty, one = np.array([UNKNOWN], np.int32), np.array([0, 1], np.int64)
-        return self.past.index(empty, one, len(self._labels))
+        moments = Moments(np.ones(1, bool)) if self._together else None
+        return self.past.index(empty, one, len(self._labels), moments)
 
 
 class Follower:
@@ -63,7 +79,7 @@ class Follower:
 
     def __init__(self, fitted: Fitted, unknown: str) -> None:
         self._fitted = fitted
-        self._history = History(fitted.labels, fitted.summary.memory(), unknown)
+        self._history = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""
@@ -95,6 +111,11 @@ class Distribution(ABC):
     @abstractmethod
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         """Probability of every outcome at some positions, one row per position."""
+
+    @property
+    def layout(self) -> Layout:
+        """What the data it was learned from had beside events in a row."""
+        return IN_A_ROW
 
     @abstractmethod
     def check_complete(self) -> None:
@@ -146,9 +167,13 @@ class NextEvent(Distribution):
         return np.asarray(p / p.sum(axis=1, keepdims=True)) if self.is_complete and not self.together else p
 
     @property
+    def layout(self) -> Layout:
+        return next(iter(self.models.values())).fitted.layout
+
+    @property
     def together(self) -> bool:
         """Whether several labels can come at once, each with a probability of its own."""
-        return next(iter(self.models.values())).fitted.layout.together
+        return self.layout.together
 
 
 class GraphFollower:
@@ -156,7 +181,7 @@ class GraphFollower:
 
     def __init__(self, next_event: Distribution, unknown: str) -> None:
         self._next = next_event
-        self._history = History(next_event.labels, next_event.memory, unknown)
+        self._history = History(next_event.labels, next_event.memory, unknown, next_event.layout)
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""

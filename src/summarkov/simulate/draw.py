@@ -84,3 +84,23 @@ def flat(histories: CodeArray) -> tuple[CodeArray, IntArray]:
     """Histories of equal length, ``codes[k, t]``, as flat codes and offsets."""
     n, width = histories.shape
     return histories.reshape(-1), np.arange(n + 1, dtype=np.int64) * width
+
+
+def draw_ticks(
+    predict: Callable[[list[list[list[str]]]], FloatArray],
+    labels: Sequence[str],
+    targets: Sequence[str],
+    n_sequences: int,
+    length: int | Sequence[int],
+    seed: int,
+) -> EventSequences:
+    """Draw sequences of ticks: each target by itself, with its probability after what came before."""
+    lengths = np.broadcast_to(np.asarray(length, np.int64), (n_sequences,))
+    rng = np.random.default_rng(seed)
+    drawn: list[list[list[str]]] = [[] for _ in range(n_sequences)]
+    for position in range(int(lengths.max(initial=0))):
+        going = np.flatnonzero(lengths > position).tolist()
+        p = predict([drawn[each] for each in going])
+        for each, hits in zip(going, rng.random(p.shape) < p, strict=True):
+            drawn[each].append([label for label, hit in zip(targets, hits, strict=True) if hit])
+    return EventSequences.from_lists(drawn, labels=labels)

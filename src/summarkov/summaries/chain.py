@@ -33,6 +33,10 @@ class ChainSummary(Summary):
     def __post_init__(self) -> None:
         check_whole("order", self.order, 0, 1000)
 
+    @property
+    def takes_ticks(self) -> bool:  # type: ignore[override]  # depends on the order
+        return self.order == 0
+
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(n_labels**i for i in range(self.order + 1))
 

@@ -1,0 +1,244 @@
+"""Models of events that happened together, at times, and of attributes: planted truth, and files."""
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.engines import MemorySource, work
+from summarkov.errors import DataError, SettingError
+from summarkov.events.attributes import Attributes
+from summarkov.events.moments import NANOSECONDS, WHOLE_NUMBERS, Moments
+
+HOUR = 3600 * 10**9
+LABELS = [chr(97 + i) for i in range(12)]
+
+
+def ticks(n=250, length=30, factor=3.0, seed=0):
+    """Bags of labels; b is ``factor`` times as likely in a tick after one with a."""
+    rng = np.random.default_rng(seed)
+    sequences = []
+    for _ in range(n):
+        sequence, before = [], set()
+        for _ in range(length):
+            p = np.full(12, 0.12)
+            p[1] *= factor if "a" in before else 1
+            tick = [label for label, hit in zip(LABELS, rng.random(12) < p, strict=True) if hit]
+            sequence.append(tick)
+            before = set(tick)
+        sequences.append(sequence)
+    return sequences
+
+
+def in_time(unit=NANOSECONDS, seed=0, step=HOUR):
+    """Events at irregular times; pain is four times as likely within six hours after a dose."""
+    rng = np.random.default_rng(seed)
+    labels = ["dose", "meal", "pain", "walk"]
+    codes, times, offsets = [], [], [0]
+    for _ in range(250):
+        now, dosed = 0.0, -1e9
+        for _ in range(40):
+            now += rng.exponential(1) * rng.choice([0.2, 3.0])
+            p = np.array([0.2, 0.35, 0.1, 0.35]) if now - dosed > 6 else np.array([0.2, 0.2, 0.4, 0.2])
+            code = int(rng.choice(4, p=p))
+            dosed = now if code == 0 else dosed
+            codes.append(code)
+            times.append(int(now * step))
+        offsets.append(len(codes))
+    return made(codes, offsets, labels, np.ones(len(codes), bool), times, unit)
+
+
+def made(codes, offsets, labels, starts, times=None, unit=NANOSECONDS):
+    codes, offsets, moments = Moments.made(codes, np.array(offsets), starts, times, unit)
+    return sm.EventSequences(codes, offsets, labels, moments=moments)
+
+
+def with_class(seed=0, n=400):
+    """Three classes of sequences with rates of their own, and no influence at all."""
+    rng = np.random.default_rng(seed)
+    which, rates = rng.integers(0, 3, n), rng.dirichlet(np.ones(8), 3)
+    sequences = [[f"e{j}" for j in rng.choice(8, 40, p=rates[k])] for k in which]
+    attributes = Attributes(["class=0", "class=1", "class=2"], ["class"] * 3, which[:, None] == np.arange(3))
+    return sm.EventSequences.from_lists(sequences), attributes
+
+
+def edges(graph):
+    return {(edge.influencer, edge.target): edge for edge in graph.edges_}
+
+
+def test_what_follows_a_tick_is_found_and_nothing_else():
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(sm.read_events(ticks()))
+    found = edges(graph)
+    assert set(found) == {("a", "b")}
+    assert 2.7 <= found["a", "b"].ratio <= 3.3
+    assert found["a", "b"].low > 2
+    tested = graph.order_test(sm.read_events(ticks()), n=49)
+    assert [edge.order for edge in tested.edges] == ["about order"]
+
+
+def test_in_row_order_the_same_labels_seem_to_inhibit_themselves():
+    """What ticks are for: one label stands at most once in a bag, in whatever order it is written."""
+    rng = np.random.default_rng(0)
+    flat = [[label for tick in sequence for label in rng.permutation(tick).tolist()] for sequence in ticks()]
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(flat)
+    assert sum(z == x and edge.effect == "inhibits" for (z, x), edge in edges(graph).items()) >= 10
+
+
+def test_every_label_has_its_own_probability_in_the_next_tick():
+    events = sm.read_events(ticks(100))
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events)
+    p = graph.predict_proba(events)
+    assert p.shape == (events.n_ticks, 12)
+    assert p.sum(axis=1).max() > 1.2
+    after = graph.predict_next([[["a", "c"]], [["c"], []]]).probabilities[:, 1]
+    follower = graph.follow()
+    follower.observe(["a", "c"])
+    assert after[0] == follower.probabilities()[1]
+    assert after[0] > 2 * after[1]
+    by_model = sum(model.log_likelihood(events) for model in graph.models_.values())
+    assert graph.log_likelihood(events) == pytest.approx(by_model, rel=1e-12)
+    assert graph.score(events) == pytest.approx(by_model / events.n_ticks, rel=1e-12)
+    drawn = graph.simulate(50, 10, seed=3)
+    assert drawn.n_ticks == 500
+    assert drawn.moments.has_ticks
+
+
+@pytest.mark.parametrize("family", [sm.BSuMM(), sm.OSuMM(lookback=2), sm.CSuMM(lookback=3), sm.TreeSuMM()])
+def test_models_of_ticks_are_saved_and_loaded(tmp_path, family):
+    events = sm.read_events(ticks(40, 12))
+    graph = sm.InfluenceGraph(family).fit(events)
+    graph.save(tmp_path / "graph.json")
+    loaded = sm.load(tmp_path / "graph.json")
+    assert loaded.layout_ == graph.layout_
+    assert np.array_equal(loaded.predict_proba(events), graph.predict_proba(events))
+
+
+def test_where_data_are_cut_does_not_matter(monkeypatch):
+    events, attributes = sm.read_events(ticks(30, 15)), with_class(n=30)[1]
+    events = events.with_attributes(attributes)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    monkeypatch.setattr(work, "SHARD_EVENTS", 7)
+    again = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(MemorySource(events, n_jobs=2))
+    assert again.to_document() == graph.to_document()
+    timed = in_time()[:20]
+    small = sm.BSuMM("pain", lookback={"dose": "6h", "meal": 3}).fit(timed)
+    monkeypatch.undo()
+    assert (
+        sm.BSuMM("pain", lookback={"dose": "6h", "meal": 3}).fit(timed).to_document() == small.to_document()
+    )
+
+
+def test_an_effect_of_hours_that_no_number_of_positions_tells():
+    events = in_time(seed=2)
+    model = sm.BSuMM("pain", lookback="6h").fit(events)
+    assert model.influencers_ == ("dose",)
+    assert 3.5 < model.influences_[0].ratio < 4.6
+    for lookback in (1, 3, 5, 10, "auto"):
+        assert sm.BSuMM("pain", lookback=lookback).fit(events).log_likelihood_ < model.log_likelihood_ - 100
+    chosen = sm.BSuMM("pain", lookback=("1h", "6h", "1d")).fit(events)
+    assert chosen.lookbacks_ == {"dose": "6h"}
+    tree = sm.TreeSuMM("pain", lookbacks=("1h", "6h", "1d", None)).fit(events)
+    assert [row.words for row in tree.table_] == ["dose within the last 6h", "no dose within the last 6h"]
+    late = sm.BSuMM("pain", lookback="6h", delay="1h").fit(events)
+    assert late.table_[1].words == "dose more than 1h and within 6h before"
+
+
+def test_numbers_measure_time_too(tmp_path):
+    events = in_time(WHOLE_NUMBERS, step=10)
+    model = sm.BSuMM("pain", lookback="60").fit(events)
+    assert model.influencers_ == ("dose",)
+    model.save(tmp_path / "model.json")
+    loaded = sm.load(tmp_path / "model.json")
+    assert loaded.to_document() == model.to_document()
+    assert np.array_equal(loaded.predict_proba(events), model.predict_proba(events))
+    with pytest.raises(SettingError, match=r"these events have numbers; write '7', a number as text"):
+        sm.BSuMM("pain", lookback="6h").fit(events)
+
+
+def test_without_times_there_is_no_window_in_time():
+    with pytest.raises(
+        SettingError, match="is a time, and these events have no times; read them with order="
+    ):
+        sm.BSuMM("b", lookback="6h").fit([["a", "b"]])
+    model = sm.BSuMM("pain", lookback="6h").fit(in_time())
+    with pytest.raises(DataError, match="these events have no times"):
+        model.predict_proba([["dose", "pain"]])
+
+
+@pytest.mark.parametrize("lookback", ["0h", "-1h", "6 hats", "", "1e9999d"])
+def test_what_is_no_time_is_refused(lookback):
+    with pytest.raises(SettingError, match=r"lookback must be a number of positions, or a time above 0"):
+        sm.BSuMM("pain", lookback=lookback).fit(in_time()[:3])
+
+
+def test_known_classes_leave_no_false_edges():
+    events, attributes = with_class()
+    plain = sm.InfluenceGraph(sm.BSuMM()).fit(events)
+    assert len(plain.edges_) > 10
+    known = events.with_attributes(attributes)
+    chosen = sm.InfluenceGraph(sm.BSuMM()).fit(known)
+    assert {z for z, _ in edges(chosen)} <= set(attributes.names)
+    given = sm.InfluenceGraph(sm.BSuMM(given=["class"])).fit(known)
+    assert list(given.edges_) == []
+    assert given.influencers_["e0"] == attributes.names
+    sure = given.confidence(known, n=5)
+    assert not any(edge.in_graph for edge in sure.edges)
+    assert list(given.order_test(known, n=19).edges) == []
+
+
+def test_attributes_are_no_targets_and_are_asked_for_again(tmp_path):
+    events, attributes = with_class(n=60)
+    known = events.with_attributes(attributes)
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(known)
+    assert set(graph.models_) == set(events.labels)
+    assert np.allclose(graph.predict_proba(known).sum(axis=1), 1)
+    graph.save(tmp_path / "graph.json")
+    loaded = sm.load(tmp_path / "graph.json")
+    assert np.array_equal(loaded.predict_proba(known), graph.predict_proba(known))
+    assert loaded.score(known) == graph.score(known)
+    with pytest.raises(SettingError, match="'class=0' is an attribute of sequences"):
+        sm.BSuMM("class=0").fit(known)
+    with pytest.raises(DataError, match=r"these events have none; read them with attributes=\['class'\]"):
+        graph.predict_proba(events)
+    with pytest.raises(SettingError, match="given names 'region', and the data have no such attribute"):
+        sm.BSuMM("e0", given=["region"]).fit(known)
+
+
+def test_shuffles_stay_within_times_and_periods():
+    """A slow change makes company; within short stretches of time there is none."""
+    rng = np.random.default_rng(1)
+    codes = np.concatenate(
+        [rng.choice(3, 60, p=p) for _ in range(60) for p in ((0.8, 0.1, 0.1), (0.1, 0.1, 0.8))]
+    )
+    offsets, times = np.arange(0, 7201, 120), np.tile(np.arange(120) * HOUR, 60)
+    events = made(codes, offsets, ["a", "b", "c"], np.ones(7200, bool), times)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
+    assert edges(graph)
+    whole = graph.order_test(events, within=None, n=49)
+    assert len(whole.about_order) > 0
+    assert len(graph.order_test(events, within="20h", n=49).about_order) == 0
+    halves = np.tile(np.repeat(["first", "second"], 60), 60)
+    found = graph.order_test(events, within=halves, n=49)
+    assert (found.within, len(found.about_order)) == ("periods", 0)
+    with pytest.raises(SettingError, match="is a time, and these events have none that is measured so"):
+        graph.order_test(events, within="20")
+    with pytest.raises(SettingError, match="7200 events, and 3 names of periods"):
+        graph.order_test(events, within=["x", "y", "z"])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (sm.BSuMM(["a", "b"]), "'a' and 'b' can happen together here"),
+        (sm.MarkovChain("a"), "MarkovChain looks at events in a row"),
+        (sm.JointSuMM(), "some of these happened together"),
+    ],
+)
+def test_what_cannot_look_at_ticks_says_so(model, message):
+    with pytest.raises(SettingError, match=message):
+        model.fit(ticks(5, 5))
+
+
+def test_compare_counts_ticks():
+    found = sm.compare(sm.read_events(ticks(60, 15)), splits=1)
+    assert found.lines[0].name in ("bsumm", "osumm")
+    assert {line.name for line in found.lines} == {"chain-0", "bsumm", "osumm"}
