@@ -16,6 +16,7 @@ from summarkov.cli.commands.evaluate import evaluate
 from summarkov.cli.commands.export import export
 from summarkov.cli.commands.groups import groups
 from summarkov.cli.commands.learn import learn
+from summarkov.cli.commands.outcome import outcome
 from summarkov.cli.commands.predict import predict
 from summarkov.cli.commands.report import report
 from summarkov.cli.commands.sensitivity import sensitivity
@@ -38,6 +39,7 @@ for _command, _panel in (
     (describe, "From events to a model"),
     (convert, "From events to a model"),
     (learn, "From events to a model"),
+    (outcome, "From events to a model"),
     (show, "Use a model"),
     (report, "Use a model"),
     (confidence, "Use a model"),

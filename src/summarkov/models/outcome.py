@@ -213,11 +213,23 @@ class OutcomeModel(Parameters):
     @property
     def base_rate_(self) -> float:
         """The share of sequences with the outcome."""
-        return self.model_.base_rates_[self._yes]
+        return self.model_.base_rates_[self.yes]
 
     @property
-    def _yes(self) -> int:
+    def name_(self) -> str:
+        """The outcome, such as "result=declined"."""
+        self.model_  # noqa: B018  # refuses what is not fitted
+        return self._name
+
+    @property
+    def yes(self) -> int:
+        """Which of the two outcomes of ``model_`` it is."""
         return self.model_.target_.index(self._name)
+
+    def states_sheet(self) -> Sheet:
+        """How often it came about in each state, the most frequent states first."""
+        table = self.table_
+        return table.sheet("How often it came about, by state", sorted(table, key=lambda row: -row.n))
 
     # ------------------------------------------------------------------ use
 
@@ -236,7 +248,7 @@ class OutcomeModel(Parameters):
         last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(
             outcomes=(self._name,),
-            probabilities=np.ascontiguousarray(theta[:, [self._yes]]),
+            probabilities=np.ascontiguousarray(theta[:, [self.yes]]),
             ids=data.ids,
             sequences=np.arange(len(data)),
             positions=np.where(data.lengths > 0, last, 0),
@@ -271,7 +283,7 @@ class OutcomeModel(Parameters):
         data = read_events([list(history)]).recode(self.model_.labels_, unknown=unknown)
         fitted = self._open_fitted
         codes = data.codes.tolist()
-        return explain(fitted, codes, self._yes, fitted.influencer_labels, self.base_rate_)
+        return explain(fitted, codes, self.yes, fitted.influencer_labels, self.base_rate_)
 
     def confidence(
         self,

@@ -156,9 +156,7 @@ def test_numbers_measure_time_too(tmp_path):
 
 
 def test_without_times_there_is_no_window_in_time():
-    with pytest.raises(
-        SettingError, match="is a time, and these events have no times; read them with times=True"
-    ):
+    with pytest.raises(SettingError, match="is a time, and these events have no times; read them with"):
         sm.BSuMM("b", lookback="6h").fit([["a", "b"]])
     model = sm.BSuMM("pain", lookback="6h").fit(in_time())
     with pytest.raises(DataError, match="these events have no times"):

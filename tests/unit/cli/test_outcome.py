@@ -1,0 +1,71 @@
+"""``summarkov outcome``: what is printed can be counted."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from summarkov.cli.main import app
+
+ROWS = [("a", "ask wait"), ("b", "ask check"), ("c", "wait"), ("d", "check ask")]
+RESULTS = {"a": "declined", "b": "paid", "c": "declined", "d": "paid"}
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "log.csv"
+    lines = ["case,event,time,result"]
+    for copy in range(20):
+        for case, text in ROWS:
+            for place, event in enumerate(text.split()):
+                lines.append(f"{case}{copy},{event},{place},{RESULTS[case]}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["outcome", *map(str, arguments)])
+
+
+def test_it_is_counted_by_state(log):
+    found = run(log, "--column", "result=declined", "--json")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert (told["outcome"], told["sequences"], told["base_rate"]) == ("result=declined", 80, 0.5)
+    (influencer,) = told["influencers"]
+    assert influencer in ("check", "wait")
+    expected = {"declined": 40.0} if influencer == "wait" else {"declined": 0.0}
+    states = {row["state"]: (row["sequences"], row["with_outcome"]) for row in told["states"]}
+    assert states[influencer] == (40.0, expected["declined"])
+
+
+def test_open_cases_are_told(log, tmp_path):
+    open_cases = tmp_path / "open.csv"
+    open_cases.write_text("case,event,time\nx,wait,1\ny,check,1\n")
+    found = run(log, "--column", "result=declined", "--open", open_cases, "--json")
+    told = json.loads(found.stdout)["open"]
+    assert told["x"] > 0.6  # not all beginnings without a check end so
+    assert told["y"] < 0.1
+    assert "Outcome" not in run(log, "--column", "result=declined", "--open", open_cases).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "say what the outcome is"),
+        (("--column", "result=x"), "no sequence has result=x"),
+        (("--column", "nothing=x"), "nothing"),
+        (("--reaches", "ask", "--model", "joint"), "--model joint is for"),
+    ],
+)
+def test_what_is_refused(log, arguments, message):
+    found = run(log, *arguments)
+    assert found.exit_code == 2
+    assert message in found.output.replace("\n", " ")
+
+
+def test_what_is_printed_fits_80_columns(log):
+    found = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["outcome", str(log), "--reaches", "check"])
+    assert found.exit_code == 0, found.output
+    assert "reaches check: 50.0% of 80 sequences" in found.stdout
+    assert max(map(len, found.stdout.splitlines())) <= 80
