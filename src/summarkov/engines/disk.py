@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
+from summarkov.engines.heads import Heads
 from summarkov.engines.source import EventSource
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
@@ -42,9 +43,15 @@ class StreamSource(EventSource):
         self._open = True
         self.tied_order = self._content.tied_order
         self.labels, self.n_sequences = self._content.labels, self._content.n_sequences
+        self._heads = None
+        if content.attributes is not None:
+            self._heads = Heads.of(self.labels, content.attributes, content.values)
+            self.labels, self.attributes = self._heads.labels, content.attributes.names
+        self.has_ticks, self.time_unit = self._content.has_ticks, self._content.time_unit
         self.weights, self.scale = fixed_point(content.weights, self.n_sequences)
         if self.weights is None:
-            self.label_counts = self._content.label_counts
+            counts = self._content.label_counts
+            self.label_counts = counts if self._heads is None else self._heads.label_counts(counts)
 
     @property
     def n_events(self) -> int:
@@ -81,10 +88,18 @@ class StreamSource(EventSource):
         if not self._open:
             raise DataError("this source is closed and its temporary files are gone; make a new one")
 
-        def read(most: int) -> Iterator[Block]:
-            return with_keys(self._content.blocks(most, self.weights), self._keys)
+        heads = self._heads
 
-        return Part(read, self.labels, self.memory, self.n_jobs, room=self._scratch.path)
+        def read(most: int) -> Iterator[Block]:
+            if heads is None:
+                return with_keys(self._content.blocks(most, self.weights), self._keys)
+            few = max(1, most // (1 + heads.n_columns))  # sequences may have an event each
+            return heads.put(with_keys(self._content.blocks(few, self.weights), self._keys))
+
+        attributes = None if heads is None else heads.attributes
+        return Part(
+            read, self.labels, self.memory, self.n_jobs, room=self._scratch.path, attributes=attributes
+        )
 
 
 def scan_events(
@@ -100,8 +115,9 @@ def scan_events(
 ) -> StreamSource:
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
 
-    The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 16
-    per sequence) to a temporary folder; every later pass reads only that. Rows that are together case by
+    The files are read at once, some rows at a time, and their events written as codes (4 bytes per event, 8
+    more for its time with ``times=True``, 16 per sequence) to a temporary folder; every later pass reads
+    only that. Rows that are together case by
     case, and in order, are streamed as they are; if they turn out not to be, the files are read once
     more and grouped on disk.
 
@@ -143,11 +159,10 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
-    together = wanted.times or wanted.ties == "together"
-    if wanted.columns.attributes or wanted.cases is not None or together:
+    if wanted.cases is not None:
         raise SettingError(
-            "attributes=, times=True and ties='together' need the events in memory: read them with "
-            'engine="memory", or read_events'
+            "a table of attributes needs the events in memory: read them with read_events, or "
+            'engine="memory"; or add its columns to the files, and name them with attributes=[...]'
         )
     if wanted.gap is not None:
         raise SettingError(

@@ -245,6 +245,8 @@ class EventSource(ABC):
 
     def _translated(self, labels: tuple[str, ...], becomes: Sequence[str]) -> EventSource:
         view = Translate(labels, translation(becomes, labels))
+        if self.has_ticks:  # one of several labels that become one is there once
+            return SeenSource(self, view, labels, self.run(Seen(SurveyWork(), view)))
         return SeenSource(self, view, labels, view.label_counts(self.label_counts))
 
     def only(self, drawn: Drawn) -> EventSource:

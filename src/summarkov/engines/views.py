@@ -15,7 +15,8 @@ from summarkov.engines.work import Answer, Part, Work
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
-from summarkov.events.prepare import without_repeats
+from summarkov.events.moments import Moments, join_moments
+from summarkov.events.prepare import not_repeated
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 View = Callable[[Part], Part]
@@ -48,15 +49,31 @@ class Translate:
         """As many events."""
 
         def read(most: int) -> Iterator[Block]:
-            return (replace(block, codes=self.translate[block.codes]) for block in part.read(most))
+            return (_translated(block, self.translate, part, seen) for block in part.read(most))
 
-        return part.seen(read, self.labels)
+        seen = part.seen(read, self.labels)
+        return seen
 
     def label_counts(self, before: IntArray) -> IntArray:
         """How often the labels occur, from how often those before did."""
         counts = np.zeros(len(self.labels) + 1, np.int64)
         np.add.at(counts, self.translate[: len(before)], before)
         return counts[:-1]
+
+
+def _translated(block: Block, translate: CodeArray, part: Part, seen: Part) -> Block:
+    """A block with other codes; of a tick, each is there once, and they are sorted."""
+    codes, offsets, moments = translate[block.codes], block.offsets, block.moments
+    if moments is None or not moments.has_ticks:
+        return replace(block, codes=codes)
+    if part.attributes is not None:  # those that are not known are not seen
+        keep = (codes != UNKNOWN) | ~part.attributes[block.codes]
+        codes, offsets, moments = codes[keep], np.append(0, np.cumsum(keep))[offsets], moments[keep]
+    codes, offsets, moments = Moments.made(codes, offsets, moments.starts, moments.times, moments.unit)
+    moments = moments or Moments(np.ones(len(codes), bool))
+    if seen.attributes is not None:  # which begin no tick
+        moments = replace(moments, starts=moments.starts & ~seen.attributes[codes])
+    return block.with_events(codes, offsets[1 : len(offsets) - block.goes_on], moments=moments)
 
 
 @dataclass(frozen=True)
@@ -71,18 +88,22 @@ class Collapse:
         """The same vocabulary."""
 
         def read(most: int) -> Iterator[Block]:
-            held = np.empty(0, np.int32)
+            held, held_moments = np.empty(0, np.int32), None
             any_yet = False
             for block in part.read(most):
+                moments = join_moments([(len(held), held_moments), (len(block.codes), block.moments)])
                 codes = np.concatenate([held, block.codes])
                 offsets = block.offsets + len(held)
                 offsets[0] = 0
-                codes, offsets = without_repeats(codes, offsets)
-                ends, held = offsets[1:], np.empty(0, np.int32)
-                if block.goes_on:
-                    ends, codes, held = ends[:-1], codes[:-1], codes[-1:]
-                if len(codes) or len(ends):
-                    yield block.with_events(codes, ends)
+                keep = not_repeated(codes, offsets)
+                codes, moments = codes[keep], None if moments is None else moments[keep]
+                ends = np.append(0, np.cumsum(keep))[offsets[1:]]
+                stop = len(codes) - block.goes_on
+                held, held_moments = codes[stop:], None if moments is None else moments[stop:]
+                ends = ends[:-1] if block.goes_on else ends
+                if stop or len(ends):
+                    shown = None if moments is None else moments[:stop]
+                    yield block.with_events(codes[:stop], ends, moments=shown)
                     any_yet = True
             if not any_yet:
                 yield block

@@ -14,7 +14,7 @@ from summarkov.errors import DataError
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: Times are less than this, so that no difference of two overflows.
-_FARTHEST = 2**62
+FARTHEST = 2**62
 
 
 class TimeUnit(NamedTuple):
@@ -105,7 +105,7 @@ class Moments:
             return
         if self.times.shape != (n,) or self.times.dtype != np.int64:
             raise DataError("times must be one whole number of 64 bits per event")
-        if n and max(-int(self.times.min()), int(self.times.max())) >= _FARTHEST:
+        if n and max(-int(self.times.min()), int(self.times.max())) >= FARTHEST:
             raise DataError("times are too far from 0; subtract the first, or use a larger unit")
         steps = np.diff(self.times)
         first = np.zeros(n, bool)

@@ -112,13 +112,6 @@ def not_repeated(codes: CodeArray, offsets: IntArray) -> BoolArray:
     return keep
 
 
-def without_repeats(codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray]:
-    """Keep the first of equal codes in a row, in every sequence."""
-    keep = not_repeated(codes, offsets)
-    before = np.concatenate([[0], np.cumsum(keep)])
-    return codes[keep], before[offsets]
-
-
 def with_start(codes: CodeArray, offsets: IntArray, start: int) -> tuple[CodeArray, IntArray]:
     """Add a code at the start of every sequence."""
     n = len(offsets) - 1

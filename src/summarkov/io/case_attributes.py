@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,11 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
+from summarkov.events.vocabulary import translation
 from summarkov.io.columns import case_column
-from summarkov.io.encoding import Encoded, count, encode, encode_some
+from summarkov.io.encoding import Encoded, count, encode, encode_some, which_occur
 from summarkov.settings import is_number
-from summarkov.typing import IntArray
+from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,34 +59,56 @@ def check_cuts(cuts: object) -> Cuts:
     return found
 
 
+@dataclass(frozen=True)
+class AttributeNames:
+    """The names of attributes, and which of them the values of columns have.
+
+    ``codes`` has one array per column: for the code of every value, and last for a missing one, the number of
+    its name; -1 if no sequence has it.
+    """
+
+    names: tuple[str, ...]
+    of: tuple[str, ...]  # the column of each
+    codes: tuple[CodeArray, ...]
+
+
+def attribute_names(
+    columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str] | None = None
+) -> AttributeNames:
+    """Name the values, or ranges of values, of columns, each of which has one code per sequence."""
+    unused = sorted(set(wanted.cuts) - set(columns))
+    if unused:
+        raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
+    chosen: dict[str, str] = {}  # the column of each name
+    each: list[list[str | None]] = []
+    for column, values in columns.items():
+        absent = np.flatnonzero(values.codes < 0)
+        if len(absent) and wanted.missing_attributes == "error":
+            first = f"number {absent[0] + 1}" if ids is None else repr(ids[absent[0]][:40])
+            raise DataError(
+                f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
+                f"first is {first}; fill it, or let it be a value of its own with missing_attributes='value'"
+            )
+        names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
+        occurs = [*which_occur(values.codes, len(values.texts)).tolist(), len(absent) > 0]
+        each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
+        chosen |= {name: column for name in each[-1] if name is not None}
+    ordered = sorted(chosen)
+    codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
+    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes)
+
+
 def attributes_of(
     columns: Mapping[str, Encoded], wanted: Wanted, source: str, ids: Sequence[str]
 ) -> Attributes | None:
     """Which value, or range of values, every sequence has of each column, of which it has one code."""
     if not columns:
         return None
-    unused = sorted(set(wanted.cuts) - set(columns))
-    if unused:
-        raise SettingError(f"cuts are given for {unused[0]!r}, which is no attribute; add it to attributes=")
-    chosen: dict[str, str] = {}  # the column of each name
-    has: list[list[str]] = []  # the names of every sequence, column by column
-    for column, values in columns.items():
-        absent = np.flatnonzero(values.codes < 0)
-        if len(absent) and wanted.missing_attributes == "error":
-            raise DataError(
-                f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
-                f"first is {ids[absent[0]][:40]!r}; fill it, or let it be a value of its own with "
-                "missing_attributes='value'"
-            )
-        names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
-        has.append([names[code] for code in values.codes.tolist()])
-        chosen |= dict.fromkeys(has[-1], column)
-    ordered = sorted(chosen)
-    place = {name: at for at, name in enumerate(ordered)}
-    present = np.zeros((len(ids), len(ordered)), bool)
-    for each in has:
-        present[np.arange(len(ids)), [place[name] for name in each]] = True
-    return Attributes(ordered, [chosen[name] for name in ordered], present)
+    named = attribute_names(columns, wanted, source, ids)
+    present = np.zeros((len(ids), len(named.names)), bool)
+    for values, codes in zip(columns.values(), named.codes, strict=True):
+        present[np.arange(len(ids)), codes[values.codes]] = True
+    return Attributes(named.names, named.of, present)
 
 
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:

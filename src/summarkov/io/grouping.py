@@ -28,7 +28,12 @@ class Grouping:
     rows: IntArray | None
     offsets: IntArray
     cases: npt.NDArray[np.integer]  # the case code of every sequence
-    tied_order: int
+    tied: BoolArray | None = None  # whether each event has the place of the one before, if it has a place
+
+    @property
+    def tied_order(self) -> int:
+        """How many events have the place of the one before."""
+        return 0 if self.tied is None else int(np.count_nonzero(self.tied))
 
 
 #: What rows are sorted by: the first array, and where that has equal values the next, and so on.
@@ -51,14 +56,14 @@ def group(case: npt.NDArray[np.integer], order: Keys = ()) -> Grouping:
         rows = stable_order(first_appearance(case[starts])[case])
         case = case[rows]
         starts = run_starts(case)
-    ties = 0
+    ties = None
     if order:
         keys = order if rows is None else [each[rows] for each in order]
         if not sorted_within(keys, starts):
             moved = sort_within(keys, starts)
             rows = moved if rows is None else rows[moved]
             keys = [each[moved] for each in keys]
-        ties = count_ties(keys, starts)
+        ties = tied(keys, starts)
     return Grouping(rows, np.append(starts, len(case)), case[starts], ties)
 
 
@@ -118,11 +123,12 @@ def sort_within(keys: Keys, starts: IntArray) -> IntArray:
     return by_key[stable_order(sequence[by_key])]
 
 
-def count_ties(keys: Keys, starts: IntArray) -> int:
-    """Count the events whose keys equal those of the event before, in the same sequence."""
-    same = np.logical_and.reduce([each[1:] == each[:-1] for each in keys])
-    same[starts[1:] - 1] = False
-    return int(np.count_nonzero(same))
+def tied(keys: Keys, starts: IntArray) -> BoolArray:
+    """Whether the keys of each event equal those of the event before, in the same sequence."""
+    found = np.zeros(len(keys[0]), bool)
+    np.logical_and.reduce([each[1:] == each[:-1] for each in keys], out=found[1:])
+    found[starts] = False
+    return found
 
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

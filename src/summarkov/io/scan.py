@@ -10,24 +10,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError
 from summarkov.events.keys import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.addresses import size_of
+from summarkov.io.buckets import CaseBlock, Order
+from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.encoding import Vocabulary, encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
-from summarkov.io.grouping import count_ties, repeats, run_starts, sorted_within
+from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.line_files import jsonl_origin, jsonl_sequences
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
 from summarkov.io.per_case import CaseValues, weights_of
-from summarkov.io.regroup import CaseBlock, regroup
+from summarkov.io.regroup import regroup
 from summarkov.io.rows import LeftOut, Rows, read_per_case, read_rows
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import origin_of, read_lists
 from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import refuse_ties
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.io.ticks import Times, refuse_no_order, refuse_ties, times_of
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
 Progress = Callable[[str, int, int], None]
@@ -57,6 +58,11 @@ class Task:
         """The columns, or keys, that must not change during a case."""
         return self.files.wanted.columns.per_case
 
+    @property
+    def together(self) -> bool:
+        """Whether rows of one place happened together."""
+        return self.files.wanted.ties == "together"
+
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work has come."""
         if self.progress is not None:
@@ -65,10 +71,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Content:
-    """What files hold: codes on disk, the weights of sequences if they have any, and how it was read."""
+    """What files hold: codes on disk, weights and attributes of sequences if any, and how it was read.
+
+    ``values`` are the codes of the columns of attributes, one row per sequence.
+    """
 
     spill: Spill
     weights: FloatArray | None
+    attributes: AttributeNames | None
+    values: CodeArray
     origin: Origin | None
 
 
@@ -85,6 +96,8 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
     files = task.files
     found = _Found(task)
+    if files.format == "jsonl" or files.of_lists or not files.chosen.order:
+        refuse_no_order(files.wanted, files.paths[0])
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
     try:
         if files.format == "jsonl":
@@ -99,14 +112,17 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
         found.left_out.refuse_all(files.wanted, writer.n_events, files.paths[0])
         if writer.tied_order:
             refuse_ties(writer.tied_order, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
+        writer.tied_order = 0 if task.together else writer.tied_order
         content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
     asked, values = files.wanted.columns, content.values()
     weights = None if asked.weight is None else weights_of(found.values.column(asked.weight, values))
-    if files.format == "jsonl":
-        return Content(content, weights, jsonl_origin(files.wanted, found.left_out))
-    return Content(content, weights, origin_of(files.chosen, found.left_out))
+    named = {name: found.values.column(name, values) for name in asked.attributes}
+    attributes = attribute_names(named, files.wanted, files.paths[0]) if named else None
+    lines = files.format == "jsonl"
+    origin = jsonl_origin(files.wanted, found.left_out) if lines else origin_of(files.chosen, found.left_out)
+    return Content(content, weights, attributes, values[:, values.shape[1] - len(named) :], origin)
 
 
 def _grouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> bool:
@@ -164,12 +180,13 @@ class _Grouped:
             raise NotGroupedError
         begun = case.codes[starts].tolist()
         continues = bool(begun) and case.texts[begun[0]] == self.case
-        self.check_order(block, rows, starts, continues)
+        together, times = self.check_order(block, rows, starts, continues)
         self.check_values(block, rows, values, starts, continues)
         names = [case.texts[code] for code in begun[continues:]]
         ends = starts[1:] if continues or self.case is None else starts
         keys = sequence_keys(names)
-        self.writer.add(codes, ends, keys, names, values=values[starts[continues:]] if len(values) else None)
+        of_cases = values[starts[continues:]] if len(values) else None
+        self.writer.add(codes, ends, keys, names, values=of_cases, together=together, times=times)
         if begun:
             self.case = case.texts[begun[-1]]
         return keys
@@ -189,8 +206,13 @@ class _Grouped:
         )
         self.values = values[-1:]
 
-    def check_order(self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool) -> None:
-        """Count ties; rows that are out of order, or keys that cannot be compared, must be grouped."""
+    def check_order(
+        self, block: TableBlock, rows: Rows, starts: IntArray, continues: bool
+    ) -> tuple[BoolArray | None, Times | None]:
+        """Which events happened together with the one before, and the times of all, if they are asked for.
+
+        Ties are counted. Rows that are out of order, or keys that cannot be compared, must be grouped.
+        """
         chosen, wanted = self.task.files.chosen, self.task.files.wanted
         kinds, keys = [], []
         for name in chosen.order or ():
@@ -200,17 +222,21 @@ class _Grouped:
             found = sort_keys(column, name, block.path)
             keys.append(found if rows.kept is None else found[rows.kept])
         if not keys or not len(keys[0]):
-            return
+            return None, None
         if (self.kinds and self.kinds != kinds) or any(map(is_ranked, kinds)):
             raise NotGroupedError
+        first = (chosen.order or ("",))[0]
+        times = times_of(keys[0], kinds[0], (first, block.path)) if wanted.times else None
         if continues:  # with the last row of the block before
             keys = [np.concatenate(pair) for pair in zip(self.keys, keys, strict=True)]
             starts = starts + 1
             starts[0] = 0
         if not sorted_within(keys, starts):
             raise NotGroupedError
-        self.writer.tied_order += count_ties(keys, starts)
+        same = tied(keys, starts)[int(continues) :]
+        self.writer.tied_order += int(np.count_nonzero(same))
         self.kinds, self.keys = kinds, [each[-1:] for each in keys]
+        return same if self.task.together else None, times
 
 
 def rows_of(block: TableBlock, files: Files, found: _Found) -> tuple[Rows, CodeArray, CodeArray]:
@@ -225,7 +251,8 @@ def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> 
     import pyarrow as pa
 
     files = task.files
-    order = [OrderColumn(name, files.wanted.date_format) for name in files.chosen.order or ()]
+    named = [OrderColumn(name, files.wanted.date_format) for name in files.chosen.order or ()]
+    order = Order(named, task.together, files.wanted.times)
 
     def rows() -> Any:
         n = 0
@@ -233,7 +260,7 @@ def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> 
             some, codes, values = rows_of(block, files, found)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
-            for at, each in enumerate(order):
+            for at, each in enumerate(order.columns):
                 column = block.table.column(each.name)
                 each.look(column, block.path, block.first_row)
                 columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
@@ -271,14 +298,22 @@ def _lines(task: Task, found: _Found, writer: SpillWriter) -> None:
     ends: list[int] = []
     names: list[str] = []
     values: list[list[int]] = []
+    together: list[int] = []  # the events that happened together with the one before
     n = done = held = 0
 
     def write() -> None:
         some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
+        tied_events = np.zeros(len(codes), bool)
+        tied_events[together] = True
         writer.add(
-            np.array(codes, np.int32), np.array(ends, np.int64), sequence_keys(names), names, values=some
+            np.array(codes, np.int32),
+            np.array(ends, np.int64),
+            sequence_keys(names),
+            names,
+            values=some,
+            together=tied_events,
         )
-        for each in (codes, ends, names, values):
+        for each in (codes, ends, names, values, together):
             each.clear()
 
     longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
@@ -286,11 +321,7 @@ def _lines(task: Task, found: _Found, writer: SpillWriter) -> None:
         done += size_of(path)
         found.labels.share = done / task.files.n_bytes
         for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
-            if line.together:
-                raise DataError(
-                    f"{path}: events that happened together need the events in memory; read them with "
-                    'engine="memory", or read_events'
-                )
+            together.extend(len(codes) + place for place in line.together)
             codes.extend(map(found.labels.code, line.labels))
             ends.append(len(codes))
             names.append(str(n) if line.name is None else line.name)

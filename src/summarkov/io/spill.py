@@ -1,11 +1,12 @@
-"""Sequences of codes in files: written once, read block by block, copied in the order of first rows."""
+"""Sequences of codes in files: written once, read block by block."""
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
-from itertools import repeat
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -14,15 +15,23 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.events.block import Block
-from summarkov.typing import CodeArray, HashArray, IntArray
+from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.io.ticks import Times
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Ends of sequences, or of their names, to read at a time.
 AT_ONCE = 1 << 16
-#: Bytes of an event on disk.
-CODE_BYTES = 4
+#: Bytes of an event on disk, and of its time.
+CODE_BYTES, TIME_BYTES = 4, 8
+#: This bit of a code says that its event happened together with the one before.
+_TOGETHER = np.int32(1 << 30)
+#: Events to look at beyond a block, and again, for the one with which the next tick begins.
+_AHEAD = 64
+#: Events to sort at a time.
+_SORTED = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,8 @@ class Spill:
     """Sequences in a folder: int32 codes in the order in which labels were found, int64 ends, uint64 keys.
 
     ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. Sequences
-    are in the order of their first rows.
+    are in the order of their first rows. Where events happened together, codes tell which, and where they
+    have times, there is a file of these, of int64.
     """
 
     folder: Path
@@ -43,6 +53,8 @@ class Spill:
     has_names: bool
     n_held: int  # sequences that are not empty
     n_values: int  # of each sequence: the columns that do not change during a case
+    has_ticks: bool = False
+    time_unit: TimeUnit | None = None
 
     def keys(self) -> HashArray:
         """A number for the name of every sequence; on disk."""
@@ -65,16 +77,17 @@ class Spill:
     def blocks(self, n_events: int, weights: IntArray | None = None) -> Iterator[Block]:
         """Read all sequences, at most ``n_events`` events at a time; one empty block if there are none.
 
-        ``weights`` has one weight per sequence.
+        Ticks are not cut: blocks may be larger by those. ``weights`` has one weight per sequence.
         """
         with (
             open(self.folder / "codes", "rb") as codes_file,
             open(self.folder / "ends", "rb") as ends_file,
+            nullcontext() if self.time_unit is None else open(self.folder / "times", "rb") as times_file,
             _Names(self.folder) if self.has_names else nullcontext() as names,
         ):
             ends, start, ended = np.empty(0, np.int64), 0, 0
             while start < self.n_events or start == 0:
-                codes = self.translate[np.fromfile(codes_file, np.int32, n_events)]
+                codes, moments = self._events(codes_file, times_file, n_events)
                 stop = start + len(codes)
                 while not len(ends) or ends[-1] <= stop:
                     more = np.fromfile(ends_file, np.int64, AT_ONCE)
@@ -90,10 +103,40 @@ class Spill:
                     block,
                     names=names.take(here, block.goes_on) if names else None,
                     weights=None if weights is None else weights[mine],
+                    moments=moments,
                 )
                 start = stop
                 if not len(codes):
                     break
+
+    def _events(
+        self, codes_file: IO[bytes], times_file: IO[bytes] | None, n_events: int
+    ) -> tuple[CodeArray, Moments | None]:
+        """The next events, and when they happened."""
+        found = np.fromfile(codes_file, np.int32, n_events)
+        if not self.has_ticks and times_file is None:
+            return self.translate[found], None
+        starts = np.ones(len(found), bool)
+        if self.has_ticks:
+            found, starts = split_codes(_to_the_next_tick(found, codes_file))
+        times = None if times_file is None else np.fromfile(times_file, np.int64, len(found))
+        return self.translate[found], Moments(starts, times, self.time_unit or NANOSECONDS)
+
+
+def split_codes(found: CodeArray) -> tuple[CodeArray, BoolArray]:
+    """Codes as they are in a file as codes, and whether each begins a tick."""
+    return found & ~_TOGETHER, found & _TOGETHER == 0
+
+
+def _to_the_next_tick(found: CodeArray, file: IO[bytes]) -> CodeArray:
+    """Some codes, and those that follow in a file up to where the next tick begins."""
+    while len(more := np.fromfile(file, np.int32, _AHEAD)):
+        begins = np.flatnonzero(split_codes(more)[1])[:1].tolist()
+        found = np.concatenate([found, more[: begins[0] if begins else len(more)]])
+        if begins:
+            file.seek((begins[0] - len(more)) * CODE_BYTES, os.SEEK_CUR)
+            break
+    return found
 
 
 class SpillWriter:
@@ -106,6 +149,9 @@ class SpillWriter:
         self._names = (self._open("names"), self._open("name_ends")) if names else None
         self._firsts = self._open("firsts") if firsts else None
         self._values = self._open("values") if n_values else None
+        self._times: IO[bytes] | None = None
+        self.time_unit: TimeUnit | None = None
+        self.n_together = 0  # events that happened together with the one before
         self.n_events = self.n_sequences = self.tied_order = 0
         self._n_held = self._last_end = self._name_bytes = 0
         self.counts = np.zeros(0, np.int64)
@@ -118,13 +164,18 @@ class SpillWriter:
         names: Sequence[str] = (),
         firsts: IntArray | None = None,
         values: CodeArray | None = None,
+        together: BoolArray | None = None,
+        times: Times | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
         ``keys`` are those of the names of the sequences that begin here, ``names`` these names, which may be
         left out if they are not kept, ``firsts`` the numbers of their first rows, and ``values`` codes for
-        the values of their columns that do not change, one row per sequence.
+        the values of their columns that do not change, one row per sequence. ``together`` tells of each event
+        whether it happened together with the one before.
         """
+        if len(codes):
+            self._write_times(times)
         if self._values is not None and values is not None:
             _write(self._values, values.astype(np.int32, copy=False))
         _write(self._keys, keys)
@@ -134,7 +185,11 @@ class SpillWriter:
             places = ends + self.n_events
             self._n_held += int(np.count_nonzero(np.diff(places, prepend=self._last_end)))
             self._last_end = int(places[-1])
-        _write(self._codes, codes.astype(np.int32, copy=False))
+        if together is not None and together.any():
+            self.n_together += int(np.count_nonzero(together))
+            _write(self._codes, np.where(together, codes | _TOGETHER, codes).astype(np.int32))
+        else:
+            _write(self._codes, codes.astype(np.int32, copy=False))
         _write(self._ends, ends + self.n_events)
         self.n_events += len(codes)
         self.n_sequences += len(ends)
@@ -148,12 +203,15 @@ class SpillWriter:
             self._names[0].write(b"".join(texts))
             _write(self._names[1], places)
 
-    def finish(self, labels: Sequence[str], translate: CodeArray) -> Spill:
-        """Close the files; ``translate`` has the final code of every one written."""
+    def finish(self, labels: Sequence[str], translate: CodeArray, *, is_sorted: bool = False) -> Spill:
+        """Close the files; ``translate`` has the final code of every one written.
+
+        The labels of every tick are sorted, each once, unless they are already.
+        """
         self.close()
         label_counts = np.zeros(len(labels), np.int64)
         label_counts[translate[: len(self.counts)]] = self.counts
-        return Spill(
+        found = Spill(
             self.folder,
             self.n_events,
             self.n_sequences,
@@ -164,7 +222,17 @@ class SpillWriter:
             self.keeps_names,
             self._n_held,
             self.n_values,
+            self.n_together > 0,
+            self.time_unit,
         )
+        return found if is_sorted or not found.has_ticks else _with_sorted_ticks(found)
+
+    def _write_times(self, times: Times | None) -> None:
+        """Go on writing times, which all events have, or none."""
+        if times is not None and not self.n_events:
+            self._times, self.time_unit = self._open("times"), times.unit
+        if times is not None and self._times is not None:
+            _write(self._times, times.values)
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""
@@ -172,6 +240,38 @@ class SpillWriter:
 
     def _open(self, name: str) -> IO[bytes]:
         return self._opened.enter_context(open(self.folder / name, "wb"))
+
+
+def _with_sorted_ticks(spill: Spill) -> Spill:
+    """Write the events anew, the labels of every tick sorted and each once."""
+    folder = spill.folder / "sorted"
+    folder.mkdir()
+    writer = SpillWriter(folder)
+    try:
+        for block in spill.blocks(_SORTED):
+            assert block.moments is not None
+            starts, times, unit = block.moments.starts, block.moments.times, block.moments.unit
+            codes, offsets, moments = Moments.made(block.codes, block.offsets, starts, times, unit)
+            writer.add(
+                codes,
+                offsets[1 : len(offsets) - block.goes_on],
+                np.empty(0, np.uint64),
+                together=np.zeros(len(codes), bool) if moments is None else ~moments.starts,
+                times=None if moments is None or moments.times is None else Times(moments.times, unit),
+            )
+        done = writer.finish(spill.labels, np.arange(len(spill.labels), dtype=np.int32), is_sorted=True)
+    finally:
+        writer.close()
+    for name in ("codes", "ends", *(["times"] if spill.time_unit is not None else [])):
+        os.replace(folder / name, spill.folder / name)
+    shutil.rmtree(folder)
+    return replace(
+        spill,
+        n_events=done.n_events,
+        label_counts=done.label_counts,
+        translate=done.translate,
+        has_ticks=done.has_ticks,
+    )
 
 
 class _Names:
@@ -218,124 +318,3 @@ def _encoded(name: str) -> bytes:
 
 def _write(file: IO[bytes], array: npt.NDArray[Any]) -> None:
     file.write(np.ascontiguousarray(array).data)
-
-
-#: What a sequence takes while it waits for its turn, and an event.
-_SEQUENCE_BYTES, _EVENT_BYTES = 1024, 128
-
-
-def copy_in_order(folder: Path, n_rows: int, memory: int, writer: SpillWriter) -> None:
-    """Copy what another writer put into ``folder``, with the first rows of all sequences, to ``writer``.
-
-    The sequences of some rows are looked up at a time, so that only these are held in memory.
-    """
-    step = max(1, memory // _SEQUENCE_BYTES)
-    with open(folder / "codes", "rb") as codes:
-        for low in range(0, n_rows, step):
-            some = _Waiting.between(
-                folder, low, low + step, names=writer.keeps_names, n_values=writer.n_values
-            )
-            _copy(some, codes, folder, memory, writer)
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """Where some sequences, and their names, begin and end, in the order in which they are to be copied."""
-
-    starts: IntArray
-    stops: IntArray
-    keys: HashArray
-    values: CodeArray
-    name_starts: IntArray
-    name_stops: IntArray
-
-    @classmethod
-    def between(cls, folder: Path, low: int, high: int, *, names: bool, n_values: int) -> _Waiting:
-        """Those whose first rows are from ``low`` on and below ``high``."""
-        files = ["ends", "name_ends"] if names else ["ends"]
-        rows, found, keyed, valued = [], [], [], []
-        for firsts, keys, values, *spans in zip(
-            *(_numbers(folder / file) for file in ("firsts", "keys")),
-            _values(folder, n_values),
-            *(_spans(folder / file) for file in files),
-            strict=n_values > 0,
-        ):
-            here = (firsts >= low) & (firsts < high)
-            rows.append(firsts[here])
-            keyed.append(keys[here])
-            valued.append(values[here] if n_values else np.empty((int(here.sum()), 0), np.int32))
-            found.append(np.concatenate([span[:, here] for span in spans]))
-        order = np.argsort(np.concatenate(rows), kind="stable")
-        every = np.concatenate(found, axis=1)[:, order]
-        of_names = every[2:] if names else np.zeros((2, len(order)), np.int64)
-        keys = np.concatenate(keyed)[order].view(np.uint64)
-        return cls(every[0], every[1], keys, np.concatenate(valued)[order], *of_names)
-
-
-def _copy(some: _Waiting, codes: IO[bytes], folder: Path, memory: int, writer: SpillWriter) -> None:
-    most = max(1, memory // _EVENT_BYTES)
-    names = _names(folder, some) if writer.keeps_names else None
-    held: list[bytes] = []
-    ends: list[int] = []
-    begun: list[str] = []
-    keys: list[int] = []
-    n = at = 0  # events held, and sequences whose values are written
-
-    def flush() -> None:
-        nonlocal n, at
-        found = np.frombuffer(b"".join(held), np.int32)
-        values = some.values[at : at + len(keys)]
-        at += len(keys)
-        writer.add(found, np.array(ends, np.int64), np.array(keys, np.uint64), begun, values=values)
-        for each in (held, ends, begun, keys):
-            each.clear()
-        n = 0
-
-    each = zip(some.starts.tolist(), some.stops.tolist(), some.keys.tolist(), strict=True)
-    for start, stop, key in each:
-        keys.append(key)
-        if names is not None:
-            begun.append(next(names))
-        while n + stop - start > most:
-            held.append(_read(codes, start, most - n))
-            start += most - n
-            flush()
-        held.append(_read(codes, start, stop - start))
-        n += stop - start
-        ends.append(n)
-    flush()
-
-
-def _read(codes: IO[bytes], start: int, n: int) -> bytes:
-    codes.seek(start * CODE_BYTES)
-    return codes.read(n * CODE_BYTES)
-
-
-def _names(folder: Path, some: _Waiting) -> Iterator[str]:
-    with open(folder / "names", "rb") as file:
-        for start, stop in zip(some.name_starts.tolist(), some.name_stops.tolist(), strict=True):
-            file.seek(start)
-            yield file.read(stop - start).decode()
-
-
-def _numbers(path: Path) -> Iterator[IntArray]:
-    with open(path, "rb") as file:
-        while len(some := np.fromfile(file, np.int64, AT_ONCE)):
-            yield some
-
-
-def _values(folder: Path, n_values: int) -> Iterator[CodeArray]:
-    """The values of sequences, as many at a time as there are numbers; nothing, again and again, if none."""
-    if not n_values:
-        yield from repeat(np.empty((0, 0), np.int32))
-    with open(folder / "values", "rb") as file:
-        while len(some := np.fromfile(file, np.int32, AT_ONCE * n_values)):
-            yield some.reshape(-1, n_values)
-
-
-def _spans(path: Path) -> Iterator[IntArray]:
-    """Where each of some stretches begins and ends, from the ends of all."""
-    last = 0
-    for ends in _numbers(path):
-        yield np.stack([np.concatenate([[last], ends[:-1]]), ends])
-        last = int(ends[-1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
-from summarkov.events.moments import Moments, TimeUnit
-from summarkov.io.grouping import Keys
+from summarkov.events.moments import FARTHEST, Moments, TimeUnit
+from summarkov.io.grouping import Keys, tied
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -39,11 +40,7 @@ def with_moments(
     the name of that and of the source.
     """
     if not keys or kind is None:
-        if wanted.times or wanted.ties == "together":
-            raise SettingError(
-                f"times=True and ties='together' need the time of every event, and {where[1]} has no order "
-                "column; name it with order="
-            )
+        refuse_no_order(wanted, where[1])
         return codes, offsets, None, ties
     refuse_ties(ties, wanted, *where)
     together = wanted.ties == "together"
@@ -51,10 +48,19 @@ def with_moments(
         return codes, offsets, None, ties
     starts = np.ones(len(codes), bool)
     if together:
-        starts[1:] = ~np.logical_and.reduce([each[1:] == each[:-1] for each in keys])
-    times, unit = _times(keys, kind, where) if wanted.times else (None, TimeUnit(1, True))
-    codes, offsets, moments = Moments.made(codes, offsets, starts, times, unit)
+        starts = ~tied(keys, offsets[:-1][np.diff(offsets) > 0])
+    times = times_of(keys[0], kind, where) if wanted.times else ()
+    codes, offsets, moments = Moments.made(codes, offsets, starts, *times)
     return codes, offsets, moments, 0 if together else ties
+
+
+def refuse_no_order(wanted: Wanted, source: str) -> None:
+    """Refuse to tell when events happened where no order column does."""
+    if wanted.times or wanted.ties == "together":
+        raise SettingError(
+            f"times=True and ties='together' need the time of every event, and {source} has no order "
+            "column; name it with order="
+        )
 
 
 def refuse_ties(ties: int, wanted: Wanted, name: str, source: str) -> None:
@@ -66,24 +72,36 @@ def refuse_ties(ties: int, wanted: Wanted, name: str, source: str) -> None:
         )
 
 
-def _times(keys: Keys, kind: pa.DataType, where: tuple[str, str]) -> tuple[IntArray, TimeUnit]:
-    """The times that keys stand for, and what these are measured in."""
+class Times(NamedTuple):
+    """The time of every event, and what these are measured in."""
+
+    values: IntArray
+    unit: TimeUnit
+
+
+def times_of(first: npt.NDArray[Any], kind: pa.DataType, where: tuple[str, str]) -> Times:
+    """The times that the keys of the first order column, which is of this type, stand for."""
     import pyarrow as pa
 
-    first = keys[0]
+    _refuse_far(first, FARTHEST, where)
     if pa.types.is_floating(kind):
-        if not np.isfinite(first).all() or (np.abs(first) > 2**31).any():
-            raise DataError(
-                f"order column {where[0]!r} of {where[1]} holds numbers that are too large to be times; "
-                "subtract the first, or write whole numbers"
-            )
-        return np.rint(first.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False)
+        _refuse_far(first, 2**31, where)
+        return Times(np.rint(first.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False))
     if pa.types.is_integer(kind):
-        return first.astype(np.int64), TimeUnit(_PARTS, False)
+        return Times(first.astype(np.int64), TimeUnit(_PARTS, False))
     if pa.types.is_decimal(kind):
         raise DataError(
             f"order column {where[0]!r} of {where[1]} holds {kind}, which cannot be kept as times; turn it "
             "into floats or whole numbers first"
         )
     size = _DAY if pa.types.is_date32(kind) else _NANOSECONDS[getattr(kind, "unit", "ms")]
-    return first.astype(np.int64), TimeUnit(size, True)
+    return Times(first.astype(np.int64), TimeUnit(size, True))
+
+
+def _refuse_far(keys: npt.NDArray[Any], farthest: int, where: tuple[str, str]) -> None:
+    """Refuse numbers that are too far from 0 to be times, or are none."""
+    if len(keys) and not (keys.min() > -farthest and keys.max() < farthest):
+        raise DataError(
+            f"order column {where[0]!r} of {where[1]} holds numbers that are too large to be times; "
+            "subtract the first, or write whole numbers"
+        )

@@ -153,12 +153,11 @@ def event_rows(events: EventSequences) -> Iterator[Rows]:
 def event_columns(events: EventSequences) -> dict[str, Any]:
     """Sequence, position (from 1 on) and label of every event; columns that ``read_events`` recognises."""
     lengths = events.lengths
-    starts = np.repeat(events.offsets[:-1], lengths)
     of_sequence = np.repeat(np.arange(len(events)), lengths)
     ids, labels = events.ids, events.labels
     return {
         "sequence": [ids[s] for s in of_sequence.tolist()],
-        "position": np.arange(events.n_events) - starts + 1,
+        "position": events.positions,
         "event": [labels[code] for code in events.codes.tolist()],
     }
 

@@ -21,7 +21,7 @@ from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
-from summarkov.io.grouping import count_falls, count_ties, cut_sessions, sort_within, sorted_within
+from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut, refuse_separator
@@ -95,7 +95,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
     elif keys and len(codes) and not sorted_within(keys, starts):
         moved = sort_within(keys, starts)
         codes, keys = codes[moved], [each[moved] for each in keys]
-    ties = count_ties(keys, starts) if keys and len(codes) else 0
+    ties = int(np.count_nonzero(tied(keys, starts))) if keys and len(codes) else 0
     if wanted.gap is not None:
         limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
         offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)

@@ -48,8 +48,8 @@ def test_ties_may_be_refused(tmp_path):
             read(tmp_path / "log.csv", ties="error")
     assert sm.read_events(table[1:], ties="error").to_lists() == [["b", "c"]]
     assert sm.read_events(table).tied_order == 1
-    with pytest.raises(SettingError, match="need the events in memory"):
-        sm.scan_events(tmp_path / "log.csv", ties="together")
+    with sm.scan_events(tmp_path / "log.csv", ties="together") as source:
+        assert (source.tied_order, source.n_positions) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_lists_in_lines_and_itemsets_are_ticks(tmp_path):
     found = sm.read_events(lines)
     assert found.to_lists() == ticks
     assert found == sm.read_events(ticks)
-    with pytest.raises(DataError, match="events that happened together need the events in memory"):
-        sm.scan_events(lines)
+    with sm.scan_events(lines) as source:
+        assert (source.has_ticks, source.n_positions) == (True, 4)
     sm.write_events(found, tmp_path / "log.spmf")
     assert sm.read_events(tmp_path / "log.spmf", ties="together") == found
     assert sm.read_events(tmp_path / "log.spmf").tied_order == 2

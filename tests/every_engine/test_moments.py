@@ -1,0 +1,271 @@
+"""What happened together, and when, is counted alike in memory and streamed, wherever sequences are cut."""
+
+import json
+from datetime import datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+import summarkov as sm
+import summarkov.engines
+from summarkov.errors import DataError, SettingError
+from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
+from summarkov.io import long_cases, regroup, spill
+
+START = datetime(2024, 1, 1)
+#: How times are written, and what they are measured in.
+KINDS = {
+    "whole": (lambda t: t, WHOLE_NUMBERS, 1),
+    "float": (lambda t: t + 0.5, BILLIONTHS, 10**9),
+    "text": (str, WHOLE_NUMBERS, 1),
+    "clock": (lambda t: START + timedelta(hours=t), TimeUnit(1000, is_clock=True), 3600 * 10**6),
+    "date": (lambda t: (START + timedelta(days=t)).date(), TimeUnit(86400 * 10**9, is_clock=True), 1),
+}
+
+
+def made(seed=1, n=12):
+    """Sequences of ticks: times, and the labels of each."""
+    rng = np.random.default_rng(seed)
+    sequences = []
+    for length in rng.integers(1, 14, size=n).tolist():
+        times = np.cumsum(rng.integers(1, 5, size=length)).tolist()
+        ticks = [sorted(rng.choice(list("DBCA"), size=rng.integers(1, 4), replace=False)) for _ in times]
+        sequences.append(list(zip(times, [[str(label) for label in tick] for tick in ticks], strict=True)))
+    return sequences
+
+
+def table_of(sequences, kind="whole", seed=2):
+    """One row per event, in any order, and some of them twice."""
+    rows = [
+        (f"case {k}", label, KINDS[kind][0](time))
+        for k, sequence in enumerate(sequences)
+        for time, tick in sequence
+        for label in tick
+    ]
+    case, event, when = zip(*rows, strict=True)
+    table = pa.table({"case": case, "event": event, "time": when})
+    rng = np.random.default_rng(seed)
+    chosen = np.append(np.arange(len(rows)), rng.integers(len(rows), size=len(rows) // 4))
+    rng.shuffle(chosen)
+    return table.take(pa.array(chosen))
+
+
+def whole(source, most):
+    """All blocks of a source as lists: by its name each sequence of (time, label, begins a tick)."""
+    found, begun = {}, None
+    for block in source.part().read(most):
+        assert block.moments is not None
+        assert not len(block.codes) or block.moments.starts[0]
+        names = block.names.to_pylist()
+        for at, (start, stop) in enumerate(zip(block.offsets[:-1], block.offsets[1:], strict=True)):
+            assert begun is None or at > 0 or names[0] == begun
+            times = (
+                [None] * (stop - start) if block.moments.times is None else block.moments.times[start:stop]
+            )
+            labels = [source.labels[code] for code in block.codes[start:stop]]
+            starts = block.moments.starts[start:stop].tolist()
+            found.setdefault(names[at], []).extend(zip(times, labels, starts, strict=True))
+        begun = names[-1] if block.goes_on else None
+    return found
+
+
+def models(data, path):
+    """The files of some models."""
+    found = []
+    for model in (sm.BSuMM(lookback=2), sm.BSuMM(lookback="5"), sm.CSuMM(lookback=None), sm.TreeSuMM()):
+        sm.InfluenceGraph(model).fit(data).save(path)
+        found.append(json.loads(path.read_text()))
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("memory", [1, 4000, 2**30])
+def test_ticks_and_times_of_rows(kind, memory, tmp_path):
+    sequences = made()
+    table = table_of(sequences, kind)
+    _, unit, step = KINDS[kind]
+    expected = {
+        f"case {k}": [
+            (KINDS[kind][0](time) if kind == "float" else time, label, at == 0)
+            for time, tick in sequence
+            for at, label in enumerate(tick)
+        ]
+        for k, sequence in enumerate(sequences)
+    }
+    events = sm.read_events(table, ties="together", times=True)
+    assert (events.moments.unit, events.tied_order) == (unit, 0)
+    zero = {"clock": int(START.timestamp()) * 10**6, "date": (START - datetime(1970, 1, 1)).days}.get(kind, 0)
+    timed = {
+        name: [(int(time * step) + zero, label, first) for time, label, first in sequence]
+        for name, sequence in expected.items()
+    }
+    assert sorted(events.ids) == sorted(timed)
+    for name, sequence in zip(events.ids, events.to_lists(), strict=True):
+        assert sequence == [list(tick) for _, tick in sequences[int(name.split()[1])]]
+    half = len(table) // 2
+    parquet.write_table(table[:half], tmp_path / "0.parquet")
+    parquet.write_table(table[half:], tmp_path / "1.parquet")
+    csv.write_csv(table, tmp_path / "all.csv")
+    for path in (tmp_path / "*.parquet", tmp_path / "all.csv"):
+        with sm.scan_events(path, ties="together", times=True, memory=memory, names=True) as source:
+            assert source.has_ticks
+            assert (
+                source.time_unit
+                == sm.read_events(csv_or(table, path), ties="together", times=True).moments.unit
+            )
+            assert source.n_events == events.n_events
+            assert source.n_positions == events.n_ticks
+            assert source.label_counts.tolist() == events.label_counts.tolist()
+            for most in (1, 7, 1000):
+                assert whole(source, most) == (timed if source.time_unit == unit else whole(source, 3))
+
+
+def csv_or(table, path):
+    """The table, or the file if it is one of text."""
+    return path if path.suffix == ".csv" else table
+
+
+@pytest.mark.parametrize("memory", [4000, 2**30])
+def test_models_are_equal(memory, tmp_path):
+    table = table_of(made(seed=5, n=40))
+    events = sm.read_events(table, ties="together", times=True)
+    parquet.write_table(table, tmp_path / "log.parquet")
+    with sm.scan_events(tmp_path / "log.parquet", ties="together", times=True, memory=memory) as source:
+        assert models(source, tmp_path / "model.json") == models(events, tmp_path / "model.json")
+        few, mapped = {"A": "B"}, {}
+        for data in (source, events):
+            mapped[type(data).__name__] = models(data.map_labels(few), tmp_path / "model.json")
+        assert mapped["StreamSource"] == mapped["EventSequences"]
+
+
+def test_times_without_ticks(tmp_path):
+    table = table_of([[(time, tick[:1]) for time, tick in sequence] for sequence in made(seed=3, n=30)])
+    table = table.group_by(["case", "event", "time"]).aggregate([])
+    events = sm.read_events(table, times=True)
+    parquet.write_table(table, tmp_path / "log.parquet")
+    with sm.scan_events(tmp_path / "log.parquet", memory=4000, times=True) as source:
+        assert (source.has_ticks, source.time_unit) == (False, WHOLE_NUMBERS)
+        timed = [sm.BSuMM("A", lookback="4").fit(data).table_ for data in (source, events)]
+        assert str(timed[0]) == str(timed[1])
+        rows = [data.collapse_repeats() for data in (source, events)]
+        tables = [str(sm.BSuMM("A", lookback="4").fit(data).table_) for data in rows]
+        assert tables[0] == tables[1]
+
+
+@pytest.mark.parametrize("memory", [1, 2**30])
+def test_cases_larger_than_memory(memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(long_cases, "ROW_BYTES", 1)
+    monkeypatch.setattr(regroup, "_DEEPEST", 1)
+    monkeypatch.setattr(spill, "_SORTED", 5)
+    monkeypatch.setattr(spill, "_AHEAD", 1)
+    table = table_of(made(n=3))
+    events = sm.read_events(table, ties="together", times=True)
+    parquet.write_table(table, tmp_path / "log.parquet")
+    with sm.scan_events(
+        tmp_path / "log.parquet", ties="together", times=True, memory=memory, names=True
+    ) as source:
+        found = whole(source, 2)
+        labels = {name: [label for _, label, _ in sequence] for name, sequence in found.items()}
+        expected = [[label for tick in sequence for label in tick] for sequence in events.to_lists()]
+        assert labels == dict(zip(events.ids, expected, strict=True))
+        assert [t for s in events.ids for t, _, _ in found[s]] == events.times.tolist()
+
+
+def test_nested_lists(tmp_path):
+    lists = [["b", ["c", "a", "c"], "a"], [], [["a", "b"]]]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lists))
+    events = sm.read_events(lists)
+    assert events.to_lists() == [[["b"], ["a", "c"], ["a"]], [], [["a", "b"]]]
+    assert sm.read_events(tmp_path / "log.jsonl") == events
+    with sm.scan_events(tmp_path / "log.jsonl") as source:
+        assert (source.has_ticks, source.time_unit, source.n_positions) == (True, None, events.n_ticks)
+        (block,) = source.part().read(100)
+        assert block.codes.tolist() == events.codes.tolist()
+        assert block.offsets.tolist() == events.offsets.tolist()
+        assert block.moments == events.moments
+
+
+@pytest.mark.parametrize(
+    ("time", "message"),
+    [([1, 2**62, 3], "too large to be times"), ([1.0, float("inf"), 3.0], "too large to be times")],
+)
+def test_times_that_do_not_fit_are_refused(time, message, tmp_path):
+    table = pa.table({"case": ["x"] * 3, "event": list("abc"), "time": time})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(DataError, match=message):
+            read(tmp_path / "log.parquet", times=True)
+
+
+def test_without_an_order_there_are_no_times(tmp_path):
+    table = pa.table({"case": ["x"], "event": ["a"]})
+    parquet.write_table(table, tmp_path / "log.parquet")
+    for read in (sm.read_events, sm.scan_events):
+        for asked in ({"times": True}, {"ties": "together"}):
+            with pytest.raises(SettingError, match="has no order column; name it with order="):
+                read(tmp_path / "log.parquet", **asked)
+
+
+def with_attributes(table):
+    """The rows of a table with a region and an age per case, of which some are missing."""
+    number = [int(name.split()[1]) for name in table.column("case").to_pylist()]
+    regions = [["north", "south", None][k % 3] for k in number]
+    return table.append_column("region", [regions]).append_column("age", [[7 * k % 31 for k in number]])
+
+
+@pytest.mark.parametrize("ties", ["together", "in row order"])
+@pytest.mark.parametrize("memory", [3000, 2**30])
+def test_attributes(ties, memory, tmp_path):
+    table = with_attributes(table_of(made(seed=4, n=40)))
+    asked = {"attributes": ["region", "age"], "ties": ties, "times": True, "cuts": {"age": [10, 20]}}
+    events = sm.read_events(table, **asked)
+    assert events.attributes.names == (
+        "age<10",
+        "age=10 to <20",
+        "age>=20",
+        "region=(missing)",
+        "region=north",
+        "region=south",
+    )
+    parquet.write_table(table, tmp_path / "log.parquet")
+    with sm.scan_events(tmp_path / "log.parquet", memory=memory, **asked) as source:
+        held = sm.engines.MemorySource(events)
+        assert source.attributes == events.attributes.names
+        assert source.labels == held.labels
+        assert source.label_counts.tolist() == held.label_counts.tolist()
+        for most in (1, 50, 10**6):
+            rows = [
+                np.concatenate([block.codes for block in part.part().read(most)]) for part in (source, held)
+            ]
+            assert rows[0].tolist() == rows[1].tolist()
+        assert models(source, tmp_path / "model.json") == models(events, tmp_path / "model.json")
+        few = [label for label in source.labels if label not in ("A", "region=north", "age<10")]
+        recoded = [each.recode(few, unknown="ignore") for each in (source, held)]
+        tables = [str(sm.BSuMM("B", lookback=2).fit(each).table_) for each in recoded]
+        assert tables[0] == tables[1]
+
+
+def test_ranges_of_numbers_by_quartiles_and_lines(tmp_path):
+    lines = [{"id": str(k), "events": ["A", ["B", "A"], "C"], "age": 3 * k % 50} for k in range(20)]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    events = sm.read_events(tmp_path / "log.jsonl", attributes=["age"])
+    assert events.attributes.names == ("age<7", "age=21 to <36", "age=7 to <21", "age>=36")
+    with sm.scan_events(tmp_path / "log.jsonl", attributes=["age"], memory=3000) as source:
+        assert source.attributes == events.attributes.names
+        assert source.label_counts.tolist() == sm.engines.MemorySource(events).label_counts.tolist()
+
+
+def test_attributes_that_change_or_clash_are_refused(tmp_path):
+    table = with_attributes(table_of(made(n=3)))
+    changed = table.set_column(3, "region", [["north"] + ["south"] * (len(table) - 1)])
+    parquet.write_table(changed, tmp_path / "changed.parquet")
+    with pytest.raises(DataError, match=r"'region' of .* changes during case 'case \d'"):
+        sm.scan_events(tmp_path / "changed.parquet", attributes=["region"])
+    named = pa.table({"case": ["x"], "event": ["region=north"], "region": ["north"]})
+    parquet.write_table(named, tmp_path / "named.parquet")
+    with pytest.raises(DataError, match="both a label and the name of an attribute"):
+        sm.scan_events(tmp_path / "named.parquet", attributes=["region"])
+    with pytest.raises(SettingError, match="a table of attributes needs the events in memory"):
+        sm.scan_events(tmp_path / "named.parquet", attributes=named)
