@@ -13,6 +13,7 @@ import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
 from summarkov.io import long_cases, regroup, spill
+from summarkov.kernels import numpy_kernels
 
 START = datetime(2024, 1, 1)
 #: How times are written, and what they are measured in.
@@ -269,3 +270,42 @@ def test_attributes_that_change_or_clash_are_refused(tmp_path):
         sm.scan_events(tmp_path / "named.parquet", attributes=["region"])
     with pytest.raises(SettingError, match="a table of attributes needs the events in memory"):
         sm.scan_events(tmp_path / "named.parquet", attributes=named)
+
+
+@pytest.mark.parametrize("kind", ["whole", "text", "clock", "float"])
+def test_spark(kind, backend, request, tmp_path):
+    if backend is numpy_kernels:
+        pytest.skip("the workers of Spark have kernels of their own")
+    spark = request.getfixturevalue("spark")
+    table = with_attributes(table_of(made(seed=7, n=30), kind))
+    asked = {"attributes": ["region", "age"], "ties": "together", "times": True}
+    events = sm.read_events(table, **asked)
+    held = sm.engines.MemorySource(events)
+    with sm.scan_spark(spark.createDataFrame(table), memory=3000, partitions=3, **asked) as source:
+        assert (source.has_ticks, source.attributes) == (True, events.attributes.names)
+        assert source.time_unit == events.moments.unit
+        assert (source.n_sequences, source.n_positions) == (30, events.n_ticks)
+        assert source.label_counts.tolist() == held.label_counts.tolist()
+        window = "5h" if kind == "clock" else "5"
+        for model in (sm.BSuMM(lookback=2), sm.BSuMM(lookback=window)):
+            files = []
+            for data in (source, events):
+                sm.InfluenceGraph(model).fit(data).save(tmp_path / "model.json")
+                files.append((tmp_path / "model.json").read_text())
+            assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(
+    ("regions", "told"),
+    [
+        (["n", "s", "n"], "'n' in one row and 's' in another"),
+        (["n", None, "n"], "'n' in one row and no value"),
+    ],
+)
+def test_spark_refuses_attributes_that_change(regions, told, backend, request):
+    if backend is numpy_kernels:
+        pytest.skip("the workers of Spark have kernels of their own")
+    spark = request.getfixturevalue("spark")
+    rows = {"case": ["x", "x", "y"], "event": ["a", "b", "c"], "time": [1, 2, 3], "region": regions}
+    with pytest.raises(DataError, match=f"'region' of the dataframe changes during case 'x': {told}"):
+        sm.scan_spark(spark.createDataFrame(pa.table(rows)), attributes=["region"])

@@ -37,10 +37,7 @@ class Heads:
     @classmethod
     def of(cls, labels: Sequence[str], named: AttributeNames, values: CodeArray) -> Heads:
         """Those of sequences with these values: codes, one row per sequence, one column per column."""
-        clash = set(labels) & set(named.names)
-        if clash:
-            raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")
-        together = tuple(sorted((*labels, *named.names)))
+        together = joined(labels, named.names)
         of_names = translation(named.names, together)
         codes = [of_names[some] for some in named.codes]
 
@@ -80,3 +77,11 @@ class Heads:
         moments = replace(moments, starts=np.insert(moments.starts, at, False), times=times)
         ends = (block.offsets + more)[1 : len(block.offsets) - block.goes_on]
         return block.with_events(codes, ends, moments=moments)
+
+
+def joined(labels: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:
+    """The labels of events and the names of attributes, sorted; none may be both."""
+    clash = set(labels) & set(attributes)
+    if clash:
+        raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")
+    return tuple(sorted((*labels, *attributes)))

@@ -70,6 +70,13 @@ class AttributeNames:
     names: tuple[str, ...]
     of: tuple[str, ...]  # the column of each
     codes: tuple[CodeArray, ...]
+    texts: tuple[tuple[str, ...], ...]  # the values of each column
+
+    def codes_in(self, labels: Sequence[str]) -> list[dict[str | None, int]]:
+        """By column, the place among ``labels`` of the name of every value; None is a missing one."""
+        place = translation(self.names, labels)
+        each = zip(self.texts, self.codes, strict=True)
+        return [dict(zip((*texts, None), place[codes].tolist(), strict=True)) for texts, codes in each]
 
 
 def attribute_names(
@@ -95,7 +102,8 @@ def attribute_names(
         chosen |= {name: column for name in each[-1] if name is not None}
     ordered = sorted(chosen)
     codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
-    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes)
+    texts = tuple(tuple(values.texts) for values in columns.values())
+    return AttributeNames(tuple(ordered), tuple(chosen[name] for name in ordered), codes, texts)
 
 
 def attributes_of(

@@ -13,11 +13,14 @@ from summarkov.engines.spark.session import map_partitions
 from summarkov.engines.spark.sorted_rows import FRAME, FromText, OneLabel, Sorted, TextKinds
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.origin import Origin
+from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import encode, missing
+from summarkov.io.encoding import Encoded, encode, encode_some, missing
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
+from summarkov.io.per_case import changes
 from summarkov.io.rows import LeftOut
 from summarkov.io.tables import origin_of
+from summarkov.io.ticks import refuse_no_order
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
@@ -49,13 +52,14 @@ class Frame:
                 f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
                 "pyspark.sql.functions.posexplode, and give the position as order="
             )
-        together = wanted.times or wanted.ties != "in row order"
-        if chosen.per_case or wanted.cases is not None or wanted.gap is not None or together:
+        if chosen.weight is not None or wanted.cases is not None or wanted.gap is not None:
             raise SettingError(
-                "weight=, attributes=, times=True, ties= and session_gap need the events in memory "
-                f"or in files, and {FRAME} is neither; write it to Parquet and read that with read_events, "
-                "or scan_events for weights"
+                "weight=, session_gap and a table of attributes need the events in memory or in files, and "
+                f"{FRAME} is neither; write it to Parquet and read that with read_events, or scan_events for "
+                "weights"
             )
+        if not chosen.order:
+            refuse_no_order(wanted, FRAME)
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
         refuse_unused_times(chosen, frame.columns, wanted.columns, FRAME, time_columns=times)
         if not chosen.order and wanted.columns.order is None:
@@ -73,6 +77,7 @@ class Frame:
         found = {"case": self.chosen.case}
         found |= {f"event{at}": name for at, name in enumerate(self.chosen.event)}
         found |= {f"order{at}": name for at, name in enumerate(self.chosen.order or ())}
+        found |= {f"value{at}": name for at, name in enumerate(self.chosen.attributes)}
         return found if self.chosen.lifecycle is None else {**found, "lifecycle": self.chosen.lifecycle}
 
     @property
@@ -162,7 +167,10 @@ class Frame:
         from pyspark.sql import functions as f
 
         needed = [
-            role for role in self.roles if not role.startswith("event") or self.wanted.missing == "error"
+            role
+            for role in self.roles
+            if not role.startswith(("event", "value"))
+            or (role.startswith("event") and self.wanted.missing == "error")
         ]
         (holes,) = self.given.agg(*(f.sum(self._missing(role)).alias(role) for role in needed)).collect()
         for role in needed:
@@ -198,14 +206,51 @@ class Frame:
         kind = str(dict(self.given.dtypes)[role])
         return kind.startswith(("string", "varchar", "char"))
 
-    def sorted(self, labels: tuple[str, ...], n_partitions: int) -> tuple[Any, Sorted]:
-        """All rows of a case in one partition, in order, ties as they come; and how to read such rows."""
+    def attributes(self) -> AttributeNames | None:
+        """The names of attributes, and which of them values have; the values of each come to the driver."""
         from pyspark.sql import functions as f
 
-        rows = self.rows
+        columns = {}
+        for role in (role for role in self.roles if role.startswith("value")):
+            one = self.rows.groupBy("case").agg(
+                f.min(role).alias(role),
+                f.max(role).alias("other"),
+                (f.count("*") - f.count(role)).alias("absent"),
+            )
+            self._refuse_change(one, role)
+            found = one.groupBy(role).agg(f.count("*").alias("n")).toArrow()
+            values = encode_some(found.column(role), self.roles[role], FRAME)
+            times = np.array(found.column("n").to_pylist(), np.int64)
+            columns[self.roles[role]] = Encoded(np.repeat(values.codes, times), values.texts)
+        return attribute_names(columns, self.wanted, FRAME) if columns else None
+
+    def _refuse_change(self, one: Any, role: str) -> None:
+        """Refuse an attribute that changes during a case; ``one`` has a row per case."""
+        from pyspark.sql import functions as f
+
+        gaps = (f.col("absent") > 0) & f.col(role).isNotNull()
+        found = one.where((f.col(role) != f.col("other")) | gaps).limit(1).toArrow()
+        if found.num_rows:
+            case = encode(found.column("case"), self.roles["case"], FRAME).texts[0]
+            low, high = (encode(found.column(name), role, FRAME).texts[0] for name in (role, "other"))
+            raise changes(self.roles[role], case, FRAME, low, high if high != low else None)
+
+    def sorted(
+        self, labels: tuple[str, ...], n_partitions: int, heads: Sequence[dict[str | None, int]] = ()
+    ) -> tuple[Any, Sorted]:
+        """All rows of a case in one partition, in order, ties as they come; and how to read such rows.
+
+        ``heads`` are the codes of attributes, by column and by the text of a value.
+        """
+        from pyspark.sql import functions as f
+
+        rows, kind = self.rows, None
         for role in self.order:
             if self._is_text(role):
-                rows = self._with_keys(rows, role)
+                rows, found = self._with_keys(rows, role)
+            else:
+                found = self.given.select(role).limit(0).toArrow().schema.field(role).type
+            kind = found if role == "order0" else kind
         by = [f.col("case")]
         if (
             dict(rows.dtypes)["case"] != "string"
@@ -213,10 +258,22 @@ class Frame:
             by.append(f.col("case").cast("string"))
         by += [f.col(name) for name in (*self.order, "file", "start", "row") if name in rows.columns]
         together = rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
-        return together, Sorted(self.roles["case"], self.roles["event0"], FRAME, labels)
+        names = tuple(self.roles[role] for role in self.roles if role.startswith("value"))
+        return together, Sorted(
+            self.roles["case"],
+            self.roles["event0"],
+            FRAME,
+            labels,
+            self.wanted.ties == "together",
+            (kind, self.roles["order0"]) if self.wanted.times and kind is not None else None,
+            tuple(zip(names, heads, strict=False)),
+        )
 
-    def _with_keys(self, rows: Any, role: str) -> Any:
-        """The rows with numbers for the text of an order column: of the first kind that all of it fits."""
+    def _with_keys(self, rows: Any, role: str) -> tuple[Any, Any]:
+        """The rows with numbers for the text of an order column: of the first kind that all of it fits.
+
+        Also the type of that kind.
+        """
         stated = self.wanted.date_format
         found = (
             map_partitions(self.given.select(role), TextKinds(stated), "bits int, value string")
@@ -230,4 +287,5 @@ class Frame:
             raise unordered(self.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
         number = "double" if str(kinds[fit[0]].type) == "double" else "bigint"
         schema = ", ".join(f"{name} {number if name == role else kind}" for name, kind in rows.dtypes)
-        return map_partitions(rows, FromText(fit[0], stated, role, self.roles[role], FRAME), schema)
+        keyed = map_partitions(rows, FromText(fit[0], stated, role, self.roles[role], FRAME), schema)
+        return keyed, kinds[fit[0]].type

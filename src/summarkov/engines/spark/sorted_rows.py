@@ -11,14 +11,16 @@ import numpy as np
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.block import Block
+from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
-from summarkov.io.encoding import Vocabulary, encode, numpy_of
+from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of
 from summarkov.io.grouping import run_starts
 from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
 from summarkov.io.rows import LeftOut, read_rows
+from summarkov.io.ticks import times_of
 from summarkov.io.wanted import Wanted
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,16 +42,35 @@ class SortedBlock:
     names: list[str]  # one per run
     ties: int
     continues: bool
+    together: BoolArray  # whether each row happened together with the one before
+    times: IntArray | None
+    heads: CodeArray  # the codes of the attributes of each run, sorted
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", and "order0", "order1", ... if there is an order."""
+    """Reads sorted rows: columns "case", "event", "order0", ... if there is an order, and "value0", ...
+
+    ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
+    column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
+    of every value of each.
+    """
 
     case: str  # what the columns are called by the user
     event: str
     source: str
     labels: tuple[str, ...]
+    together: bool = False
+    times: tuple[pa.DataType, str] | None = None
+    heads: tuple[tuple[str, dict[str | None, int]], ...] = ()
+
+    @property
+    def time_unit(self) -> TimeUnit | None:
+        """What times are measured in, if they are kept."""
+        if self.times is None:
+            return None
+        kind, name = self.times
+        return times_of(np.empty(0, np.int64), kind, (name, self.source)).unit
 
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
         """Blocks of rows, each with the places in it where sequences end."""
@@ -67,26 +88,72 @@ class Sorted:
         vocabulary = Vocabulary(self.labels)
         last_case: str | None = None
         last_order: list[Any] = []
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            table = pa.table(batch)
+        tables = (pa.table(batch) for batch in batches if batch.num_rows)
+        for table in _whole_ticks(tables) if self.together else tables:
             case = encode(table.column("case"), self.case, self.source)
             event = encode(table.column("event"), self.event, self.source)
             starts = run_starts(case.codes)
             names = [case.texts[code] for code in case.codes[starts].tolist()]
-            continues, ties = names[0] == last_case, 0
+            continues, tied = names[0] == last_case, np.zeros(table.num_rows, bool)
             order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
             if order:
                 first = [each[0] for each in order]
-                ties = _ties(order, starts) + (continues and first == last_order)
+                tied = _tied(order, starts)
+                tied[0] = continues and first == last_order
                 last_order = [each[-1] for each in order]
+            of_rows = self._heads(table)
             try:
                 codes = vocabulary.recode(event)
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
-            yield SortedBlock(codes, starts, names, ties, continues)
-            last_case = names[-1]
+            heads = np.sort(of_rows[starts], axis=1)
+            last_case, ties = names[-1], int(np.count_nonzero(tied))
+            if not self.together:
+                nothing, times = np.zeros(len(codes), bool), self._times(table)
+                yield SortedBlock(codes, starts, names, ties, continues, nothing, times, heads)
+                continue
+            offsets = np.append(starts, len(codes))
+            codes, offsets, moments = Moments.made(codes, offsets, ~tied, self._times(table))
+            together = np.zeros(len(codes), bool) if moments is None else ~moments.starts
+            times = None if moments is None else moments.times
+            yield SortedBlock(codes, offsets[:-1], names, 0, continues, together, times, heads)
+
+    def _times(self, table: pa.Table) -> IntArray | None:
+        if self.times is None:
+            return None
+        kind, name = self.times
+        keys = sort_keys(table.column("order0"), name, self.source)
+        return times_of(keys, kind, (name, self.source)).values
+
+    def _heads(self, table: pa.Table) -> CodeArray:
+        """The codes of the attributes of rows: one row each, one column each."""
+        found = np.empty((table.num_rows, len(self.heads)), np.int32)
+        for at, (name, codes) in enumerate(self.heads):
+            values = encode_some(table.column(f"value{at}"), name, self.source)
+            each = [codes.get(text, -1) for text in (*values.texts, None)]
+            found[:, at] = np.array(each, np.int32)[values.codes]
+        if (found < 0).any():
+            raise unstable("an attribute has a value that was not there when values were looked up")
+        return found
+
+
+def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows, cut where the place in the order is another one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held: pa.Table | None = None
+    for some in tables:
+        table = some if held is None else pa.concat_tables([held, some]).combine_chunks()
+        names = [name for name in table.column_names if name == "case" or name.startswith("order")]
+        other = [pc.not_equal(table.column(name), table.column(name)[-1]).combine_chunks() for name in names]
+        places = [pc.indices_nonzero(each) for each in other]
+        cut = max((each[-1].as_py() + 1 for each in places if len(each)), default=0)
+        held = table.slice(cut)
+        if cut:
+            yield table.slice(0, cut)
+    if held is not None:
+        yield held
 
 
 def unstable(found: str) -> DataError:
@@ -98,15 +165,16 @@ def unstable(found: str) -> DataError:
     )
 
 
-def _ties(order: Sequence[pa.Array], starts: IntArray) -> int:
-    """How many rows have the order of the row before, in the same run."""
+def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
+    """Whether each row has the order of the row before, in the same run."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     each = [pc.equal(column[1:], column[:-1]).cast(pa.uint8()) for column in order]
     same = np.bitwise_and.reduce([numpy_of(pa.chunked_array([one])) for one in each])
-    same[starts[1:] - 1] = 0
-    return int(same.sum())
+    found = np.append(False, same.astype(bool))
+    found[starts] = False
+    return found
 
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from summarkov import kernels
+from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
@@ -21,6 +22,7 @@ from summarkov.engines.spark.workers import (
     ANSWERS,
     CODES,
     Adding,
+    Contents,
     OnPartition,
     Tally,
     ToCodes,
@@ -29,7 +31,7 @@ from summarkov.engines.spark.workers import (
 )
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Part, Work
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
 from summarkov.typing import HashArray, IntArray
@@ -48,10 +50,19 @@ class SparkSource(EventSource):
     def __init__(
         self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
     ) -> None:
-        self.labels, self.memory, self.n_partitions = labels, memory, n_partitions
+        self.memory, self.n_partitions = memory, n_partitions
         self.origin = frame.origin(int(label_counts.sum()))
         self._session = frame.frame.sparkSession
-        rows, reading = frame.sorted(labels, n_partitions)
+        named = frame.attributes()
+        self.labels = together = labels if named is None else joined(labels, named.names)
+        codes: list[dict[str | None, int]] = []
+        if named is not None:
+            self.attributes, codes = named.names, named.codes_in(together)
+        rows, reading = frame.sorted(together, n_partitions, codes)
+        self.time_unit = reading.time_unit
+        is_attribute = None if named is None else np.append(np.isin(together, named.names), False)
+        moments = named is not None or reading.together or self.time_unit is not None
+        self._content = Contents(together, is_attribute, self.time_unit, moments)
         self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
         self._finalizer = weakref.finalize(self, _forget, self._codes)
         self._finalizer.atexit = False  # with Python the session ends too
@@ -60,7 +71,10 @@ class SparkSource(EventSource):
             self.label_counts = self.run(SurveyWork())
             assert self._tally is not None
             self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
-            if not np.array_equal(self.label_counts, label_counts):
+            self.has_ticks = self._tally.together > 0
+            found = self.event_counts[np.searchsorted(self.labels, labels)]
+            same = (found <= label_counts) if reading.together else (found == label_counts)
+            if not same.all():
                 raise unstable("its labels were counted twice, with different results")
         except BaseException:
             self.close()
@@ -75,7 +89,7 @@ class SparkSource(EventSource):
         if not self._finalizer.alive:
             raise DataError("this source is closed and its cached events are gone; make a new one")
         with explained(self._session), named(self._session, _name_of(work)):
-            answers = map_partitions(self._codes, OnPartition(work, self.labels, self.memory), ANSWERS)
+            answers = map_partitions(self._codes, OnPartition(work, self._content, self.memory), ANSWERS)
             n = self.n_partitions
             while n > FAN_IN:
                 n = -(-n // FAN_IN)
@@ -90,7 +104,7 @@ class SparkSource(EventSource):
 
     def _of_nothing(self, work: Work[Answer]) -> list[dict[str, Any]]:
         """The answer of a dataframe without rows, of which Spark may make no partition at all."""
-        (batch,) = OnPartition(work, self.labels, self.memory)([])
+        (batch,) = OnPartition(work, self._content, self.memory)([])
         rows: list[dict[str, Any]] = batch.to_pylist()
         return rows
 
@@ -153,10 +167,10 @@ def scan_spark(
 ) -> SparkSource:
     """Count the events of a Spark dataframe on its cluster; a row is an event.
 
-    The rows are brought together by case and sorted once, and cached as codes (4 bytes per event, 8 per
-    sequence); every pass of a search then runs the kernels on each partition and brings back counts,
-    never events. The session is that of the dataframe, and ``close()``, or the end of a ``with`` block,
-    makes it forget the codes.
+    The rows are brought together by case and sorted once, and cached as codes (4 bytes per event, 8 more for
+    its time with ``times=True``, 8 per sequence); every pass of a search then runs the kernels on each
+    partition and brings back counts, never events. The session is that of the dataframe, and ``close()``, or
+    the end of a ``with`` block, makes it forget the codes.
 
     Parameters
     ----------
@@ -167,8 +181,9 @@ def scan_spark(
         In how many parts to cut the data, each of which is a task; by default of 4 million events each.
     **reading
         ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
-        ``weight`` and ``session_gap``. Rows of one order stay as they come, and with ``order=False`` all do;
-        Spark keeps the order of rows only where files are read as they are, so name a column if you can.
+        ``weight``, ``session_gap`` and a table of attributes. Rows of one order stay as they come, and with
+        ``order=False`` all do; Spark keeps the order of rows only where files are read as they are, so name a
+        column if you can.
 
     The workers need this package too, in the same version; see the guide on scale.
     """
@@ -193,7 +208,13 @@ def map_sorted(
 ) -> Any:
     """A dataframe of what a function makes of another's sequences; ``check`` is told their labels first."""
     check_frame(dataframe)
-    frame = Frame.of(dataframe, Wanted.of(**columns))
+    wanted = Wanted.of(**columns)
+    if wanted.times or wanted.ties == "together" or wanted.columns.attributes:
+        raise SettingError(
+            "rows of a dataframe are predicted from events one after the other, without times and "
+            "attributes; predict from events that were read with read_events instead"
+        )
+    frame = Frame.of(dataframe, wanted)
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         labels, counts = frame.vocabulary(None)
         check(labels)

@@ -12,24 +12,35 @@ import numpy.typing as npt
 
 from summarkov import __version__, kernels
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
-from summarkov.engines.spark.sorted_rows import Sorted
+from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import SettingError, SummarkovError
 from summarkov.events.block import Block
 from summarkov.events.keys import sequence_keys
-from summarkov.typing import CodeArray, IntArray
+from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
 ROW_EVENTS = 1 << 11
-#: This bit of a code says that the sequence ends with it.
-_END = np.int32(-(2**31))
+#: This bit of a code says that the sequence ends with it, and this one that no tick begins with it.
+_END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
-#: The cached table: codes (int32), the keys (uint64) of the sequences that begin among them or in the rows
-#: that follow, ties in the order column, and what went wrong.
-CODES = "codes binary, keys binary, ties bigint, error binary"
+#: The cached table: codes (int32), their times (int64) if they have some, the keys (uint64) of the sequences
+#: that begin among them or in the rows that follow, ties in the order column, and what went wrong.
+CODES = "codes binary, times binary, keys binary, ties bigint, error binary"
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in the cached table: labels, which of them are attributes, and what times are measured in."""
+
+    labels: tuple[str, ...]
+    attributes: BoolArray | None = None
+    time_unit: TimeUnit | None = None
+    has_moments: bool = False  # whether not every row is a position of its own, or rows have times
 
 
 @dataclass(frozen=True)
@@ -49,24 +60,37 @@ class ToCodes:
                     f"the workers have summarkov {__version__} and the driver {self.version}; install one"
                 )
             for block, ends in self.rows.blocks(batches):
-                codes = block.codes.copy()
-                codes[ends - 1] |= _END
+                codes, times = _with_heads(block, ends)
                 keys = sequence_keys(block.names[block.continues :])
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
                 yield pa.record_batch(
                     {
                         "codes": _binary(codes, cuts),
+                        "times": _binary(times, cuts if len(times) else np.zeros(n + 1, np.int64)),
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
                         "ties": pa.array([block.ties] + [0] * (n - 1), pa.int64()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
         except SummarkovError as error:
-            columns = [[b""], [b""], [0], [pack_error(error)]]
-            kinds = [pa.binary(), pa.binary(), pa.int64(), pa.binary()]
+            columns = [[b""], [b""], [b""], [0], [pack_error(error)]]
+            kinds = [pa.binary(), pa.binary(), pa.binary(), pa.int64(), pa.binary()]
             arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
-            yield pa.record_batch(arrays, ["codes", "keys", "ties", "error"])
+            yield pa.record_batch(arrays, ["codes", "times", "keys", "ties", "error"])
+
+
+def _with_heads(block: SortedBlock, ends: IntArray) -> tuple[CodeArray, IntArray]:
+    """The codes of a block, with those of attributes before the events of each sequence; and times."""
+    codes = np.where(block.together, block.codes | _WITHIN, block.codes)
+    codes[ends - 1] |= _END
+    times = np.empty(0, np.int64) if block.times is None else block.times
+    heads = block.heads[int(block.continues) :]
+    at = np.repeat(block.starts[int(block.continues) :], heads.shape[1])
+    if not len(at):
+        return codes, times
+    of_heads = times[at] if len(times) else times
+    return np.insert(codes, at, heads.ravel() | _WITHIN), np.insert(times, at if len(times) else [], of_heads)
 
 
 def _binary(values: npt.NDArray[Any], cuts: IntArray) -> pa.Array:
@@ -99,6 +123,7 @@ class Tally:
     events: int = 0
     sequences: int = 0
     ties: int = 0
+    together: int = 0  # events that happened together with the one before
     checksum: int = 0  # a sum over the partitions
 
     def __add__(self, other: Tally) -> Tally:
@@ -108,55 +133,82 @@ class Tally:
 class CachedCodes:
     """The cached codes of one partition as blocks; they can be read once."""
 
-    def __init__(self, batches: Iterable[pa.RecordBatch], partition: int) -> None:
-        self._batches = batches
-        self._checksums = [partition, partition]  # of the codes, of the keys
+    def __init__(self, batches: Iterable[pa.RecordBatch], partition: int, content: Contents) -> None:
+        self._batches, self._content = batches, content
+        self._checksums = [partition, partition, partition]  # of the codes, of the keys, of the times
         self._tally = Tally()
         self._keys = np.empty(0, np.uint64)  # of sequences that have not ended
 
     def blocks(self, most: int) -> Iterator[Block]:
-        """Blocks of at most ``most`` events; one empty block if there are none."""
-        for codes in cut_evenly(self._codes(), most):
-            block = Block.of(codes & ~_END, np.flatnonzero(codes < 0) + 1)
+        """Blocks of about ``most`` events, which cut no tick; one empty block if there are none."""
+        content = self._content
+        for codes, times in cut_evenly(self._codes(), most, content.attributes):
+            block = Block.of(codes & ~_END & ~_WITHIN, np.flatnonzero(codes < 0) + 1)
             n = len(block.offsets) - 1
-            yield replace(block, keys=self._keys[:n])
+            moments = None
+            if content.has_moments:
+                held = None if content.time_unit is None else times
+                moments = Moments(codes & _WITHIN == 0, held, content.time_unit or NANOSECONDS)
+            yield replace(block, keys=self._keys[:n], moments=moments)
             self._keys = self._keys[n - block.goes_on :]
 
     def tally(self) -> Tally:
         """What was read."""
         return replace(self._tally, checksum=sum(self._checksums))
 
-    def _codes(self) -> Iterator[CodeArray]:
+    def _codes(self) -> Iterator[tuple[CodeArray, IntArray]]:
         for batch in self._batches:
             error = batch.column("error")
             if error.null_count < len(error):
                 raise unpack_error(error.drop_null()[0].as_py())
             codes, keys = numbers(batch.column("codes"), np.int32), numbers(batch.column("keys"), np.uint64)
-            self._checksums = [crc32(codes.data, self._checksums[0]), crc32(keys.data, self._checksums[1])]
-            self._tally += Tally(len(codes), len(keys), sum(batch.column("ties").to_pylist()))
+            times = numbers(batch.column("times"), np.int64)
+            each = zip((codes, keys, times), self._checksums, strict=True)
+            self._checksums = [crc32(some.data, before) for some, before in each]
+            within = codes & _WITHIN != 0
+            if self._content.attributes is not None:
+                within &= ~self._content.attributes[codes & ~_END & ~_WITHIN]
+            ties, together = sum(batch.column("ties").to_pylist()), int(np.count_nonzero(within))
+            self._tally += Tally(len(codes), len(keys), ties, together)
             self._keys = np.concatenate([self._keys, keys])
-            yield codes
+            yield codes, times
 
 
-def cut_evenly(arrays: Iterable[CodeArray], most: int) -> Iterator[CodeArray]:
-    """The same numbers in arrays of ``most`` each, but the last; at least one array."""
-    held: list[CodeArray] = []
-    n, nothing = 0, True
-    for array in arrays:
-        held.append(array)
-        n += len(array)
-        if n >= most:
-            joined, whole = np.concatenate(held), n - n % most
-            yield from (joined[start : start + most] for start in range(0, whole, most))
-            held, n, nothing = [joined[whole:]], n - whole, False
-    if n or nothing:
-        yield np.concatenate([np.empty(0, np.int32), *held])
+def cut_evenly(
+    arrays: Iterable[tuple[CodeArray, IntArray]], most: int, attributes: BoolArray | None = None
+) -> Iterator[tuple[CodeArray, IntArray]]:
+    """The same codes, and times if they have some, about ``most`` at a time; at least once.
+
+    They are cut where a tick begins, but not between attributes and the events of their sequence.
+    """
+    held, held_times = np.empty(0, np.int32), np.empty(0, np.int64)
+    nothing = True
+    for codes, times in arrays:
+        held, held_times = np.concatenate([held, codes]), np.concatenate([held_times, times])
+        if len(held) <= most:
+            continue
+        may = held & _WITHIN == 0
+        if attributes is not None:
+            may[1:] &= ~attributes[held[:-1] & ~_END & ~_WITHIN]
+        may[1:] |= held[:-1] < 0  # where a sequence begins
+        places, start = np.flatnonzero(may), 0
+        while len(held) - start > most:
+            at = int(np.searchsorted(places, start + most))
+            if at == len(places):
+                break
+            stop = int(places[at])
+            yield held[start:stop], held_times[start:stop]
+            start, nothing = stop, False
+        held, held_times = held[start:], held_times[start:]
+    if len(held) or nothing:
+        yield held, held_times
 
 
 #: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
 #: wrong.
 ANSWERS = (
-    "events bigint, sequences bigint, ties bigint, checksum bigint, plain bigint, answer binary, error binary"
+    "events bigint, sequences bigint, ties bigint, together bigint, checksum bigint, plain bigint, "
+    "answer binary, error binary"
 )
 
 
@@ -165,7 +217,7 @@ class OnPartition(Generic[Answer]):
     """Does some work on one partition of the cached table."""
 
     work: Work[Answer]
-    labels: tuple[str, ...]
+    content: Contents
     memory: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -174,9 +226,10 @@ class OnPartition(Generic[Answer]):
 
         context = TaskContext.get()
         number = context.partitionId() if context else 0
-        codes = CachedCodes(batches, number)
+        codes, content = CachedCodes(batches, number, self.content), self.content
+        part = Part(codes.blocks, content.labels, self.memory, number=number, attributes=content.attributes)
         try:
-            answer = self.work.run(Part(codes.blocks, self.labels, self.memory, number=number))
+            answer = self.work.run(part)
         except SummarkovError as error:
             yield _failed(error)
         else:
