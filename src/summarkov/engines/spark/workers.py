@@ -181,12 +181,14 @@ def cut_evenly(
 
     They are cut where a tick begins, but not between attributes and the events of their sequence.
     """
-    held, held_times = np.empty(0, np.int32), np.empty(0, np.int64)
-    nothing = True
-    for codes, times in arrays:
-        held, held_times = np.concatenate([held, codes]), np.concatenate([held_times, times])
-        if len(held) <= most:
+    waiting: list[tuple[CodeArray, IntArray]] = [(np.empty(0, np.int32), np.empty(0, np.int64))]
+    n, nothing = 0, True
+    for some in arrays:
+        waiting.append(some)
+        n += len(some[0])
+        if n <= most:
             continue
+        held, held_times = (np.concatenate(each) for each in zip(*waiting, strict=True))
         may = held & _WITHIN == 0
         if attributes is not None:
             may[1:] &= ~attributes[held[:-1] & ~_END & ~_WITHIN]
@@ -199,9 +201,10 @@ def cut_evenly(
             stop = int(places[at])
             yield held[start:stop], held_times[start:stop]
             start, nothing = stop, False
-        held, held_times = held[start:], held_times[start:]
-    if len(held) or nothing:
-        yield held, held_times
+        waiting, n = [(held[start:], held_times[start:])], len(held) - start
+    if n or nothing:
+        codes, times = (np.concatenate(each) for each in zip(*waiting, strict=True))
+        yield codes, times
 
 
 #: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
