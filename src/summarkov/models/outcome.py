@@ -15,6 +15,7 @@ from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
+from summarkov.events.vocabulary import iterate
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
@@ -280,7 +281,7 @@ class OutcomeModel(Parameters):
 
     def explain(self, history: Iterable[object], *, unknown: str = "error") -> Explanation:
         """Say why a case that has got so far (labels, oldest first) has its probability of the outcome."""
-        data = read_events([list(history)]).recode(self.model_.labels_, unknown=unknown)
+        data = read_events([list(iterate(history))]).recode(self.model_.labels_, unknown=unknown)
         fitted = self._open_fitted
         codes = data.codes.tolist()
         return explain(fitted, codes, self.yes, fitted.influencer_labels, self.base_rate_)

@@ -10,6 +10,7 @@ import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.events.prepare import END
+from summarkov.events.vocabulary import iterate
 from summarkov.models.next_event import Distribution
 from summarkov.models.parameters import codes_of
 from summarkov.settings import check_whole
@@ -43,7 +44,7 @@ def reach(
     """See :meth:`InfluenceGraph.probability_of`."""
     model.check_complete()
     labels = model.labels
-    past = np.array(codes_of(history, labels), np.int32)
+    past = np.array(codes_of(iterate(history), labels), np.int32)
     (x,) = codes_of([label], labels)
     end = labels.index(END) if END in labels else None
     if within is None and end is None:

@@ -17,6 +17,7 @@ MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
 BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
+OUTCOME = sm.OutcomeModel(reaches="purchase").fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
 SETS = sm.LabelSets(WHOLE).fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
@@ -99,6 +100,19 @@ REFUSES = {
     "Bag.predict_next": (lambda e: BAG.predict_next(e), IN_MEMORY),
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
+    "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
+    "OutcomeModel.fit": (lambda e: sm.OutcomeModel(reaches="purchase").fit(e), IN_MEMORY),
+    "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
+    "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
+    "OutcomeModel.log_loss": (lambda e: OUTCOME.log_loss(e, [True]), IN_MEMORY),
+    "OutcomeModel.confidence": (lambda e: OUTCOME.confidence(e), IN_MEMORY),
+    "OutcomeModel.order_test": (lambda e: OUTCOME.order_test(e), IN_MEMORY),
+    "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
+    "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a StreamSource holds many; give one"),
+    "InfluenceGraph.probability_of": (
+        lambda e: WHOLE.probability_of("purchase", e),
+        "and a StreamSource holds many; give one of them",
+    ),
     "read_events": (sm.read_events, IN_MEMORY),
     "ReadEvents.fit": (lambda e: sm.ReadEvents().fit(e), IN_MEMORY),
     "ReadEvents.read": (lambda e: sm.ReadEvents().read(e), IN_MEMORY),
