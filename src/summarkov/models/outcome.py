@@ -30,9 +30,9 @@ from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
 from summarkov.models.predictor import check_new_data
-from summarkov.models.told import Told, ended, is_missing, reached
+from summarkov.models.told import Told, beginnings, ended, is_missing, reached
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress
+from summarkov.settings import Progress, check_whole
 from summarkov.typing import BoolArray, FloatArray
 
 
@@ -55,9 +55,13 @@ class OutcomeModel(Parameters):
         The value of that column that is asked about; it may be left out where there are just two: then it is
         the rarer one.
     reaches : label, optional
-        Instead of a column: does this label ever occur? Only what came before it is looked at.
+        Instead of a column: does this label ever occur after the first ``after`` events? Sequences that have
+        reached it, or ended, by then are left out.
     ends_with : label, optional
         Instead of a column: is this label the last? Only what came before the last one is looked at.
+    after : int, optional
+        Look at the first ``after`` positions only, of sequences that have as many. So all sequences have had
+        equal time; without, in long ones more has happened, and whatever goes with length seems to matter.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class OutcomeModel(Parameters):
     value: str | None = None
     reaches: str | None = None
     ends_with: str | None = None
+    after: int | None = None
 
     _learned = "_model"
 
@@ -121,8 +126,21 @@ class OutcomeModel(Parameters):
         ]
         if sum(asked) != 1:
             raise SettingError("say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit")
+        if self.after is not None:
+            check_whole("after", self.after, 1)
         if self.reaches is not None:
-            return reached(data, data.code(self.reaches), f"reaches {self.reaches}")
+            if self.after is None:
+                raise SettingError(
+                    "reaches= needs after=, a number of events: what happened in those is looked at, of sequences "
+                    "that go on and have not reached it by then. Without, sequences that reach it early would "
+                    "have had less time for all else"
+                )
+            return reached(data, data.code(self.reaches), f"reaches {self.reaches}", self.after)
+        told = self._all_told(data, y)
+        return told if self.after is None else beginnings(told, self.after)
+
+    def _all_told(self, data: EventSequences, y: Iterable[object] | None) -> Told:
+        """The same, looking at all that came before the end."""
         if self.ends_with is not None:
             return ended(data, data.code(self.ends_with), f"ends with {self.ends_with}")
         if y is not None:

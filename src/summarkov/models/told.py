@@ -40,17 +40,28 @@ class Told:
         return cls(events, hits, f"{column}={value}")
 
 
-def reached(data: EventSequences, code: int, name: str) -> Told:
-    """Whether a label ever occurs; what comes from there on is cut off."""
+def reached(data: EventSequences, code: int, name: str, after: int) -> Told:
+    """Whether a label occurs after the first ``after`` positions, of sequences where it has not by then.
+
+    Sequences that have ended by then cannot reach it any more, and are left out too: so all that are compared
+    have a past of one length.
+    """
     values: list[bool | None] = []
-    keep = np.ones(data.n_events, bool)
     positions = data.positions
     for start, stop in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True):
-        found = np.flatnonzero(data.codes[start:stop] == code)
-        values.append(bool(len(found)))
-        if len(found):
-            keep[start:stop] = positions[start:stop] < positions[start + found[0]]
-    return Told(data.only_rows(keep), values, name)
+        places = positions[start:stop][data.codes[start:stop] == code]
+        is_open = stop > start and positions[stop - 1] > after and not (places <= after).any()
+        values.append(bool(len(places)) if is_open else None)
+    return Told(data.only_rows(positions <= after), values, name)
+
+
+def beginnings(told: Told, after: int) -> Told:
+    """The same, looking at the first ``after`` positions only, of sequences that have as many."""
+    data = told.events
+    last = np.append(0, data.positions)[data.offsets[1:]]
+    long_enough = np.where(data.lengths > 0, last, 0) >= after
+    values = [each if ok else None for each, ok in zip(told.values, long_enough.tolist(), strict=True)]
+    return Told(data.only_rows(data.positions <= after), values, told.name)
 
 
 def ended(data: EventSequences, code: int, name: str) -> Told:

@@ -53,9 +53,10 @@ def test_open_cases_are_told(log, tmp_path):
     ("arguments", "message"),
     [
         ((), "say what the outcome is"),
+        (("--reaches", "check"), "reaches= needs after="),
         (("--column", "result=x"), "no sequence has result=x"),
         (("--column", "nothing=x"), "nothing"),
-        (("--reaches", "ask", "--model", "joint"), "--model joint is for"),
+        (("--reaches", "ask", "--after", "1", "--model", "joint"), "--model joint is for"),
     ],
 )
 def test_what_is_refused(log, arguments, message):
@@ -65,7 +66,7 @@ def test_what_is_refused(log, arguments, message):
 
 
 def test_what_is_printed_fits_80_columns(log):
-    found = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["outcome", str(log), "--reaches", "check"])
+    found = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["outcome", str(log), "--ends-with", "check"])
     assert found.exit_code == 0, found.output
-    assert "reaches check: 50.0% of 80 sequences" in found.stdout
+    assert "ends with check: 25.0% of 80 sequences" in found.stdout
     assert max(map(len, found.stdout.splitlines())) <= 80

@@ -17,7 +17,7 @@ MODEL = sm.BSuMM("purchase", criterion="aic").fit(EVENTS)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(criterion="aic"), targets=["purchase", "search"]).fit(EVENTS)
 BAG = sm.Bag(sm.BSuMM("purchase", criterion="aic"), 2).fit(EVENTS)
 WHOLE = sm.InfluenceGraph(sm.MarkovChain(order=1)).fit(EVENTS)
-OUTCOME = sm.OutcomeModel(reaches="purchase").fit(EVENTS)
+OUTCOME = sm.OutcomeModel(reaches="purchase", after=3).fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
 SETS = sm.LabelSets(WHOLE).fit(EVENTS)
 WEIGHTS = [1] * len(EVENTS)
@@ -101,7 +101,7 @@ REFUSES = {
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
-    "OutcomeModel.fit": (lambda e: sm.OutcomeModel(reaches="purchase").fit(e), IN_MEMORY),
+    "OutcomeModel.fit": (lambda e: sm.OutcomeModel(reaches="purchase", after=3).fit(e), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
     "OutcomeModel.log_loss": (lambda e: OUTCOME.log_loss(e, [True]), IN_MEMORY),

@@ -119,13 +119,19 @@ def test_a_column_is_the_outcome_and_no_influencer():
 
 
 def test_what_a_sequence_reaches_and_ends_with_is_no_part_of_its_past():
-    sequences = [["a", "x", "b"], ["a", "b"], ["b", "x"], ["b", "a"]] * 10
-    reached = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["a", "b"]), reaches="x").fit(sequences)
-    before = [["a"], ["a", "b"], ["b"], ["b", "a"]] * 10
+    sequences = [["a", "x", "b"], ["a", "b"], ["b", "x"], ["b", "a", "a"], ["x", "a"], ["a"]] * 10
+    template = sm.BSuMM(lookback=None, required=["a", "b"])
+    reached = sm.OutcomeModel(template, reaches="x", after=1).fit(sequences)
+    before = [["a"], ["a"], ["b"], ["b"]] * 10
     expected = twin(before, [True, False, True, False] * 10, ("a", "b"))
     assert {row.state: list(row.counts) for row in reached.table_} == expected
+    assert reached.n_left_out_ == 20
+    with pytest.raises(SettingError, match="reaches= needs after="):
+        sm.OutcomeModel(reaches="x").fit(sequences)
+    sequences = sequences[: 4 * 10]
     ended = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["a"]), ends_with="b").fit(sequences)
-    expected = twin([["a", "x"], ["a"], ["b"], ["b"]] * 10, [True, True, False, False] * 10, ("a",))
+    before = [s[:-1] for s in sequences]
+    expected = twin(before, [s[-1] == "b" for s in sequences], ended.influencers_)
     assert {row.state: list(row.counts) for row in ended.table_} == expected
 
 
@@ -153,7 +159,8 @@ def test_how_sure_it_is():
             SettingError,
             "say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit",
         ),
-        ({"reaches": "a"}, ["x", "y"], SettingError, "say what the outcome is"),
+        ({"reaches": "a", "after": 1}, ["x", "y"], SettingError, "say what the outcome is"),
+        ({"value": "x", "after": 0}, ["x", "y"], SettingError, "after must be a whole number from 1 on"),
         ({}, ["x"], DataError, "there are 2 sequences but 1 outcomes"),
         ({}, [None, None], SettingError, "say which value"),
         ({"value": "x"}, ["x", "x"], DataError, "every sequence has the outcome 'outcome=x'"),
@@ -217,3 +224,16 @@ def test_without_an_end_a_number_of_events_is_needed():
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["a", "b", "a", "b"]] * 9)
     with pytest.raises(SettingError, match=r"learn from events\.add_end\(\)"):
         graph.probability_of("a")
+
+
+def test_beginnings_of_one_length_are_not_told_apart_by_length():
+    """Nothing matters but how long a sequence is; whatever happens in long ones seems to matter at the end."""
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(2, 30, 1500)
+    sequences = [[f"e{j}" for j in rng.integers(0, 6, n)] for n in lengths]
+    y = ["yes" if rng.random() < n / 40 else "no" for n in lengths]
+    whole = sm.OutcomeModel(value="yes").fit(sequences, y)
+    assert whole.influencers_ != ()
+    begun = sm.OutcomeModel(value="yes", after=5).fit(sequences, y)
+    assert begun.influencers_ == ()
+    assert begun.n_left_out_ == int((lengths < 5).sum())

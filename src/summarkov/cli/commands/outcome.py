@@ -28,6 +28,13 @@ Column = Annotated[
 ]
 Reaches = Annotated[str | None, typer.Option(metavar="LABEL", help="Instead: does this label ever occur?")]
 EndsWith = Annotated[str | None, typer.Option(metavar="LABEL", help="Instead: is this label the last?")]
+After = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Look at the first N events only, of sequences that have as many; --reaches needs it.",
+    ),
+]
 OpenCases = Annotated[
     Path | None,
     typer.Option("--open", metavar="FILE", help="Cases that have not ended: tell their probabilities."),
@@ -40,6 +47,7 @@ def outcome(
     column: Column = None,
     reaches: Reaches = None,
     ends_with: EndsWith = None,
+    after: After = None,
     open_cases: OpenCases = None,
     settings: ModelSettings = DEFAULTS,
     opening: Opening = PLAIN_OPENING,
@@ -65,6 +73,7 @@ def outcome(
         value=value or None,
         reaches=reaches,
         ends_with=ends_with,
+        after=after,
     )
     opening = replace(opening, engine="memory")
     with (replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening).open(
@@ -106,11 +115,10 @@ def _document(model: OutcomeModel, n: int, told: Any) -> dict[str, Any]:
 
 def _print(model: OutcomeModel, template: SummaryModel, n: int, told: Any) -> None:
     console = output()
-    console.print(
-        Text(f"{model.name_}: {percent(model.base_rate_)} of {plural(n, 'sequence')}", style="bold")
-    )
+    told_of = plural(n - model.n_left_out_, "sequence")
+    console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))
     if model.n_left_out_:
-        console.print(f"{plural(model.n_left_out_, 'sequence')} without an outcome left out")
+        console.print(f"{plural(model.n_left_out_, 'sequence')} left out: too short, decided, or not known")
     console.print()
     edges = model.influences_
     if edges:
