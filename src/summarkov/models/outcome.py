@@ -131,9 +131,9 @@ class OutcomeModel(Parameters):
         if self.reaches is not None:
             if self.after is None:
                 raise SettingError(
-                    "reaches= needs after=, a number of events: what happened in those is looked at, of sequences "
-                    "that go on and have not reached it by then. Without, sequences that reach it early would "
-                    "have had less time for all else"
+                    "reaches= needs after=, a number of events: what happened in those is looked at, of "
+                    "sequences that go on and have not reached it by then. Without, sequences that reach it "
+                    "early would have had less time for all else"
                 )
             return reached(data, data.code(self.reaches), f"reaches {self.reaches}", self.after)
         told = self._all_told(data, y)

@@ -227,7 +227,7 @@ def test_without_an_end_a_number_of_events_is_needed():
 
 
 def test_beginnings_of_one_length_are_not_told_apart_by_length():
-    """Nothing matters but how long a sequence is; whatever happens in long ones seems to matter at the end."""
+    """Nothing matters but how long a sequence is; whatever happens in long ones seems to matter then."""
     rng = np.random.default_rng(3)
     lengths = rng.integers(2, 30, 1500)
     sequences = [[f"e{j}" for j in rng.integers(0, 6, n)] for n in lengths]
