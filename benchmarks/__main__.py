@@ -26,6 +26,7 @@ ALL = (
     "trees",
     "bootstrap",
     "edges",
+    "outcomes",
     "page",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"

@@ -256,18 +256,26 @@ class OutcomeModel(Parameters):
         """The probability of the outcome for each sequence, from what has happened in it so far."""
         return self.predictions(events, unknown=unknown).probabilities[:, 0]
 
-    def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
-        """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
-        fitted, data = self._open_fitted, self._read(events, unknown)
+    def predict_ended(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """The probability of the outcome for each sequence, all events of which have happened."""
+        return self._at_end(self.model_.fitted, self._read(events, unknown))
+
+    def _at_end(self, fitted: Fitted, data: EventSequences) -> FloatArray:
+        """What a table says after the last event of each sequence."""
         rows = Rows.of(data)
         if rows.moments is None:
             rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
         rows = rows.with_next()
         theta = fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]]
+        return np.ascontiguousarray(theta[:, self.yes])
+
+    def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
+        """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
+        data = self._read(events, unknown)
         last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(
             outcomes=(self._name,),
-            probabilities=np.ascontiguousarray(theta[:, [self.yes]]),
+            probabilities=self._at_end(self._open_fitted, data)[:, None],
             ids=data.ids,
             sequences=np.arange(len(data)),
             positions=np.where(data.lengths > 0, last, 0),

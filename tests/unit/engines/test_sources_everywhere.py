@@ -103,6 +103,7 @@ REFUSES = {
     "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
     "OutcomeModel.fit": (lambda e: sm.OutcomeModel(reaches="purchase", after=3).fit(e), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
+    "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
     "OutcomeModel.log_loss": (lambda e: OUTCOME.log_loss(e, [True]), IN_MEMORY),
     "OutcomeModel.confidence": (lambda e: OUTCOME.confidence(e), IN_MEMORY),

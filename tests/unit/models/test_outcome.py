@@ -54,6 +54,10 @@ def test_open_cases_are_told_from_all_beginnings():
     for history, p in zip(histories, model.predict_proba(histories), strict=True):
         hits, misses = expected[tuple(z for z in model.influencers_ if z in history)]
         assert p == pytest.approx((hits + 0.1) / (hits + misses + 0.2), rel=1e-12)
+    for row, p in zip(
+        model.table_, model.predict_ended([list(row.state) for row in model.table_]), strict=True
+    ):
+        assert p == row.probabilities[0]  # at the end, what the table says
     told = model.explain(["e1"])
     assert told.probability == pytest.approx(float(model.predict_proba([["e1"]])[0]), rel=1e-12)
 
