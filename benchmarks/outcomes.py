@@ -1,4 +1,4 @@
-"""Outcomes of sequences: log loss beside logistic regression and a decision tree; and what ticks and times cost."""
+"""Outcomes: log loss beside logistic regression and a decision tree; and what ticks and times cost."""
 
 from __future__ import annotations
 
