@@ -87,7 +87,7 @@ def test_more_shuffles_than_there_is_memory_for():
 @pytest.mark.parametrize("within", [2**62 + 1, 2**63, 10**30, 1, 0, -5])
 def test_blocks_that_no_kernel_can_count(within):
     with pytest.raises(
-        SettingError, match=r"within must be a number of positions from 2 on and at most 2\^62, 'auto'"
+        SettingError, match=r"within must be a number of positions from 2 on and at most 2\^62, a time"
     ):
         graph().order_test(EVENTS, n=19, within=within)
 

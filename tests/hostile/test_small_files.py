@@ -123,7 +123,8 @@ from summarkov.engines.shuffled import Shuffles, count_shuffled
 from summarkov.engines.surveys import Asked
 n = 30_000
 events = sm.EventSequences.from_lists([[f"{label:05}" for label in range(n)]])
-asked = [Asked((label,), ((0, 1),), ((label + 1) % n,)) for label in range(n)]
+from summarkov.summaries import Reach
+asked = [Asked((label,), (Reach(0, 1),), ((label + 1) % n,)) for label in range(n)]
 tables = count_shuffled(MemorySource(events, n_jobs=1), asked, Shuffles(1))
 print(len(tables), sum(int(table.counts[0, :, 0].sum()) for table in tables))"""
     assert within_memory(script) == "30000 30000\n"

@@ -13,7 +13,7 @@ from summarkov.settings import check_positive
 EVENTS = [["riot", "protest", "arrest"], ["protest", "arrest", "riot", "riot"]] * 5
 ALPHA = "alpha must be a number above 0, not "
 GAMMA = "gamma must be a number from 0 on, not "
-LOOKBACK = "lookback must be a whole number from 1 on or None, not "
+LOOKBACK = "lookback must be a whole number from 1 on, None, or a time such as '7d', not "
 LISTS = "must be a list of labels; write ['riot']"
 
 
@@ -52,12 +52,12 @@ class Constant:
         ({"lookback": -1}, LOOKBACK + "-1"),
         ({"lookback": 1.5}, LOOKBACK + "1.5"),
         ({"lookback": True}, LOOKBACK + "True"),
-        ({"lookback": "5"}, LOOKBACK + "'5'"),
+        ({"lookback": "5"}, "look-back or delay 5 is a time, and these events have no times"),
         ({"lookback": [5]}, LOOKBACK + "[5]"),
         ({"lookback": {"riot": 0}}, LOOKBACK + "0"),
-        ({"lookback": "automatic"}, LOOKBACK + "'automatic'"),
+        ({"lookback": "automatic"}, "lookback must be a number of positions, or a time above 0"),
         ({"lookback": (1, 0)}, LOOKBACK + "0"),
-        ({"lookback": (1, "ever")}, LOOKBACK + "'ever'"),
+        ({"lookback": (1, "ever")}, "lookback must be a number of positions, or a time above 0"),
         ({"lookback": ()}, "lookback must name each look-back to choose from once, not ()"),
         (
             {"lookback": (2, None, 2)},

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -100,7 +100,7 @@ class MappedSource(EventSource):
 
 def _run(opener: Opener, work: Work[Answer], number: int, view: Translate, keys: HashArray) -> Answer:
     """Some work on one part, under the vocabulary of all."""
-    part = _opened(pickle.dumps(opener)).part()
+    part = _opened(opener).part()
 
     def read(most: int) -> Iterator[Block]:
         return with_keys(part.read(most), keys)
@@ -111,16 +111,29 @@ def _run(opener: Opener, work: Work[Answer], number: int, view: Translate, keys:
 
 def _look(opener: Opener) -> tuple[tuple[str, ...], IntArray, int, HashArray, Any]:
     """What is known of a part before anything is counted."""
-    source = _opened(pickle.dumps(opener))
+    source = _opened(opener)
     (keys,) = source.sequence_keys()
     held = np.isin(keys, source.filled_keys())
     return source.labels, source.label_counts, source.tied_order, keys, held
 
 
-@lru_cache(_KEPT)
-def _opened(opener: bytes) -> EventSource:
+#: Parts that were opened last, by what their openers are written as.
+_open: OrderedDict[bytes, EventSource] = OrderedDict()
+
+
+def _opened(opener: Opener) -> EventSource:
     """Open a part, or take it from the last pass; it is known by its opener, wherever that came from."""
-    source = make_source(pickle.loads(opener)())
+    name = pickle.dumps(opener)  # only to tell openers apart: nothing is ever read back
+    if name not in _open:
+        _open[name] = _checked(opener)
+    _open.move_to_end(name)
+    while len(_open) > _KEPT:
+        _open.popitem(last=False)
+    return _open[name]
+
+
+def _checked(opener: Opener) -> EventSource:
+    source = make_source(opener())
     if source.has_ticks or source.time_unit is not None or source.attributes:
         raise SettingError("parts hold the order of events only; leave out times, ticks and attributes")
     return source

@@ -286,8 +286,8 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
 
         >>> from summarkov import BSuMM
         >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
-        >>> graph.probability_of("C", ["A"], within=2).probability > 0.95
-        True
+        >>> round(graph.probability_of("C", ["A"], within=2).probability, 2)
+        0.9
         """
         if self.layout_.together or self.layout_.attributes or self._first.fitted.summary.durations:
             raise SettingError(

@@ -244,7 +244,7 @@ class JointSuMM(Predictor):
 
         >>> model = JointSuMM(penalty=1.0).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
         >>> [round(each, 1) for each in model.recency_["B"]["A"].values()][:2]
-        [12.9, 0.4]
+        [31.4, 14.1]
         """
         return {
             x: {z: self.fitted.by_recency(z, at) for z in self.influencers_[x]}

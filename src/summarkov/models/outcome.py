@@ -72,7 +72,7 @@ class OutcomeModel(Parameters):
     >>> model.influencers_
     ('check',)
     >>> model.predict_proba([["ask"], ["ask", "check"]]).round(2)
-    array([0.75, 1.  ])
+    array([0.67, 1.  ])
     """
 
     model: SummaryModel | None = None

@@ -18,8 +18,10 @@ from summarkov.confidence import (
     benjamini_hochberg,
     order_word,
 )
+from summarkov.durations import read_time
 from summarkov.explain import Influence, effect_of, ranked
 from summarkov.models.bootstrap import edge_confidence
+from summarkov.settings import is_whole
 from summarkov.store import Node, finite
 
 if TYPE_CHECKING:
@@ -121,7 +123,9 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
     """Read an order test back; it must be about the edges of the graph."""
     n, n_pairs = _at_least_one(node["n"]), node["n_pairs"].count()
     given = node["within"]
-    within = given.value if given.value is None or isinstance(given.value, str) else given.count()
+    within = given.value if given.value is None else given.count() if is_whole(given.value) else given.text()
+    if isinstance(within, str) and within != "periods" and read_time(within, "within") is None:
+        given.wrong("a whole number, a time, 'periods' or null")
     items = node["edges"].list()
     names = [
         (item["influencer"].one_of(graph.labels_), item["target"].one_of(tuple(graph.models_)))

@@ -116,7 +116,7 @@ def fail(folder: Path) -> Fail:
         ("learn events.jsonl --lookback 0", "lookback must be a whole number from 1 on"),
         (
             "learn events.jsonl --lookback far",
-            "--lookback must be a whole number from 1 on, none, auto, or several such as 1,4,none, not 'far'",
+            "--lookback must be a whole number from 1 on, a time such as 6h, none, auto, or several",
         ),
         ("learn events.jsonl --delay 5", "delay 5 must be less than lookback 5"),
         ("learn events.jsonl --mask first", "--mask is not a setting of --model bsumm"),

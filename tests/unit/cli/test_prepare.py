@@ -110,7 +110,7 @@ def test_parts_are_pooled_alike(here):
         (["--min-count", "-1"], "--min-count must be a whole number from 0 on, not -1"),
         (
             ["--session-gap", "5"],
-            "--session-gap needs the time of every event, and events.jsonl has no times",
+            "--session-gap and times need the time of every event, and events.jsonl has no times",
         ),
         (["--map", "no.json"], "there is no file no.json; check the path"),
         (["--map", "list.json"], 'list.json: expected an object of texts, {"old": "new", ...}'),

@@ -283,7 +283,7 @@ def test_a_graph_without_edges():
         ({"n": True}, "n must be a whole number"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"within": 1}, "a number of positions from 2 on"),
-        ({"within": "all"}, "'auto', or None for whole sequences"),
+        ({"within": "all"}, "within must be a number of positions, or a time above 0"),
         ({"within": True}, "a number of positions from 2 on"),
     ],
 )

@@ -11,6 +11,7 @@ from summarkov.evaluation import BlockPredictor
 from summarkov.evaluation.measures import BINS, Measures, hits
 from summarkov.evaluation.measuring import log_likelihoods, report
 from summarkov.events import EventSequences
+from summarkov.summaries import Memory
 
 SEED = 5
 
@@ -28,7 +29,7 @@ class Given:
         return None
 
     def memory(self):
-        return 0, None
+        return Memory(0, None)
 
     def at(self, index, target):
         start, self.at_position = self.at_position, self.at_position + len(index.codes)

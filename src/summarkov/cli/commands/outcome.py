@@ -14,7 +14,6 @@ from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Json, takes_options
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json
 from summarkov.errors import SettingError
-from summarkov.explain.sentences import change, limits, times
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ def _document(model: OutcomeModel, n: int, told: Any) -> dict[str, Any]:
 
 
 def _print(model: OutcomeModel, template: SummaryModel, n: int, told: Any) -> None:
+    from summarkov.explain.sentences import change, limits, times
+
     console = output()
     told_of = plural(n - model.n_left_out_, "sequence")
     console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))

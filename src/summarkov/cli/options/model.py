@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.durations import read_time
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -321,6 +320,8 @@ def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
 
 def _one(text: str) -> Any:
     """A number of positions, or a time; what is neither is no number."""
+    from summarkov.durations import read_time
+
     found = read_time(text, "lookback")
     return text if found is not None and found[1] else int(text)
 
