@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +14,8 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.io.case_attributes import quartiles
+
+pd = pytest.importorskip("pandas")
 
 CASES = {
     "x": {"region": "north", "age": 31},

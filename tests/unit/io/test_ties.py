@@ -2,13 +2,14 @@
 
 import json
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
+
+pd = pytest.importorskip("pandas")
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("xy"), st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=20

@@ -3,13 +3,14 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
+
+pd = pytest.importorskip("pandas")
 
 #: In the west B comes after A far more often than elsewhere, and C comes more often in the east.
 RATES = {"north": (0.5, 0.2), "east": (0.5, 0.6), "west": (0.95, 0.2)}
