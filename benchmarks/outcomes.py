@@ -48,7 +48,9 @@ def rows() -> Iterator[Row]:
             "BSuMM": _summm(sm.BSuMM(lookback=None), train, y[:n], test),
             "OSuMM": _summm(sm.OSuMM(lookback=None, mask="first"), train, y[:n], test),
             "TreeSuMM": _summm(sm.TreeSuMM(), train, y[:n], test),
-            "logistic regression": _sklearn(LogisticRegressionCV(Cs=10, max_iter=2000), train, y[:n], test),
+            "logistic regression": _sklearn(
+                LogisticRegressionCV(Cs=10, max_iter=2000, scoring="neg_log_loss"), train, y[:n], test
+            ),
             "decision tree": _sklearn(
                 GridSearchCV(
                     DecisionTreeClassifier(random_state=0),
