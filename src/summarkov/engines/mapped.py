@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -117,19 +117,26 @@ def _look(opener: Opener) -> tuple[tuple[str, ...], IntArray, int, HashArray, An
     return source.labels, source.label_counts, source.tied_order, keys, held
 
 
-#: Parts that were opened last, by what their openers are written as.
-_open: OrderedDict[bytes, EventSource] = OrderedDict()
+#: Parts that were opened last, by their openers.
+_open: OrderedDict[Hashable, EventSource] = OrderedDict()
 
 
 def _opened(opener: Opener) -> EventSource:
-    """Open a part, or take it from the last pass; it is known by its opener, wherever that came from."""
-    name = pickle.dumps(opener)  # only to tell openers apart: nothing is ever read back
-    if name not in _open:
-        _open[name] = _checked(opener)
-    _open.move_to_end(name)
+    """Open a part, or take it from the last pass: that of an equal opener, wherever this one came from.
+
+    One that cannot be told from others, such as that of a list, is called again.
+    """
+    name: Hashable = opener
+    if isinstance(opener, partial):  # a copy from another process is another object
+        name = opener.func, opener.args, tuple(sorted(opener.keywords.items()))
+    try:
+        found = _open.pop(name, None)
+    except TypeError:  # not hashable
+        return _checked(opener)
+    source = _open[name] = _checked(opener) if found is None else found  # the last one is the youngest
     while len(_open) > _KEPT:
         _open.popitem(last=False)
-    return _open[name]
+    return source
 
 
 def _checked(opener: Opener) -> EventSource:
