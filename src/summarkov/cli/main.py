@@ -72,7 +72,7 @@ def summarkov(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Learn which events make which others more or less likely, from sequences without time stamps."""
+    """Learn which events make which others more or less likely, from sequences of them."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -1,4 +1,4 @@
-"""The data: sequences of event labels in order, without time stamps."""
+"""The data: sequences of event labels in order; which happened together, when, and attributes."""
 
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description

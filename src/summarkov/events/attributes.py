@@ -80,6 +80,14 @@ class Attributes:
         """Those of some sequences, by slice, integer array or boolean array; all names stay."""
         return Attributes(self.names, self.of, self.present[which])
 
+    def without(self, column: str) -> Attributes | None:
+        """All but those of one column; None if none is left."""
+        rest = [at for at, of in enumerate(self.of) if of != column]
+        if not rest:
+            return None
+        names, of = [self.names[at] for at in rest], [self.of[at] for at in rest]
+        return Attributes(names, of, self.present[:, rest])
+
     def __repr__(self) -> str:
         return f"Attributes({len(self)} sequences, {len(self.names)} names: {', '.join(self.names[:5])})"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +12,6 @@ from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines import MemorySource, StateCounts
 from summarkov.errors import DataError, NotFittedError, SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.events.vocabulary import iterate
@@ -26,6 +25,7 @@ from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
+from summarkov.models.next_event import History
 from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
@@ -158,11 +158,7 @@ class OutcomeModel(Parameters):
             )
         names = [name.partition("=")[2] for name in given.values(column)]
         values = [None if name == "(missing)" else name for name in names]
-        rest = [at for at, of in enumerate(given.of) if of != column]
-        kept = Attributes(
-            [given.names[at] for at in rest], [given.of[at] for at in rest], given.present[:, rest]
-        )
-        return Told.of(data.with_attributes(kept if rest else None), values, column, self.value)
+        return Told.of(data.with_attributes(given.without(column)), values, column, self.value)
 
     def _source(
         self,
@@ -286,11 +282,7 @@ class OutcomeModel(Parameters):
         data, fitted = read_events(events), self.model_.fitted
         given = data.attributes
         if given is not None and self.outcome is not None and self.outcome in given.columns:
-            rest = [at for at, of in enumerate(given.of) if of != self.outcome]
-            kept = Attributes(
-                [given.names[at] for at in rest], [given.of[at] for at in rest], given.present[:, rest]
-            )
-            data = data.with_attributes(kept if rest else None)
+            data = data.with_attributes(given.without(self.outcome))
         check_new_data(fitted.layout, data.attributes is not None, data.times is not None)
         return recoded(data, fitted.labels, unknown)
 
@@ -299,17 +291,13 @@ class OutcomeModel(Parameters):
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._open
 
-    def log_loss(self, events: Any, y: Sequence[object]) -> float:
-        """Mean of minus the log of the probability of what came about; ``y`` are outcomes as in ``fit``."""
-        p = self.predict_proba(events)
-        hits = np.array([str(each) == (self.value or self._name) or each is True for each in y], bool)
-        return float(-np.log(np.where(hits, p, 1 - p)).mean())
-
     def explain(self, history: Iterable[object], *, unknown: str = "error") -> Explanation:
         """Say why a case that has got so far (labels, oldest first) has its probability of the outcome."""
-        data = read_events([list(iterate(history))]).recode(self.model_.labels_, unknown=unknown)
         fitted = self._open_fitted
-        codes = data.codes.tolist()
+        if fitted.layout.together:
+            raise SettingError("explain takes events in a row, and these happen together; see predict_proba")
+        coding = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
+        codes = [coding.code(event) for event in iterate(history)]
         return explain(fitted, codes, self.yes, fitted.influencer_labels, self.base_rate_)
 
     def confidence(

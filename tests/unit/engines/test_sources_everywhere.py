@@ -105,7 +105,6 @@ REFUSES = {
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
-    "OutcomeModel.log_loss": (lambda e: OUTCOME.log_loss(e, [True]), IN_MEMORY),
     "OutcomeModel.confidence": (lambda e: OUTCOME.confidence(e), IN_MEMORY),
     "OutcomeModel.order_test": (lambda e: OUTCOME.order_test(e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
