@@ -52,7 +52,7 @@ class Shard:
             return StateCounts(
                 *kernels.count_states(self.index, self.weights, influencers, *outcomes, window)
             )
-        ids, keys = request.summary.encode_rows(self.index, request.influencers, self.labels)
+        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
 
     def _count_recency(self, request: RecencyRequest) -> RecencyCounts:
@@ -189,7 +189,7 @@ class ReplicatedShard:
             if chosen is not None:
                 return CandidateCounts(*counted)
             return StateCounts(*counted[:2])
-        ids, keys = request.summary.encode_rows(self.index, request.influencers, self.labels)
+        ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         weights = self.weights if which is None else np.ascontiguousarray(self.weights[:, which])
         counts = np.zeros((len(keys) * n_outcomes, len(replicates)), np.int64)
         for outcome, each in kernels.outcomes_counted(self.index, None, outcome_of):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from summarkov.baselines import Contender
-from summarkov.engines import EventSource, as_events, make_source
+from summarkov.engines import EventSource, Layout, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
@@ -83,9 +83,10 @@ def compare(
     tell: Progress | None = write_progress if progress is True else progress or None
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
-    together = isinstance(train, EventSequences) and train.moments is not None and train.moments.has_ticks
-    if together and models is DEFAULT:
-        models = ("chain-0", "bsumm", "osumm")  # chains of labels in a row do not apply
+    if models is DEFAULT:
+        layout = Layout.of(make_source(train))
+        if layout.together or layout.attributes:
+            models = ("chain-0", "bsumm", "osumm")  # chains of labels in a row do not apply
     contenders = lineup(models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")

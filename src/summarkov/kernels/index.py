@@ -69,16 +69,6 @@ class Index:
         """The rows that stand for a position: the first of each."""
         return slice(None) if self.places is None else self.places.starts & ~self.ticks.attribute
 
-    @cached_property
-    def events_only(self) -> tuple[Index, BoolArray]:
-        """The same without attributes, for what looks at single events only; and which rows stay."""
-        if self.places is None:
-            return self, np.ones(len(self.codes), bool)
-        keep, past = ~self.ticks.attribute, ~self._past_attribute
-        offsets = np.append(0, np.cumsum(keep))[self.offsets]
-        positions, codes = self.past_positions[past], self.past_codes[past]
-        return Index(self.codes[keep], offsets, self.n_labels, positions, codes), keep
-
     def ends(self, span: Span) -> CodeArray:
         """For each row, the past first, the last row that is at most a span after it."""
         name = ("ends", span)

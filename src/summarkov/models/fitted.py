@@ -154,7 +154,7 @@ class Fitted:
 
     def predict(self, index: Index) -> IntArray:
         """The row of ``theta`` that holds at every position."""
-        ids, keys = self.summary.encode_rows(index, self.influencers, self.labels)
+        ids, keys = self.summary.encode(index, self.influencers, self.labels)
         return np.asarray(self.rows(keys)[ids]) if len(keys) else ids
 
     def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:

@@ -110,6 +110,11 @@ class JointSuMM(Predictor):
         """Learn the weights, the influencers and the trees, all from counts of one pass."""
         self._check()
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        if Layout.of(source).attributes:
+            raise SettingError(
+                "a JointSuMM looks at events alone, and these have attributes; learn an InfluenceGraph, or "
+                "read the events without attributes"
+            )
         if Layout.of(source).together:
             raise SettingError(
                 "a JointSuMM says which one label comes next, and some of these happened together; learn an "

@@ -99,6 +99,11 @@ def check_layout(summary: Summary, kind: str, layout: Layout) -> None:
             f"{kind} looks at events in a row, and some of these happened together; use BSuMM, OSuMM, "
             "CSuMM or TreeSuMM, or read the events with ties='in row order'"
         )
+    if layout.attributes and not summary.takes_ticks:
+        raise SettingError(
+            f"{kind} looks at events alone, and these have attributes; use BSuMM, OSuMM, CSuMM or TreeSuMM, "
+            "or read the events without attributes"
+        )
     for duration in summary.durations:
         if layout.time is None:
             raise SettingError(

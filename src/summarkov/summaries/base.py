@@ -90,17 +90,6 @@ class Summary(ABC):
     ) -> tuple[IntArray, KeyArray]:
         """State of every position of a shard as ids[N] and keys[S, ...]."""
 
-    def encode_rows(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
-        """State of every row, also where some are attributes: those have any state."""
-        if index.places is None or self.takes_ticks:
-            return self.encode(index, influencers, labels)
-        events, keep = index.events_only
-        ids = np.zeros(len(index.codes), np.int64)
-        ids[keep], keys = self.encode(events, influencers, labels)
-        return ids, keys
-
     @abstractmethod
     def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:
         """A key as a value that a person can read and compare."""

@@ -198,6 +198,9 @@ def test_attributes_are_no_targets_and_are_asked_for_again(tmp_path):
         sm.BSuMM("class=0").fit(known)
     with pytest.raises(DataError, match=r"these events have none; read them with attributes=\['class'\]"):
         graph.predict_proba(events)
+    for model in (sm.MarkovChain("e0"), sm.JointSuMM()):
+        with pytest.raises(SettingError, match="looks at events alone, and these have attributes"):
+            model.fit(known)
     with pytest.raises(SettingError, match="given names 'region', and the data have no such attribute"):
         sm.BSuMM("e0", given=["region"]).fit(known)
 
