@@ -10,7 +10,7 @@ import numpy as np
 from summarkov.typing import FloatArray
 
 #: When the search for the best weights stops: steps at most, and the relative gain of one.
-MOST_STEPS, LEAST_GAIN = 300, 1e-7
+MOST_STEPS, LEAST_GAIN = 300, 1e-9
 
 
 @dataclass(frozen=True)
