@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.model import SummaryModel
@@ -39,7 +39,7 @@ from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Ranked, OrderTested, Predictor):
+class InfluenceGraph(Ranked, OrderTested, HasPage, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -323,35 +323,6 @@ class InfluenceGraph(Ranked, OrderTested, Predictor):
             **({} if self.confidence_ is None else {"confidence": confidence_document(self.confidence_)}),
             **({} if self.order_ is None else {"order": order_document(self.order_)}),
         }
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        events: Any = None,
-        passages: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-        groups: Any = None,
-    ) -> str | None:
-        """Write the graph as one HTML page that needs nothing else, all or nothing; or return its text.
-
-        A notebook shows the text as the page itself, to explore in the cell.
-
-        The page shows the graph, every label's table and the data, and computes what a history of one's own
-        makes of the probabilities. With ``events`` it also tells what a graph does not know: how long their
-        sequences are, and how the share of a target changes from event to event after an influencer. With
-        ``passages``, the :class:`summarkov.text.TextEvents` that it was learned from or their
-        file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
-        the events are. ``sequences`` is the number of sequences of the events that become part of the page,
-        to be looked at one event after the other: none unless asked for. ``groups``, what
-        :func:`compare_groups` returned, or several of these, are shown side by side.
-        """
-        from summarkov.report import to_html
-
-        return to_html(
-            self, path, events=events, passages=passages, title=title, sequences=sequences, groups=groups
-        )
 
 
 def fit_together(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from summarkov.explain.shares import SharedExplanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.has_page import HasPage
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, joint_edges
 from summarkov.models.next_event import GraphFollower
@@ -37,7 +37,7 @@ _MOST_LEAVES = 64
 
 
 @dataclass(eq=False, repr=False)
-class JointSuMM(Predictor):
+class JointSuMM(HasPage, Predictor):
     r"""One distribution over all labels, log-linear in what each label's own influencers did.
 
     .. math::
@@ -316,26 +316,6 @@ class JointSuMM(Predictor):
         return draw_sequences(
             self.fitted.after, self.labels_, n_sequences, length, seed_of(seed, random_state)
         )
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        events: Any = None,
-        passages: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-        groups: Any = None,
-    ) -> str | None:
-        """Write the model as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
-
-        The page works out what a history of one's own makes of every label's probability, and why.
-        """
-        from summarkov.report import to_html
-
-        if passages is not None:
-            raise SettingError("passages are for graphs; leave them out for a joint model")
-        return to_html(self, path, events=events, title=title, sequences=sequences, groups=groups)
 
     def to_document(self) -> dict[str, Any]:
         return joint_document(self.fitted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from os import PathLike
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import explain
 from summarkov.models.fitted import Fitted, StateTable
+from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower, History
@@ -40,7 +40,7 @@ from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class SummaryModel(Predictor):
+class SummaryModel(HasPage, Predictor):
     """A target whose probability depends on a summary of the history of its influencers.
 
     Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
@@ -279,23 +279,6 @@ class SummaryModel(Predictor):
     def to_document(self) -> dict[str, Any]:
         """The fitted model as plain values: what ``save`` writes."""
         return models_document(type(self).__name__, [self])
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        events: Any = None,
-        passages: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-        groups: Any = None,
-    ) -> str | None:
-        """Write the model as one HTML page that needs nothing else; see :meth:`InfluenceGraph.to_html`."""
-        from summarkov.report import to_html
-
-        return to_html(
-            self, path, events=events, passages=passages, title=title, sequences=sequences, groups=groups
-        )
 
     def _sheet(self) -> Sheet:
         influencers = ", ".join(self.influencers_) or "none"

@@ -49,6 +49,8 @@ def content(
     groups: Any = None,
 ) -> dict[str, Any]:
     """Everything in the page that depends on the model; labels are told by their place in ``labels``."""
+    if passages is not None and is_joint(model):
+        raise SettingError("passages are for graphs; leave them out for a joint model")
     models = models_of(model)
     first = model if is_joint(model) else models[0]
     fitted = first.fitted
