@@ -13,9 +13,9 @@ from summarkov.kernels import _native
 from summarkov.kernels.boosted import Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import BINARY, Window
 from summarkov.kernels.places import UNLIMITED, Span
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
+from summarkov.kernels.window import BINARY, Window
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import COUNT, ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window, _refine
+from summarkov.kernels.numpy_kernels import _refine
+from summarkov.kernels.window import COUNT, ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 
