@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
-from summarkov.durations import Duration, span_of
-from summarkov.engines import Target
-from summarkov.errors import SettingError, nearest
-from summarkov.events.vocabulary import label_text
+from summarkov.durations import span_of
+from summarkov.errors import SettingError
 from summarkov.models.model import SummaryModel
-from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
-from summarkov.scores import Scorer
-from summarkov.search import (
-    SEARCHES,
-    Batch,
-    LookbackProblem,
-    Problem,
-    each_alone,
-    greedy_lookbacks,
-    greedy_together,
-)
-from summarkov.search.batch import Searches
-from summarkov.search.problem import Search
-from summarkov.settings import check_whole
+from summarkov.models.searched import SearchedModel, WindowedModel
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,
@@ -38,153 +19,6 @@ from summarkov.summaries import (
     Summary,
     WindowSummary,
 )
-from summarkov.summaries.window import plain_span
-
-
-@dataclass(eq=False, repr=False)
-class SearchedModel(SummaryModel):
-    """A model whose influencers are searched for; its parameters are described at :class:`BSuMM`."""
-
-    has_edges: ClassVar[bool] = True
-
-    _: KW_ONLY
-    gamma: float = 1.0
-    criterion: Literal["bic", "aic", "extended-bic", "marginal"] = "bic"
-    xi: float = 1.0
-    false_edges: float | None = 0.2
-    parameters: Literal["all", "reachable"] = "all"
-    search: Literal["greedy", "sweep", "exact"] = "greedy"
-    required: Iterable[object] = ()
-    forbidden: Iterable[object] = ()
-    candidates: Iterable[object] | None = None
-    given: Iterable[str] = ()
-    max_influencers: int | None = None
-    max_sets: int | None = 100_000
-
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
-        if self.parameters not in ("all", "reachable"):
-            raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
-        given = given_codes(self.given, labels)
-        required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
-        forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
-        if both := required & forbidden:
-            raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
-        most = self.max_influencers
-        if most is not None:
-            limits = f"from {len(required)} (the required ones) on"
-            check_whole("max_influencers", most, len(required), limits=limits)
-        if self.max_sets is not None:
-            check_whole("max_sets", self.max_sets, 1, limits="from 1 on or None")
-        return Problem(
-            summary=summary,
-            target=target,
-            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, self.false_edges),
-            labels=labels,
-            n_events=n_events,
-            scale=scale,
-            required=tuple(sorted(required)),
-            optional=candidate_codes(labels, self.candidates, required | forbidden),
-            max_influencers=most,
-            reachable_only=self.parameters == "reachable",
-            max_sets=self.max_sets,
-            given=tuple(sorted(itertools.chain(*given))),
-            n_strata=math.prod(map(len, given)),
-        )
-
-    def make_search(self, problem: Problem) -> Search:
-        if not isinstance(self.search, str) or self.search not in SEARCHES:
-            hint = nearest(str(self.search), SEARCHES)
-            raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
-        return SEARCHES[self.search](problem)
-
-    def shared_search(self, problem: Problem) -> Hashable:
-        # Where leaving takes passes, a target must not wait with that until all have ceased to grow.
-        return problem.but_for_target if self.search == "greedy" and problem.summary.by_level else None
-
-    def make_searches(self, batch: Batch) -> Searches:
-        return greedy_together(batch) if self.search == "greedy" else super().make_searches(batch)
-
-
-#: What ``lookback="auto"`` chooses from.
-LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
-
-#: A number of positions, a time such as "7d", or None for the whole past.
-OneLookback = int | str | timedelta | None
-Lookback = OneLookback | tuple[OneLookback, ...] | Mapping[Any, OneLookback]
-
-
-@dataclass(eq=False, repr=False)
-class WindowedModel(SearchedModel):
-    """A model whose influencers are looked for in a window each, the size of which may be learned."""
-
-    _: KW_ONLY
-    lookback: Lookback = 5
-    delay: int | str = 0
-
-    @abstractmethod
-    def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
-        """Make the summary for one look-back, or for one per label."""
-
-    @property
-    def lookbacks_(self) -> dict[str, int | str | None]:
-        """The look-back of each influencer, text where it is a time; None is the whole past."""
-        reach = getattr(self.fitted.summary, "lookback")  # noqa: B009  # not all have one
-        each = {z: reach.get(z) if isinstance(reach, Mapping) else reach for z in self.influencers_}
-        return {z: plain_span(k) for z, k in each.items()}
-
-    def choices(self) -> tuple[int | None, ...] | None:
-        """The look-backs to choose from, the shortest first; None where they are given."""
-        given = self.lookback
-        if isinstance(given, str) and given == "auto":
-            delay = span_of(self.delay, "delay")
-            return tuple(k for k in LOOKBACKS if k is None or isinstance(delay, Duration) or k > delay)
-        if not isinstance(given, tuple):
-            return None
-        once = SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
-        if not given or any(isinstance(k, Mapping) for k in given):
-            raise once
-        each = [span_of(k, "lookback") for k in given]
-        for k in each:
-            self.summary_at(k)  # refuses what is no look-back
-        if len(set(each)) < len(each):
-            raise once
-        return tuple(sorted(each, key=lambda k: (k is None, isinstance(k, Duration), k or 0)))
-
-    def make_summary(self) -> Summary:
-        choices = self.choices()
-        if choices is None:
-            given: Any = self.lookback  # nothing is to be chosen
-            if isinstance(given, Mapping):
-                given = {label_text(label): k for label, k in given.items()}
-            return self.summary_at(given)
-        return self.summary_at(choices[-1])  # each search turns it into what it needs
-
-    def make_problem(
-        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
-    ) -> Problem:
-        problem = super().make_problem(labels, target, summary, n_events, scale)
-        choices = self.choices()
-        return problem if choices is None else LookbackProblem(**vars(problem), lookbacks=choices)
-
-    def make_search(self, problem: Problem) -> Search:
-        if not isinstance(problem, LookbackProblem):
-            return super().make_search(problem)
-        if self.search != "greedy":
-            raise SettingError(
-                f"look-backs are learned by search='greedy' alone; with search={self.search!r} give one "
-                "lookback"
-            )
-        return greedy_lookbacks(problem)
-
-    def shared_search(self, problem: Problem) -> Hashable:
-        return None if isinstance(problem, LookbackProblem) else super().shared_search(problem)
-
-    def make_searches(self, batch: Batch) -> Searches:
-        if isinstance(batch.problem, LookbackProblem):
-            return each_alone(batch, self.make_search)
-        return super().make_searches(batch)
 
 
 @dataclass(eq=False, repr=False)

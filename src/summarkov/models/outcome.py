@@ -21,7 +21,7 @@ from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import explain
-from summarkov.models.families import BSuMM, SearchedModel
+from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
@@ -30,6 +30,7 @@ from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
 from summarkov.models.predictor import check_new_data
+from summarkov.models.searched import SearchedModel
 from summarkov.models.told import Told, beginnings, ended, is_missing, reached
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Progress, check_whole
