@@ -25,20 +25,29 @@ NATIVE = ROOT / "src" / "summarkov" / "kernels" / "native"
 BUILT = ROOT / "build" / "mutants"
 
 #: The files, and the tests that compare what each does with the oracle, the quickest first.
-_COUNTS = ["counts", "cuts", "weights"]
+_COUNTS = ["every_engine/test_counts", "every_engine/test_cuts", "every_engine/test_weights"]
+_TICKS = "unit/kernels/test_ticks"
 TESTS = {
-    name: [f"tests/every_engine/test_{each}.py" for each in tests]
+    name: [f"tests/{each}.py" for each in tests]
     for name, tests in {
-        "batch.hpp": ["replicates"],
-        "count.hpp": _COUNTS,
-        "followed.hpp": ["followed"],
-        "index.hpp": [*_COUNTS, "followed", "recency"],
-        "module.cpp": [*_COUNTS, "followed", "recency", "replicates", "shuffles"],
-        "presence.hpp": ["shuffles"],
-        "present.hpp": _COUNTS,
-        "shuffle.hpp": ["shuffles"],
+        "arrays.hpp": [*_COUNTS, _TICKS],
+        "batch.hpp": ["every_engine/test_replicates"],
+        "boosted.hpp": ["every_engine/test_joint"],
+        "count.hpp": [*_COUNTS, _TICKS],
+        "followed.hpp": ["every_engine/test_followed"],
+        "index.hpp": [*_COUNTS, "every_engine/test_followed", "every_engine/test_recency", _TICKS],
+        "module.cpp": [
+            *_COUNTS,
+            "every_engine/test_followed",
+            "every_engine/test_recency",
+            "every_engine/test_replicates",
+            "every_engine/test_shuffles",
+        ],
+        "presence.hpp": ["every_engine/test_shuffles", _TICKS],
+        "present.hpp": [*_COUNTS, _TICKS],
+        "shuffle.hpp": ["every_engine/test_shuffles"],
         "states.hpp": _COUNTS,
-        "tests.hpp": ["recency"],
+        "tests.hpp": ["every_engine/test_recency", _TICKS],
     }.items()
 }
 

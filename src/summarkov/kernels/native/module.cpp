@@ -1,10 +1,7 @@
 // The native kernels as Python sees them: the same names and results as numpy_kernels.py.
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <optional>
-
+#include "arrays.hpp"
 #include "batch.hpp"
 #include "boosted.hpp"
 #include "count.hpp"
@@ -18,64 +15,6 @@ using namespace summarkov;
 
 namespace {
 
-template <class T>
-using Array = py::array_t<T, py::array::c_style>;
-
-template <class T>
-Span<T> span(const Array<T>& array) {
-    return {array.data(), array.size()};
-}
-
-// Keeps the arrays alive that its index looks into.
-struct PyIndex {
-    Array<std::int32_t> codes, past_codes;
-    Array<std::int64_t> offsets, past_positions;
-    Index index;
-
-    PyIndex(Array<std::int32_t> codes_, Array<std::int64_t> offsets_, Array<std::int64_t> past_positions_,
-            Array<std::int32_t> past_codes_, std::int64_t n_labels)
-        : codes(std::move(codes_)), past_codes(std::move(past_codes_)), offsets(std::move(offsets_)),
-          past_positions(std::move(past_positions_)),
-          index(span(codes), span(offsets), span(past_positions), span(past_codes), n_labels) {}
-};
-
-Window window_of(int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap) {
-    const auto reach = span(lookback);
-    const Position longest = reach.size ? *std::max_element(reach.begin(), reach.end()) : 1;
-    return {static_cast<Kind>(kind), reach, delay, cap, longest};
-}
-
-// Where rows stand, as Python gives it: see Reach. Nothing where every row is a position of its own.
-struct PyReach {
-    Array<std::int32_t> first, before;
-    std::vector<Array<std::int32_t>> ends;
-    Array<std::int32_t> of;
-    Array<bool> attributes;
-    std::vector<std::int32_t> farthest;
-    Reach reach;
-
-    PyReach(Array<std::int32_t> first_, Array<std::int32_t> before_, std::vector<Array<std::int32_t>> ends_,
-            Array<std::int32_t> of_, Array<bool> attributes_)
-        : first(std::move(first_)), before(std::move(before_)), ends(std::move(ends_)), of(std::move(of_)),
-          attributes(std::move(attributes_)), farthest(first.size()) {
-        const std::int64_t n = before.size() - 1, past = first.size() - n;
-        std::vector<bool> asked(ends.size(), false);
-        reach = {first.data() + past, before.data(), {}, farthest.data() + past, attributes.data(), false, 0};
-        for (std::int64_t z = 0; z < of.size(); ++z) {
-            reach.last.push_back(ends[of.data()[z]].data() + past);
-            if (attributes.data()[z]) reach.any_attributes = true;
-            else asked[of.data()[z]] = true;
-        }
-        std::fill(farthest.begin(), farthest.end(), -1);
-        for (std::size_t r = 0; r < ends.size(); ++r)
-            if (asked[r])
-                for (std::int64_t j = 0; j < first.size(); ++j)
-                    farthest[j] = std::max(farthest[j], ends[r].data()[j]);
-        for (std::int64_t j = 0; j < n; ++j) reach.mean += static_cast<double>(reach.farthest[j] - j);
-        if (n) reach.mean /= static_cast<double>(n);
-    }
-};
-
 py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const Array<std::int64_t>& offsets,
                                        std::int64_t size) {
     py::array_t<std::int32_t> found(clock.size());
@@ -86,37 +25,6 @@ py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const A
         last_within(ticks, cuts, size, to);
     }
     return found;
-}
-
-// Call `use` with the rows of a shard as kernels look at them.
-template <class Use>
-auto with_rows(const PyIndex& shard, const Window& window, const PyReach* reach, Use use) {
-    if (reach) return use(Placed{shard.index, window, reach->reach});
-    return use(Plain{shard.index, window});
-}
-
-using MaybeWeights = std::optional<Array<std::int64_t>>;
-
-Weights weights_of(const MaybeWeights& weights) {
-    if (!weights) return {};
-    return {span(*weights)};
-}
-
-// Keys in lexicographic order of the states that some position is in, and where each state went (or -1).
-py::array_t<std::int32_t> ordered_keys(const Counted& counted, std::vector<std::int64_t>& row) {
-    const auto& states = counted.states;
-    const auto rank = states.ranking();
-    std::vector<std::int64_t> by_rank(states.size());
-    for (std::int64_t s = 0; s < states.size(); ++s) by_rank[rank[s]] = s;
-    row.assign(states.size(), -1);
-    std::int64_t n = 0;
-    for (auto s : by_rank)
-        if (counted.positions[s]) row[s] = n++;
-    py::array_t<std::int32_t> keys({n, states.width});
-    for (std::int64_t s = 0; s < states.size(); ++s)
-        if (row[s] >= 0)
-            std::copy_n(states.keys.data() + s * states.width, states.width, keys.mutable_data() + row[s] * states.width);
-    return keys;
 }
 
 py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
