@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".parquet")
 
 
-def load_model(path: Path, *, bags: bool = False, joint: bool = False) -> Any:
-    """Read a model or a graph; a bag of models, or a joint model, only where the command can use one."""
+def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes: bool = False) -> Any:
+    """Read a model or a graph; a bag, a joint model or one of outcomes only where a command can use it."""
     from summarkov.models import load
 
     with working(f"Loading {path}"):
@@ -37,7 +37,19 @@ def load_model(path: Path, *, bags: bool = False, joint: bool = False) -> Any:
             f"{path} holds a joint model; it can be looked at (summarkov show, report, export) and predict "
             "(summarkov predict); everything else from Python: summarkov.load"
         )
+    if is_outcome(model) and not outcomes:
+        raise SettingError(
+            f"{path} holds a model of an outcome; it can be shown (summarkov show) and predict (summarkov "
+            "predict); everything else from Python: summarkov.load"
+        )
     return model
+
+
+def is_outcome(model: Any) -> bool:
+    """Whether what was loaded is a model of how sequences end."""
+    from summarkov.models import OutcomeModel
+
+    return isinstance(model, OutcomeModel)
 
 
 def is_joint(model: Any) -> bool:

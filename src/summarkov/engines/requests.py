@@ -31,6 +31,11 @@ class Target:
         return self.keeps_rest or (not self.only and len(self.codes) < self.n_labels - self.n_attributes)
 
     @property
+    def never_influence(self) -> tuple[int, ...]:
+        """The labels that may influence nothing: outcomes, which stand at the end."""
+        return self.codes if self.only else ()
+
+    @property
     def n_outcomes(self) -> int:
         """|X|, the number of states of the target's variable."""
         return len(self.codes) + self.has_residual

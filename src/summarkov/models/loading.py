@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Layout, StateCounts, Target
+from summarkov.engines import StateCounts, Target
 from summarkov.engines.surveys import Followed
-from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.models.bag import Bag
 from summarkov.models.fitted import Fitted
@@ -19,14 +18,16 @@ from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
 from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
+from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
+from summarkov.models.stored_data import StoredData, read_data, read_states
 from summarkov.models.stored_joint import read_joint, read_labels, read_settings
+from summarkov.models.stored_outcome import read_outcome
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
 from summarkov.summaries import Summary, WindowSummary, registered_summary
-from summarkov.typing import IntArray
 
 #: Settings that are younger than the format, and the value that files without them were written with.
 _YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": ()}
@@ -34,17 +35,17 @@ _YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": ()}
 _MOST_SETS = 2**100_000
 
 
-def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM:
+def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel:
     """Read a model, graph or bag that ``save`` wrote; what is wrong with the file is named with its place.
 
     ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or a file that is open.
 
-    Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph`` or a ``Bag``.
+    Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph``, a ``Bag`` or an ``OutcomeModel``.
     """
     document = read_document(path)
     readers: dict[object, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
     kind = document.value.get("kind") if isinstance(document.value, dict) else None
-    model: SummaryModel | InfluenceGraph | Bag | JointSuMM
+    model: SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel
     model = readers.get(kind if isinstance(kind, str) else None, _read)(document)
     check_seal(document)
     return model
@@ -54,7 +55,7 @@ def _read_bag(document: Node) -> Bag:
     _check_format(document)
     models = [_read(node) for node in document["models"].list()]
     one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
-    if not one_of_a_kind or any(isinstance(m, InfluenceGraph) for m in models):
+    if not one_of_a_kind or any(isinstance(m, InfluenceGraph | OutcomeModel) for m in models):
         document["models"].wrong("models of one kind, of the same target and vocabulary")
     bag = Bag(models[0].copy(), len(models), document["settings"]["seed"].count())
     bag._models = tuple(models)
@@ -96,19 +97,21 @@ def _read(document: Node) -> Any:
     """A model or a graph."""
     _check_format(document)
     families = dict(sorted(SummaryModel.families.items()))
-    kind = document["kind"].one_of((*families, "InfluenceGraph"))
+    kind = document["kind"].one_of((*families, "InfluenceGraph", "OutcomeModel"))
     family = families[document["model"].one_of(tuple(families))]
     try:
         template = family(**_read_settings(document["settings"], family))
         summary = template.make_summary()
     except SettingError as problem:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
-    data = _read_data(document["data"])
+    data = read_data(document["data"])
     if (data.layout.together or data.layout.attributes) and isinstance(summary, WindowSummary):
         summary = replace(summary, together=True)
     models = [_read_target(node, template, summary, data, document) for node in document["targets"].list()]
-    found: SummaryModel | InfluenceGraph
-    if kind != "InfluenceGraph":
+    found: SummaryModel | InfluenceGraph | OutcomeModel
+    if kind == "OutcomeModel":
+        found = read_outcome(document, template, models)
+    elif kind != "InfluenceGraph":
         if len(models) != 1 or kind != document["model"].value:
             raise StoreError(f"{document['targets'].where}: a {kind} has one target of its own kind")
         found = models[0]
@@ -157,59 +160,18 @@ def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
     return {name: value for name, value in _YOUNGER.items() if name in known} | settings
 
 
-@dataclass(frozen=True)
-class _Data:
-    """What a file says of the events that all of its targets were learned from."""
-
-    labels: tuple[str, ...]
-    index: dict[str, int]  # the code of each label
-    label_counts: IntArray
-    scale: int
-    n_sequences: int
-    layout: Layout
-    n_positions: int
-
-
-def _read_data(node: Node) -> _Data:
-    counts = {label: count.count() for label, count in node["labels"].items()}
-    labels = tuple(counts)
-    if list(labels) != sorted(labels):
-        raise StoreError(f"{node['labels'].where}: the labels are not in sorted order")
-    if not 0 < sum(counts.values()) <= 2**62:
-        raise StoreError(f"{node['labels'].where}: the counts are all 0, or too large to add")
-    scale = node["scale"].count()
-    if scale not in (1, FIXED_POINT):
-        node["scale"].wrong(f"1 or {FIXED_POINT}")
-    index = {label: code for code, label in enumerate(labels)}
-    label_counts = np.array(list(counts.values()), dtype=np.int64)
-    layout = _read_layout(node, labels)
-    held = set(layout.attributes)
-    n_positions = sum(n for label, n in counts.items() if label not in held)
-    if layout.together:
-        n_positions = node["positions"].count(2**62)
-    return _Data(labels, index, label_counts, scale, node["sequences"].count(), layout, n_positions)
-
-
-def _read_layout(node: Node, labels: tuple[str, ...]) -> Layout:
-    """What the data had beside events in a row; files from before that was known say nothing of it."""
-    together = "together" in node and node["together"].value is True
-    time = node["time"].one_of(("clock", "number")) if "time" in node else None
-    named = node["attributes"].list() if "attributes" in node else []
-    attributes = tuple(name.one_of(labels) for name in named)
-    if list(attributes) != sorted(set(attributes)):
-        node["attributes"].wrong("names in sorted order, each once")
-    return Layout(together, time, attributes)
-
-
 def _read_target(
-    node: Node, template: SummaryModel, summary: Summary, data: _Data, document: Node
+    node: Node, template: SummaryModel, summary: Summary, data: StoredData, document: Node
 ) -> SummaryModel:
     labels = data.labels
-    target = Target(_codes(node["target"], data.index), len(labels), len(data.layout.attributes))
-    if not target.codes or any(labels[code] in data.layout.attributes for code in target.codes):
+    codes, layout = _codes(node["target"], data.index), data.layout
+    target = Target(codes, len(labels), len(layout.attributes), only=bool(layout.outcomes))
+    names = tuple(labels[code] for code in codes)
+    if not names or set(names) & set(layout.attributes):
         node["target"].wrong("at least one label, and no attribute")
+    if layout.outcomes and names != layout.outcomes:
+        node["target"].wrong("the outcomes of 'data'")
     influencers = _codes(node["influencers"], data.index)
-    names = tuple(labels[code] for code in target.codes)
     model = template.copy(target=names[0] if len(names) == 1 else names)
     problem = _check_settings(model, summary, target, data, document)
     problem = problem.read_learned(node, influencers)
@@ -237,7 +199,7 @@ def _read_target(
         margins=problem.margins(influencers, table, problem.score(table, influencers)),
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
         n_targets=problem.n_targets,
-        layout=data.layout,
+        layout=layout,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -245,14 +207,10 @@ def _read_target(
 
 
 def _read_table(
-    node: Node, summary: Summary, influencers: list[str], data: _Data, target: Target
+    node: Node, summary: Summary, influencers: list[str], data: StoredData, target: Target
 ) -> StateCounts:
     """The states and their counts, which must add up to those of the labels."""
-    rows = node.list()
-    counts = np.array(
-        [[n.count() for n in row["counts"].list(target.n_outcomes)] for row in rows], dtype=np.int64
-    ).reshape(len(rows), target.n_outcomes)
-    table = StateCounts(*summary.read_table(node, influencers, data.index, counts))
+    table = read_states(node, summary, influencers, data.index, target.n_outcomes)
     of_target, expected = table.counts.sum(axis=0), data.label_counts[list(target.codes)]
     if (of_target[: len(expected)] != expected).any() or of_target.sum() != data.n_positions:
         raise StoreError(f"{node.where}: the counts do not add up to those of the labels in 'data'")
@@ -281,7 +239,7 @@ def _sequences(node: Node, most: float = math.inf) -> float:
 
 
 def _check_settings(
-    model: SummaryModel, summary: Summary, target: Target, data: _Data, document: Node
+    model: SummaryModel, summary: Summary, target: Target, data: StoredData, document: Node
 ) -> Problem:
     """The search that the model was found by; settings with which none could start are refused."""
     try:

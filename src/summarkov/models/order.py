@@ -110,8 +110,9 @@ def _asked(model: SummaryModel, more: Iterable[int] = ()) -> Asked:
 
 def _n_candidates(model: SummaryModel) -> int:
     """How many influencers the search could choose from."""
-    settings = model.fitted.settings
-    return len(tested_codes(model.fitted.labels, settings["candidates"], settings["forbidden"]))
+    fitted = model.fitted
+    candidates, forbidden = fitted.settings["candidates"], fitted.settings["forbidden"]
+    return len(tested_codes(fitted.labels, candidates, forbidden, fitted.target))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
 from summarkov.models.predictor import check_new_data
+from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
 from summarkov.models.told import Told, beginnings, ended, is_missing, reached
 from summarkov.models.tree import TreeSuMM
@@ -38,7 +39,7 @@ from summarkov.typing import BoolArray, FloatArray
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(Parameters):
+class OutcomeModel(Saved, Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
     The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
@@ -93,6 +94,9 @@ class OutcomeModel(Parameters):
         template = BSuMM(lookback=None) if self.model is None else self.model
         if not isinstance(template, SummaryModel) or template.target is not None:
             raise SettingError("model must be a model without a target, such as BSuMM(lookback=None)")
+        if not isinstance(template, SearchedModel | TreeSuMM):
+            kind = type(template).__name__
+            raise SettingError(f"a {kind} has no influencers to choose; use a BSuMM, CSuMM or TreeSuMM")
         data = read_events(events)
         told = self._told(data, y)
         known = np.array([each is not None for each in told.values], bool)
@@ -106,16 +110,18 @@ class OutcomeModel(Parameters):
             every = "every" if hits.all() else "no"
             raise DataError(f"{every} sequence has the outcome {told.name!r}; there is nothing to tell apart")
         source = self._source(chosen, hits, (yes, no), weights)
-        forbidden = [*getattr(template, "forbidden", ()), yes, no]
-        model = template.copy(target=(yes, no), **_without(template, chosen, forbidden))
+        model = template.copy(target=(yes, no))
         learn([model], source, [model.make_summary()])
-        fitted = model.fitted
         everywhere = self._source(chosen, hits, (yes, no), weights, everywhere=True)
-        (table,) = everywhere.count([fitted.request])
+        (table,) = everywhere.count([model.fitted.request])
         assert isinstance(table, StateCounts)
-        self._model, self._open = model, replace(fitted, table=table)
-        self._name, self._n_left_out = told.name, int((~known).sum())
+        self._keep(model, table, yes, int((~known).sum()))
         return self
+
+    def _keep(self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int) -> None:
+        """What was learned: the model at the ends of sequences, and the counts at all of their beginnings."""
+        self._model, self._open = model, replace(model.fitted, table=table)
+        self._name, self._n_left_out = name, n_left_out
 
     def _told(self, data: EventSequences, y: Iterable[object] | None) -> Told:
         """The outcome of every sequence, and what may be looked at to tell it."""
@@ -221,6 +227,11 @@ class OutcomeModel(Parameters):
         return self.model_.table_
 
     @property
+    def open_table_(self) -> StateTable:
+        """The same at every beginning of every sequence: what ``predict_proba`` of open cases rests on."""
+        return StateTable(self._open_fitted, self.model_.outcomes_)
+
+    @property
     def n_left_out_(self) -> int:
         """How many sequences had no known outcome."""
         self.model_  # noqa: B018  # refuses what is not fitted
@@ -246,6 +257,22 @@ class OutcomeModel(Parameters):
         """How often it came about in each state, the most frequent states first."""
         table = self.table_
         return table.sheet("How often it came about, by state", sorted(table, key=lambda row: -row.n))
+
+    def to_document(self) -> dict[str, Any]:
+        texts = {
+            "column": self.outcome,
+            "value": self.value,
+            "reaches": self.reaches,
+            "ends_with": self.ends_with,
+        }
+        told = {name: None if text is None else str(text) for name, text in texts.items()}
+        after = None if self.after is None else int(self.after)
+        return {
+            **models_document("OutcomeModel", [self.model_]),
+            "outcome": {"name": self._name, **told, "after": after},
+            "left_out": self._n_left_out,
+            "open": states_document(self._open),
+        }
 
     # ------------------------------------------------------------------ use
 
@@ -340,16 +367,3 @@ class OutcomeModel(Parameters):
 
     def _sheet(self) -> Sheet:
         return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")
-
-
-def _without(template: SummaryModel, events: EventSequences, forbidden: list[object]) -> dict[str, Any]:
-    """Settings that keep outcomes from being influencers."""
-    if isinstance(template, SearchedModel):
-        return {"forbidden": tuple(forbidden)}
-    if isinstance(template, TreeSuMM):
-        names = () if events.attributes is None else events.attributes.names
-        candidates = template.candidates
-        return {"candidates": tuple(sorted((*events.labels, *names))) if candidates is None else candidates}
-    raise SettingError(
-        f"a {type(template).__name__} has no influencers to choose; use a BSuMM, CSuMM or TreeSuMM"
-    )

@@ -17,13 +17,13 @@ from summarkov.kernels import Index
 from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions, Residual, Unknown
+from summarkov.models.saving import Saved
 from summarkov.simulate.draw import after_histories
-from summarkov.store import Place, write_sealed
 from summarkov.summaries import Memory
 from summarkov.typing import FloatArray, IntArray
 
 
-class Predictor(Parameters):
+class Predictor(Saved, Parameters):
     """Something fitted that tells the probabilities of what comes next, at any place of a sequence."""
 
     @property
@@ -62,18 +62,6 @@ class Predictor(Parameters):
 
     def _check_predicts(self) -> None:
         """Refuse to predict where that is not possible."""
-
-    @abstractmethod
-    def to_document(self) -> dict[str, Any]:
-        """What was learned, as plain values: what ``save`` writes."""
-
-    def save(self, path: Place) -> None:
-        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
-
-        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
-        to.
-        """
-        write_sealed(path, self.to_document(), indent=1)
 
     # ------------------------------------------------------------------ how well it predicts
 

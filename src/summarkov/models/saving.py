@@ -12,7 +12,7 @@ import numpy as np
 
 from summarkov.durations import Duration
 from summarkov.events.vocabulary import label_text, vocabulary_of
-from summarkov.store import Node
+from summarkov.store import Node, Place, write_sealed
 from summarkov.summaries import CustomSummary
 
 if TYPE_CHECKING:
@@ -29,6 +29,22 @@ _YOUNGER = (
     *("sequences", "max_sets", "seldom", "false_edges", "n_targets"),
     *("corrected_ratio", "corrected_low", "corrected_high"),
 )
+
+
+class Saved:
+    """Something fitted that is kept in a file."""
+
+    def to_document(self) -> dict[str, Any]:
+        """What was learned, as plain values: what ``save`` writes."""
+        raise NotImplementedError  # each class that takes this in has its own
+
+    def save(self, path: Place) -> None:
+        """Write it as JSON, all or nothing; :func:`summarkov.load` reads it.
+
+        ``path`` is that of a file, an address such as ``"s3://bucket/model.json"``, or an open file to write
+        to.
+        """
+        write_sealed(path, self.to_document(), indent=1)
 
 
 def document_of(kind: str) -> dict[str, Any]:
@@ -61,6 +77,7 @@ def _layout(fitted: Fitted) -> dict[str, Any]:
         **({"together": True, "positions": int(fitted.table.counts.sum())} if layout.together else {}),
         **({} if layout.time is None else {"time": layout.time}),
         **({"attributes": list(layout.attributes)} if layout.attributes else {}),
+        **({"outcomes": list(layout.outcomes)} if layout.outcomes else {}),
     }
 
 
@@ -90,29 +107,31 @@ def _plain(number: Any) -> Any:
 
 def _target_document(model: SummaryModel) -> dict[str, Any]:
     fitted = model.fitted
-    summary, names, labels = fitted.summary, fitted.influencer_labels, fitted.labels
     return {
         "target": list(model.target_),
-        "influencers": list(names),
-        **summary.learned_document(labels),
+        "influencers": list(fitted.influencer_labels),
+        **fitted.summary.learned_document(fitted.labels),
         "score": fitted.score if np.isfinite(fitted.score) else None,
         "log_likelihood": fitted.log_likelihood,
         **({} if fitted.followed is None else {"sequences": _sequences(model)}),
-        "states": [
-            {"state": summary.state_document(key, names, labels), "counts": n, "probabilities": p}
-            for key, n, p in zip(
-                fitted.table.keys.tolist(),
-                fitted.observed.tolist(),
-                fitted.theta[:-1].tolist(),
-                strict=True,
-            )
-        ],
+        "states": states_document(fitted),
         "trace": [
             {name: value.text if isinstance(value, Duration) else value for name, value in vars(step).items()}
             for step in model.trace_
         ],
         **({} if fitted.certificate is None else {"certificate": dict(vars(fitted.certificate))}),
     }
+
+
+def states_document(fitted: Fitted) -> list[dict[str, Any]]:
+    """The states that were seen, with their counts and estimates."""
+    summary, names, labels = fitted.summary, fitted.influencer_labels, fitted.labels
+    return [
+        {"state": summary.state_document(key, names, labels), "counts": n, "probabilities": p}
+        for key, n, p in zip(
+            fitted.table.keys.tolist(), fitted.observed.tolist(), fitted.theta[:-1].tolist(), strict=True
+        )
+    ]
 
 
 def _sequences(model: SummaryModel) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class SearchedModel(SummaryModel):
             raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
         given = given_codes(self.given, labels)
         required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
-        forbidden = set(codes_of(label_list("forbidden", self.forbidden), labels))
+        forbidden = {*codes_of(label_list("forbidden", self.forbidden), labels), *target.never_influence}
         if both := required & forbidden:
             raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
         most = self.max_influencers

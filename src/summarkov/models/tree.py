@@ -82,8 +82,9 @@ class FittedTestTree(Fitted):
         """The posterior probability that a node is split if the tree reaches it; None unless averaged."""
         if not self.settings["average"]:
             return None
-        tested = tested_codes(self.labels, self.settings["candidates"], self.settings["forbidden"])
-        split = prior_split(self.settings["split"], self.rules.tests, len(tested))
+        settings = self.settings
+        tested = tested_codes(self.labels, settings["candidates"], settings["forbidden"], self.target)
+        split = prior_split(settings["split"], self.rules.tests, len(tested))
         return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
 
     @cached_property
@@ -109,10 +110,11 @@ class FittedTestTree(Fitted):
 
 
 def tested_codes(
-    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str]
+    labels: Sequence[str], candidates: Iterable[str] | None, forbidden: Iterable[str], target: Target
 ) -> tuple[int, ...]:
     """The codes of the labels that may be tested, sorted."""
-    return candidate_codes(labels, candidates, codes_of(label_list("forbidden", forbidden), labels))
+    without = codes_of(label_list("forbidden", forbidden), labels)
+    return candidate_codes(labels, candidates, [*without, *target.never_influence])
 
 
 def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float:
@@ -227,7 +229,7 @@ class TreeSuMM(SummaryModel):
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:
         assert isinstance(summary, TreeSummary)
-        tested = tested_codes(labels, self.candidates, self.forbidden)
+        tested = tested_codes(labels, self.candidates, self.forbidden, target)
         depth = self.max_depth
         check_whole("max_depth", depth, 0, 50)
         check_flag("average", self.average)

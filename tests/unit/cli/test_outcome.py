@@ -71,3 +71,34 @@ def test_what_is_printed_fits_80_columns(log):
     assert found.exit_code == 0, found.output
     assert "ends with check: 25.0% of 80 sequences" in found.stdout
     assert max(map(len, found.stdout.splitlines())) <= 80
+
+
+def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
+    saved, cases = tmp_path / "model.json", tmp_path / "open.csv"
+    cases.write_text("case,event,time\nx,wait,1\ny,check,1\n")
+    learned = json.loads(
+        run(log, "--column", "result=declined", "--open", cases, "-o", saved, "--json").stdout
+    )
+    assert learned["saved"] == str(saved)
+    shown = json.loads(command("show", saved, "--json").stdout)
+    told = learned.pop("open")
+    assert {"saved": str(saved), **shown} == learned
+    assert "result=declined: 50.0% of 80 sequences" in command("show", saved).stdout
+    rows = json.loads(command("predict", saved, cases, "--json").stdout)["rows"]
+    assert {row["sequence"]: row["p(result=declined)"] for row in rows} == told
+    table = tmp_path / "rows.csv"
+    written = command("predict", saved, cases, "-o", table)
+    assert written.exit_code == 0, written.output
+    assert written.stdout == f"Saved 2 rows as {table}\n"
+    assert table.read_text().splitlines()[0] == '"sequence","position","p(result=declined)"'
+    why = json.loads(command("predict", saved, "--after", "wait", "--json").stdout)["next"][0]
+    assert (why["label"], why["probability"]) == ("result=declined", told["x"])
+    printed = command("predict", saved, "--after", "wait").stdout
+    assert printed.splitlines()[5].split()[:2] == ["result=declined", f"{100 * told['x']:.1f}%"]
+    refused = command("export", saved, "-o", tmp_path / "graph.dot")
+    assert refused.exit_code == 2
+    assert "holds a model of an outcome" in refused.output
+
+
+def command(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])

@@ -15,8 +15,16 @@ from summarkov.cli.commands.confidence import add_order_test, has_edges
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, Within, takes_options
-from summarkov.cli.printing.console import errors, print_json, print_line, progress, shorten, working
+from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, ModelOutput, Within, takes_options
+from summarkov.cli.printing.console import (
+    errors,
+    print_json,
+    print_line,
+    print_saved,
+    progress,
+    shorten,
+    working,
+)
 from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural
@@ -78,10 +86,6 @@ Blocks = Annotated[
         rich_help_panel=SURE,
     ),
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
-]
 
 
 @takes_options
@@ -96,7 +100,7 @@ def learn(
     within: Within = None,
     confidence: Confidence = None,
     blocks: Blocks = None,
-    output: Output = None,
+    output: ModelOutput = None,
     json: Json = False,
 ) -> None:
     """Learn from events which labels make which others more or less likely.
@@ -203,10 +207,7 @@ def _print_fitted(
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "false_edges", 0) is None:
         _print_hint(console, len(fitted.labels_), first.fitted.n_events)
-    if saved is None:
-        console.print("Not saved: add -o model.json to keep the model.")
-    else:
-        print_line(console, f"Saved the model as {saved}")
+    print_saved(console, saved)
 
 
 def _print_hint(console: Console, n_labels: int, n_events: float) -> None:

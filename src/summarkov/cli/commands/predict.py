@@ -10,7 +10,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.files import check_output, known_labels, load_model, refuse_unless_csv, saving
+from summarkov.cli.files import (
+    check_output,
+    is_outcome,
+    known_labels,
+    load_model,
+    refuse_unless_csv,
+    saving,
+)
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, takes_options
 from summarkov.cli.printing.console import (
@@ -29,6 +36,7 @@ from summarkov.wording import number, percent, plural
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.models import OutcomeModel
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
@@ -72,7 +80,8 @@ def predict(
 
     One row per event: sequence, position, event, and a column p(label) for each
     label of the model, worked out from the events before it. With a graph over
-    all labels every row sums to 1.
+    all labels every row sums to 1. Of an outcome, one row per sequence: its
+    probability from what has happened so far.
     """
     from summarkov.cli.files import table_format, write_rows
 
@@ -83,7 +92,7 @@ def predict(
             raise SettingError("--after prints its result; leave out --output")
         from summarkov.cli.printing.history import print_after
 
-        print_after(load_model(model, joint=True), after or [], target, unknown, json)
+        print_after(load_model(model, joint=True, outcomes=True), after or [], target, unknown, json)
         return
     if safe_csv:
         refuse_unless_csv(output)
@@ -92,14 +101,17 @@ def predict(
     if output is not None:
         table_format(output)
         check_output(output, model, file, opening.map)
-    fitted = load_model(model, bags=True, joint=True)
+    fitted = load_model(model, bags=True, joint=True, outcomes=True)
+    if is_outcome(fitted):
+        _predict_open(fitted, opening.read(file, fitted.model_.labels_), unknown, output, safe_csv, json)
+        return
     if opening.streams(file):
         if output is None:
             raise SettingError("one row per event would be too many to print; save them with -o FILE")
         with opening.open(file, fitted.labels_, names=True) as source, saving(output):
             with known_labels():
                 write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
-            _print_saved(fitted, source.n_events, output, json)
+            _print_saved(_columns(fitted), source.n_events, output, json)
         return
     events = opening.read(file, fitted.labels_)
     with known_labels():  # before anything is written
@@ -107,7 +119,7 @@ def predict(
     if output is not None:
         with saving(output):
             write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
-        _print_saved(fitted, events.n_events, output, json)
+        _print_saved(_columns(fitted), events.n_events, output, json)
     elif json:
         from summarkov.cli.files import plain_rows
 
@@ -117,14 +129,43 @@ def predict(
         _print_preview(results(), fitted, events, unknown)
 
 
-def _print_saved(fitted: Any, n_events: int, path: Path, json: bool) -> None:
-    if json:
-        from summarkov.models.predictions import column_names
+def _predict_open(
+    fitted: OutcomeModel,
+    events: EventSequences,
+    unknown: str,
+    output: Path | None,
+    safe_csv: bool,
+    json: bool,
+) -> None:
+    """One row per sequence: the probability of the outcome, from what has happened in it so far."""
+    from summarkov.cli.files import plain_rows, write_rows
 
-        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-        print_json({"saved": str(path), "rows": n_events, "columns": columns})
+    with known_labels():
+        told = fitted.predictions(events, unknown=unknown)
+    ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
+    p = told.probabilities[:, 0]
+    rows = {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+    if output is not None:
+        with saving(output):
+            write_rows([rows], output, safe_csv=safe_csv)
+        _print_saved(list(rows), len(told), output, json)
+    elif json:
+        print_json({"rows": list(plain_rows(rows))})
     else:
-        print_line(results(), f"Saved {plural(n_events, 'row')} as {path}")
+        results().print(str(told.summary()))
+
+
+def _columns(fitted: Any) -> list[str]:
+    from summarkov.models.predictions import column_names
+
+    return ["sequence", "position", "event", *column_names(fitted.outcomes_)]
+
+
+def _print_saved(columns: list[str], n_rows: int, path: Path, json: bool) -> None:
+    if json:
+        print_json({"saved": str(path), "rows": n_rows, "columns": columns})
+    else:
+        print_line(results(), f"Saved {plural(n_rows, 'row')} as {path}")
 
 
 def _label_of(column: str) -> str:

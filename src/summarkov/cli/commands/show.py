@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import is_bag, is_joint, load_model
+from summarkov.cli.files import is_bag, is_joint, is_outcome, load_model
 from summarkov.cli.options.shared import Json, ModelFile
 from summarkov.cli.printing.console import output, print_json
 from summarkov.errors import SettingError, UnknownLabelError
@@ -39,7 +39,16 @@ def show(
     """
     if dot and json:
         raise SettingError("--dot and --json exclude each other; give one of them")
-    fitted = load_model(model, bags=not (dot or target), joint=True)
+    plain = not (dot or target)
+    fitted = load_model(model, bags=plain, joint=True, outcomes=plain)
+    if is_outcome(fitted):
+        from summarkov.cli.printing.outcome import outcome_document, print_outcome
+
+        if json:
+            print_json(outcome_document(fitted))
+        else:
+            print_outcome(output(), fitted)
+        return
     if is_bag(fitted):
         from summarkov.cli.printing.graph import print_bag
 

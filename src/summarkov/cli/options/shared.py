@@ -31,6 +31,10 @@ EventsPath = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
+ModelOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
+]
 Unknown = Annotated[
     str,
     typer.Option(

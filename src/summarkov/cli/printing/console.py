@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
@@ -46,6 +47,14 @@ def print_json(document: Any) -> None:
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
     console.print(Text(visible(line), style=style), soft_wrap=True)
+
+
+def print_saved(console: Console, path: Path | None) -> None:
+    """Say where a model was saved, or how to save it."""
+    if path is None:
+        console.print("Not saved: add -o model.json to keep the model.")
+    else:
+        print_line(console, f"Saved the model as {path}")
 
 
 @contextmanager

@@ -9,14 +9,16 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.commands.show import choose
-from summarkov.cli.files import is_joint
+from summarkov.cli.files import is_joint, is_outcome
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
 from summarkov.cli.printing.model import HARDLY, state_text
 from summarkov.cli.printing.settings import window_words
+from summarkov.errors import UnknownLabelError
 from summarkov.wording import factor, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.explain import Explanation
+    from summarkov.models import OutcomeModel
 
 #: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
@@ -30,6 +32,9 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     console = output()
     if is_joint(fitted):
         _print_joint(console, fitted, history, target, unknown, json)
+        return
+    if is_outcome(fitted):
+        _print_outcome(console, fitted, history, target, unknown, json)
         return
     one, only = choose(fitted, target)
     fitted = fitted if one is None else one
@@ -52,6 +57,26 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     print_one(console, fitted, rows)
     if len(why) == 1:
         print_why(console, why[0])
+
+
+def _print_outcome(
+    console: Console,
+    model: OutcomeModel,
+    history: Sequence[str],
+    target: str | None,
+    unknown: Any,
+    json: bool,
+) -> None:
+    if target is not None and target != model.name_:
+        raise UnknownLabelError(target, [model.name_])
+    why = model.explain(history, unknown=unknown)
+    rows = [plain(why)]
+    if json:
+        print_json({"after": list(history), "next": rows})
+        return
+    _print_history(console, history)
+    print_one(console, model.model_, rows, "Outcome")
+    print_why(console, why)
 
 
 def _print_joint(
@@ -91,7 +116,7 @@ def _print_history(console: Console, history: Sequence[str]) -> None:
     console.print()
 
 
-def print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
+def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
     """The labels of one model: they share the state that the history is in."""
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
     where = window_words(model)
@@ -101,9 +126,9 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]]) -> None:
     console.print()
     width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
     table = new_table()
-    table.add_column("Next", no_wrap=True)
-    for heading in ("Probability", "95% interval", "Usually"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column(heading, no_wrap=True)
+    for name in ("Probability", "95% interval", "Usually"):
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Change", no_wrap=True)
     for row in rows:
         p, usual = row["probability"], row["base_rate"]

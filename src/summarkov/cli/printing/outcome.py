@@ -1,0 +1,57 @@
+"""A model of how sequences end, printed and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from summarkov.cli.printing.console import label, new_table, page_width
+from summarkov.wording import percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.models import OutcomeModel
+
+
+def outcome_document(model: OutcomeModel) -> dict[str, Any]:
+    """What was learned, for programs."""
+    return {
+        "outcome": model.name_,
+        "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
+        "left_out": model.n_left_out_,
+        "base_rate": model.base_rate_,
+        "influencers": list(model.influencers_),
+        "influences": [dict(vars(edge)) for edge in model.influences_],
+        "states": [
+            {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
+            for row in model.table_
+        ],
+    }
+
+
+def print_outcome(console: Console, model: OutcomeModel) -> None:
+    """How often it came about, what changes that, and how often it did in each state."""
+    from summarkov.explain.sentences import change, limits, times
+
+    told_of = plural(model.model_.fitted.n_sequences, "sequence")
+    console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))
+    if model.n_left_out_:
+        console.print(f"{plural(model.n_left_out_, 'sequence')} left out: too short, decided, or not known")
+    console.print()
+    edges = model.influences_
+    if edges:
+        width = max(12, page_width(console) - 52)
+        table = new_table()
+        table.add_column("Influencer", no_wrap=True)
+        table.add_column("Effect", no_wrap=True)
+        for heading in ("Otherwise → after", "Factor", "95% interval"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for edge in edges:
+            table.add_row(label(edge.influencer, width), edge.effect, change(edge), times(edge), limits(edge))
+        console.print(table)
+        console.print("Factor: how many times as likely after it, other influencers equal.")
+    else:
+        console.print("Nothing that happened changes it beyond chance.")
+    console.print()
+    console.print(str(model.states_sheet()))

@@ -1,0 +1,80 @@
+"""What a file of a model says of the events that it was learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from summarkov.engines import Layout, StateCounts
+from summarkov.engines.weights import FIXED_POINT
+from summarkov.errors import StoreError
+from summarkov.store import Node
+from summarkov.summaries import Summary
+from summarkov.typing import IntArray
+
+
+@dataclass(frozen=True)
+class StoredData:
+    """What a file says of the events that all of its targets were learned from."""
+
+    labels: tuple[str, ...]
+    index: dict[str, int]  # the code of each label
+    label_counts: IntArray
+    scale: int
+    n_sequences: int
+    layout: Layout
+    n_positions: int
+
+
+def read_data(node: Node) -> StoredData:
+    """Labels with their counts, how many sequences there were, and what else they had."""
+    counts = {label: count.count() for label, count in node["labels"].items()}
+    labels = tuple(counts)
+    if list(labels) != sorted(labels):
+        raise StoreError(f"{node['labels'].where}: the labels are not in sorted order")
+    if not 0 < sum(counts.values()) <= 2**62:
+        raise StoreError(f"{node['labels'].where}: the counts are all 0, or too large to add")
+    scale = node["scale"].count()
+    if scale not in (1, FIXED_POINT):
+        node["scale"].wrong(f"1 or {FIXED_POINT}")
+    index = {label: code for code, label in enumerate(labels)}
+    label_counts = np.array(list(counts.values()), dtype=np.int64)
+    layout = _read_layout(node, labels)
+    held = set(layout.attributes)
+    n_positions = sum(n for label, n in counts.items() if label not in held)
+    if layout.outcomes:  # the only places that are counted
+        n_positions = sum(counts[name] for name in layout.outcomes)
+    elif layout.together:
+        n_positions = node["positions"].count(2**62)
+    return StoredData(labels, index, label_counts, scale, node["sequences"].count(), layout, n_positions)
+
+
+def _read_layout(node: Node, labels: tuple[str, ...]) -> Layout:
+    """What the data had beside events in a row; files from before that was known say nothing of it."""
+    together = "together" in node and node["together"].value is True
+    time = node["time"].one_of(("clock", "number")) if "time" in node else None
+    attributes, outcomes = (_names(node, name, labels) for name in ("attributes", "outcomes"))
+    if outcomes and (len(outcomes) != 2 or set(outcomes) & set(attributes)):
+        node["outcomes"].wrong("an outcome and its opposite, which are no attributes")
+    return Layout(together, time, attributes, outcomes)
+
+
+def _names(node: Node, name: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Some of the labels; none where the file does not say."""
+    if name not in node:
+        return ()
+    found = tuple(each.one_of(labels) for each in node[name].list())
+    if list(found) != sorted(set(found)):
+        node[name].wrong("names in sorted order, each once")
+    return found
+
+
+def read_states(
+    node: Node, summary: Summary, influencers: Sequence[str], index: Mapping[str, int], n_outcomes: int
+) -> StateCounts:
+    """States with their counts: one for each outcome."""
+    rows = node.list()
+    counts = np.array([[n.count() for n in row["counts"].list(n_outcomes)] for row in rows], dtype=np.int64)
+    return StateCounts(*summary.read_table(node, influencers, index, counts.reshape(len(rows), n_outcomes)))

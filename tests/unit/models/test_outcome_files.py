@@ -1,0 +1,107 @@
+"""Models of outcomes in files: equal after reading, and refused where a file does not hold together."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.errors import SettingError, StoreError
+from summarkov.events.attributes import Attributes
+
+
+def cases(n=300):
+    rng = np.random.default_rng(5)
+    sequences = [[f"e{j}" for j in rng.integers(0, 6, rng.integers(1, 12))] for _ in range(n)]
+    return sequences, ["bad" if rng.random() < (0.8 if "e1" in s else 0.1) else "good" for s in sequences]
+
+
+def again(model):
+    file = io.StringIO()
+    model.save(file)
+    file.seek(0)
+    return sm.load(file)
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        None,
+        sm.BSuMM(lookback=3, delay=1, search="exact"),
+        sm.OSuMM(lookback=None, mask="first"),
+        sm.CSuMM(lookback=None, cap=3, forbidden=["e2"]),
+        sm.TreeSuMM(candidates=["e1", "e3"]),
+        sm.TreeSuMM(average=True),
+    ],
+    ids=["default", "exact", "order", "counts", "tree", "averaged"],
+)
+def test_what_is_read_is_what_was_saved(template):
+    sequences, y = cases()
+    model = sm.OutcomeModel(template, value="bad").fit(sequences, y)
+    read = again(model)
+    assert read.to_document() == model.to_document()
+    assert read.name_ == "outcome=bad"
+    assert read.influences_ == model.influences_
+    assert read.table_.to_frame("pyarrow") == model.table_.to_frame("pyarrow")
+    assert read.open_table_.to_frame("pyarrow") == model.open_table_.to_frame("pyarrow")
+    assert np.array_equal(read.predict_proba(sequences), model.predict_proba(sequences))
+    assert np.array_equal(read.predict_ended(sequences), model.predict_ended(sequences))
+    assert read.explain(["e1", "e2"]) == model.explain(["e1", "e2"])
+
+
+def test_settings_are_those_of_the_template():
+    sequences, y = cases()
+    template = sm.CSuMM(lookback=4, forbidden=["e2"])
+    read = again(sm.OutcomeModel(template, value="bad").fit(sequences, y))
+    assert repr(read.model) == "CSuMM(forbidden=('e2',), lookback=4)"
+    told = again(sm.OutcomeModel(ends_with="e1", after=2).fit(sequences))
+    assert (told.ends_with, told.after, told.n_left_out_) == ("e1", 2, sum(len(s) < 3 for s in sequences))
+
+
+def test_ticks_attributes_times_and_weights_come_back():
+    events = sm.read_events([[["a", "b"], ["c"]], [["a"], ["b"]], [["c"]]] * 40)
+    region = np.arange(120) % 2 == 0
+    events = events.with_attributes(
+        Attributes(["r=n", "r=s"], ["r", "r"], np.column_stack([region, ~region]))
+    )
+    y = ["x" if north else "y" for north in region]
+    weights = np.linspace(0.5, 1.5, 120)
+    model = sm.OutcomeModel(value="x").fit(events, y, sample_weight=weights)
+    read = again(model)
+    assert read.influencers_ == model.influencers_ == ("r=n",)
+    assert np.array_equal(read.predict_proba(events), model.predict_proba(events))
+    assert read.base_rate_ == pytest.approx(weights[region].sum() / weights.sum(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["outcome"].update(name="outcome=bad: no"), "the outcome, and not its opposite"),
+        (lambda d: d["outcome"].update(after=0), "a whole number from 1 on, or null"),
+        (lambda d: d["open"].pop(), "at least the counts of 'states'"),
+        (lambda d: d["open"][0].update(counts=[0, 0]), "at least the counts of 'states'"),
+        (lambda d: d["data"].pop("outcomes"), "expected a list of 3, found"),
+        (lambda d: d["data"].update(outcomes=["e0"]), "an outcome and its opposite"),
+        (lambda d: d["data"].update(outcomes=["e0", "e1"]), "the outcomes of 'data'"),
+        (lambda d: d.update(left_out=-1), "a whole number from 0 on"),
+        (lambda d: d.update(kind="BSuMM", left_out=7), "checksum does not fit"),
+    ],
+)
+def test_files_that_do_not_hold_together_are_refused(tmp_path: Path, change, message):
+    sequences, y = cases()
+    path = tmp_path / "model.json"
+    sm.OutcomeModel(value="bad").fit(sequences, y).save(path)
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(StoreError, match=message):
+        sm.load(path)
+
+
+def test_an_outcome_influences_nothing():
+    sequences, y = cases()
+    model = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["outcome=bad"]), value="bad")
+    with pytest.raises(SettingError, match="'outcome=bad' is both required and forbidden"):
+        model.fit(sequences, y)
