@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import summarkov as sm
 from strategies import CopyOfBinary, assert_same
@@ -123,34 +122,6 @@ def test_what_cannot_be_learned_from(spark):
     ):
         sm.BSuMM("A").fit(nothing)
     assert cached(spark) == before
-
-
-def test_predictions(spark, tmp_path):
-    """One row per event, the numbers of ``predict_proba``, written as Parquet."""
-    table = rows(90, n_cases=9)
-    events = sm.read_events(table)
-    frame = spark.createDataFrame(table)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, criterion="aic")).fit(events)
-    bag = sm.Bag(sm.TreeSuMM("A"), 3).fit(events)
-    names = [name for name, n in zip(events.ids, events.lengths.tolist(), strict=True) for _ in range(n)]
-    place = [i + 1 for n in events.lengths.tolist() for i in range(n)]
-    for model, columns in ((graph, ["p(A)", "p(B)", "p(C)"]), (bag, ["p(A)"])):
-        sm.predict_frame(model, frame).write.parquet(str(tmp_path / columns[-1]))
-        written = parquet.read_table(tmp_path / columns[-1])
-        assert written.column_names == ["sequence", "position", "event", *columns]
-        found = {(row.pop("sequence"), row.pop("position")): row for row in written.to_pylist()}
-        p = model.predict_proba(events)
-        for at, key in enumerate(zip(names, place, strict=True)):
-            row = found.pop(key)
-            assert row.pop("event") == events.labels[events.codes[at]]
-            assert list(row.values()) == p[at, : len(columns)].tolist()
-        assert found == {}
-    few = frame.where("event != 'C'")
-    with pytest.raises(UnknownLabelError, match="unknown label 'C'"):
-        sm.predict_frame(sm.BSuMM("A").fit(sm.read_events(few.toArrow())), frame)
-    known = sm.BSuMM("A").fit(sm.read_events(few.toArrow()))
-    predicted = sm.predict_frame(known, frame, unknown="ignore").toArrow()
-    assert predicted.num_rows == 90
 
 
 def test_errors_of_the_workers_are_ours(spark):

@@ -7,6 +7,7 @@ from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderCha
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
+from summarkov.models.frame_predictions import predict_frame
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.groups_by import compare_groups_by
 from summarkov.models.joint import JointSuMM
@@ -16,7 +17,7 @@ from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Follower, GraphFollower
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.predictions import OTHER, Predictions, predict_frame
+from summarkov.models.predictions import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM

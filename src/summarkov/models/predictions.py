@@ -176,70 +176,23 @@ def _together(codes: CodeArray, tick: IntArray, part: Part) -> list[str]:
     return [" + ".join(each) for each in found]
 
 
-@dataclass(frozen=True)
-class PredictPart:
-    """Predicts a part of a Spark dataframe, on a worker."""
-
-    model: Predictor
-    unknown: str
-
-    def __call__(self, part: Part) -> Iterator[dict[str, Any]]:
-        """Columns of some rows at a time."""
-        return predict_part(self.model, part, self.unknown)
-
-
-def predict_frame(
-    model: Predictor,
-    dataframe: Any,
-    *,
-    case: str | None = None,
-    event: str | None = None,
-    order: str | Literal[False] | None = None,
-    unknown: Unknown = "error",
-) -> Any:
-    """Predict every event of a Spark dataframe on its cluster.
-
-    Parameters
-    ----------
-    model
-        A fitted model, graph or bag.
-    dataframe, case, event, order
-        As for :func:`scan_spark`.
-    unknown
-        As for ``predict_proba``.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        One row per event: ``sequence``, ``position`` (from 1 on), ``event``, and a column ``p(label)`` for
-        every label that the model predicts, the numbers of ``predict_proba``. It is worked out when it is
-        used, such as by ``.write.parquet(path)``.
-    """
-    from summarkov.engines.spark import map_sorted
-
-    columns = {"case": case, "event": event, "order": order}
-    names = dict.fromkeys(column_names(model.outcomes_), "double")
-    schema = {"sequence": "string", "position": "bigint", "event": "string"} | names
-
-    def check(labels: Sequence[str]) -> None:
-        translated(model, labels, unknown)
-
-    return map_sorted(dataframe, columns, PredictPart(model, unknown), schema, check)
-
-
 def block_probabilities(
     model: Predictor, part: Part, unknown: str = "error"
 ) -> Iterator[tuple[Block, Index, FloatArray]]:
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
+    for block, here in blocks_to_predict(model, part, unknown):
+        yield block, here, model._at(here)
+
+
+def blocks_to_predict(model: Predictor, part: Part, unknown: str = "error") -> Iterator[tuple[Block, Index]]:
+    """Every block of a part, of a size to predict at once, and its events in the codes of the model."""
     translate = translated(model, part.labels, unknown)
     blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
     attributes = None
     if part.attributes is not None:
         held = set(model.layout_.attributes)
         attributes = np.array([*(label in held for label in model.labels_), False])
-    memory = model._memory()
-    for block, here in carry_past(blocks, len(model.labels_), memory, attributes, translate):
-        yield block, here, model._at(here)
+    return carry_past(blocks, len(model.labels_), model._memory(), attributes, translate)
 
 
 def translated(model: Predictor, labels: Sequence[str], unknown: str) -> CodeArray:

@@ -3,6 +3,7 @@
 ``pyspark`` is imported nowhere else, and only when somebody asks for a Spark source.
 """
 
-from summarkov.engines.spark.source import SparkSource, map_sorted, scan_spark
+from summarkov.engines.spark.mapped_rows import Made, NewColumn, map_sorted
+from summarkov.engines.spark.source import SparkSource, scan_spark
 
-__all__ = ["SparkSource", "map_sorted", "scan_spark"]
+__all__ = ["Made", "NewColumn", "SparkSource", "map_sorted", "scan_spark"]

@@ -35,12 +35,13 @@ class Frame:
     ``rows`` has those as "case", "event", "order0", "order1", ... (if any) and "row", which increases from
     row to row of the dataframe, and so tells in which order they came. Where rows have no other order and
     come from files, "file" and "start" come before it: Spark reads large files first, and the parts of one in
-    any order.
+    any order. ``kept`` are columns of the user's to keep beside these, as "kept0", "kept1", ...
     """
 
     frame: Any
     chosen: Columns
     wanted: Wanted
+    kept: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, frame: Any, wanted: Wanted) -> Frame:
@@ -87,7 +88,7 @@ class Frame:
 
     @cached_property
     def given(self) -> Any:
-        """The columns that are needed as they are, under names of ours, and "row"."""
+        """The columns that are needed or kept as they are, under names of ours, and "row"."""
         from pyspark.sql import functions as f
 
         def column(role: str, name: str) -> Any:
@@ -95,6 +96,7 @@ class Frame:
             return f.col(f"`{quoted}`").alias(role)
 
         each = [column(role, name) for role, name in self.roles.items()]
+        each += [column(f"kept{at}", name) for at, name in enumerate(self.kept)]
         where = [] if self.order else self._places_in_files()
         return self.frame.select(*each, *where, f.monotonically_increasing_id().alias("row"))
 
@@ -118,9 +120,8 @@ class Frame:
         """The rows that are not left out, with one label each."""
         if len(self.chosen.event) == 1 and self.chosen.lifecycle is None and self.wanted.missing == "error":
             return self.given.withColumnRenamed("event0", "event")
-        kinds = dict(self.given.dtypes)
         names = [name for name in self.given.columns if not name.startswith(("event", "lifecycle"))]
-        schema = ", ".join([*(f"{name} {kinds[name]}" for name in names), "event string"])
+        schema = self.given.select(names).schema.add("event", "string")
         return map_partitions(self.given, OneLabel(self.chosen, self.wanted, self.roles, FRAME), schema)
 
     # ------------------------------------------------------------------ what is in it
@@ -274,6 +275,8 @@ class Frame:
 
         Also the type of that kind.
         """
+        from pyspark.sql.types import StructType
+
         stated = self.wanted.date_format
         found = (
             map_partitions(self.given.select(role), TextKinds(stated), "bits int, value string")
@@ -285,7 +288,9 @@ class Frame:
         if not fit:
             worst = min(found, key=lambda row: row["bits"])
             raise unordered(self.roles[role], FRAME, f"a row holds {worst['value'][:40]!r}", stated)
-        number = "double" if str(kinds[fit[0]].type) == "double" else "bigint"
-        schema = ", ".join(f"{name} {number if name == role else kind}" for name, kind in rows.dtypes)
+        number = "double" if str(kinds[fit[0]].type) == "double" else "long"
+        schema = StructType()
+        for field in rows.schema.fields:
+            schema.add(field.name, number if field.name == role else field.dataType)
         keyed = map_partitions(rows, FromText(fit[0], stated, role, self.roles[role], FRAME), schema)
         return keyed, kinds[fit[0]].type

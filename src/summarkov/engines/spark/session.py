@@ -26,7 +26,8 @@ def check_frame(frame: Any) -> None:
         )
     if frame.isStreaming:
         raise SettingError(
-            "a streaming DataFrame has no end to learn from; write it to a table and give that"
+            "a streaming DataFrame has no end: to learn, write it to a table and give that; to predict, give "
+            "the batches of its writeStream.foreachBatch, as the guide to Spark shows"
         )
 
 
@@ -46,7 +47,7 @@ def parallelism(session: Any) -> int:
         return 8
 
 
-def map_partitions(frame: Any, function: Callable[[Any], Any], schema: str) -> Any:
+def map_partitions(frame: Any, function: Callable[[Any], Any], schema: Any) -> Any:
     """Apply a function to every partition, in Arrow batches.
 
     Where the workers are processes of this machine and nobody has said which Python they are to be

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines.work import Part
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.block import Block
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
@@ -179,38 +177,6 @@ def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:
     return np.append(block.starts[1:], len(block.codes)) if closed else block.starts[1:]
-
-
-@dataclass(frozen=True)
-class MapSorted:
-    """Turns sorted rows into others, sequence by sequence."""
-
-    rows: Sorted
-    function: Callable[[Part], Iterator[dict[str, Any]]]
-    memory: int
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Whatever columns the function makes of one partition."""
-        import pyarrow as pa
-
-        def read(most: int) -> Iterator[Block]:
-            for block, ends in self.rows.blocks(batches):
-                yield from _named_blocks(block, ends, most)
-
-        for columns in self.function(Part(read, self.rows.labels, self.memory)):
-            yield pa.record_batch(columns)
-
-
-def _named_blocks(rows: SortedBlock, ends: IntArray, most: int) -> Iterator[Block]:
-    """Sorted rows as blocks of at most ``most`` events, with the names of their sequences."""
-    import pyarrow as pa
-
-    names = pa.array(rows.names, pa.string())
-    for start in range(0, len(rows.codes), most):
-        codes = rows.codes[start : start + most]
-        first, last = np.searchsorted(ends, [start, start + len(codes)], side="right").tolist()
-        block = Block.of(codes, ends[first:last] - start)
-        yield replace(block, names=names[first : last + block.goes_on])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import contextlib
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -17,7 +17,7 @@ from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
-from summarkov.engines.spark.sorted_rows import MapSorted, unstable
+from summarkov.engines.spark.sorted_rows import unstable
 from summarkov.engines.spark.workers import (
     ANSWERS,
     CODES,
@@ -30,8 +30,8 @@ from summarkov.engines.spark.workers import (
     numbers,
 )
 from summarkov.engines.views import Seen, SurveyWork
-from summarkov.engines.work import Answer, Part, Work
-from summarkov.errors import DataError, SettingError
+from summarkov.engines.work import Answer, Work
+from summarkov.errors import DataError
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
 from summarkov.typing import HashArray, IntArray
@@ -195,35 +195,11 @@ def scan_spark(
     frame = Frame.of(dataframe, wanted)
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         found, counts = frame.vocabulary(wanted.labels)
-        n = partitions or _partitions(dataframe.sparkSession, int(counts.sum()))
+        n = partitions or n_partitions(dataframe.sparkSession, int(counts.sum()))
         return SparkSource(frame, found, counts, n, memory)
 
 
-def map_sorted(
-    dataframe: Any,
-    columns: dict[str, Any],
-    function: Callable[[Part], Iterator[dict[str, Any]]],
-    schema: dict[str, str],
-    check: Callable[[Sequence[str]], None],
-) -> Any:
-    """A dataframe of what a function makes of another's sequences; ``check`` is told their labels first."""
-    check_frame(dataframe)
-    wanted = Wanted.of(**columns)
-    if wanted.times or wanted.ties == "together" or wanted.columns.attributes:
-        raise SettingError(
-            "rows of a dataframe are predicted from events one after the other, without times and "
-            "attributes; predict from events that were read with read_events instead"
-        )
-    frame = Frame.of(dataframe, wanted)
-    with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
-        labels, counts = frame.vocabulary(None)
-        check(labels)
-        rows, reading = frame.sorted(labels, _partitions(dataframe.sparkSession, int(counts.sum())))
-    quoted = ", ".join(f"`{name.replace('`', '``')}` {kind}" for name, kind in schema.items())
-    return map_partitions(rows, MapSorted(reading, function, WORKER_MEMORY), quoted)
-
-
-def _partitions(session: Any, n_events: int) -> int:
+def n_partitions(session: Any, n_events: int) -> int:
     """So many that none is large, and that there is work for all if there is much."""
     few = min(2 * parallelism(session), 1 + n_events // (1 << 14))
     return max(few, -(-n_events // PARTITION_EVENTS))
