@@ -75,7 +75,7 @@ _FIXED = re.compile(
     r"constexpr|static_assert|template|enum |struct |\b(?:Position|std::u?int64_t)\{|\w \w+\[2\]|py::init"
 )
 #: Where one pointer is taken from another.
-_POINTERS = re.compile(r"_bound\(|- recency")
+_POINTERS = re.compile(r"_bound\(|- recency|- \w+\.begin\(\)")
 
 
 class Tokens:

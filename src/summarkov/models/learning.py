@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
 
 #: Bytes that the tables of all targets which are searched together may take, about.
-TABLES_BYTES = 2 << 30
+TABLES_BYTES = 256 << 20
 
 
 def learn(
@@ -207,7 +207,7 @@ def _search(
 
 
 def together(problems: Sequence[Problem], n_replicates: int) -> Iterator[range]:
-    """Runs of problems whose tables may be in memory at once; with up to some 4,000 labels that is all."""
+    """Runs of problems whose tables may be in memory at once; with up to some 1,400 labels that is all."""
     start, held = 0, 0
     for at, problem in enumerate(problems):
         more = problem.bytes_held * n_replicates
