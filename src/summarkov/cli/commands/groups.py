@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
+from summarkov.cli.options.template import make_template
 from summarkov.cli.printing.console import (
     new_table,
     output,

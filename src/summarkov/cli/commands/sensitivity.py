@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
+from summarkov.cli.options.template import make_template
 from summarkov.cli.printing.console import (
     bar,
     label,

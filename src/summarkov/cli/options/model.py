@@ -1,13 +1,13 @@
-"""The kind of a model and its settings, as options; and the model that they make."""
+"""The kind of a model and its settings, as options."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from summarkov.errors import SettingError, nearest
+from summarkov.cli.options.template import make_template
 
 if TYPE_CHECKING:
     from summarkov.models import JointSuMM, SummaryModel
@@ -249,124 +249,8 @@ class ModelSettings:
         """A model without a target, with the settings that were given."""
         given = {**vars(self), "average": self.average or None}
         del given["model"]
-        if self.model.lower() == "joint":
-            return _joint_template({name: value for name, value in given.items() if value is not None})
-        return make_template(self.model, given)
-
-
-def _joint_template(settings: dict[str, Any]) -> JointSuMM:
-    from summarkov.models import JointSuMM
-
-    if "lookback" in settings:
-        settings["lookback"] = _lookback(settings["lookback"])
-    known = JointSuMM().get_params(deep=False)
-    for name in settings:
-        if name not in known:
-            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model joint")
-    template = JointSuMM(**settings)
-    template._check()  # refuses what makes no sense before the events are read
-    return template
+        return make_template(self.model, given, joint=True)
 
 
 #: Of every model what it takes itself.
 DEFAULTS = ModelSettings()
-
-
-def make_template(kind: str, settings: dict[str, Any]) -> SummaryModel:
-    """A model without a target, with the settings that were given: those that are not None."""
-    from summarkov.models import SummaryModel
-
-    settings = {name: value for name, value in settings.items() if value is not None}
-    known_names = {family.command_name: family for family in SummaryModel.families.values()}
-    families = {name: known_names[name] for name in sorted(filter(None, known_names))}
-    if kind.lower() == "joint":
-        raise SettingError("--model joint is for 'summarkov learn'; choose another model here")
-    if kind.lower() not in families:
-        raise SettingError(
-            f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"
-        )
-    if "lookback" in settings:
-        settings["lookback"] = _lookback(settings["lookback"])
-    if "delay" in settings:
-        settings["delay"] = _delay(settings["delay"])
-    if "lookbacks" in settings:
-        settings["lookbacks"] = _numbers("lookbacks", settings["lookbacks"])
-    for name in ("counts", "starts"):
-        if settings.get(name, "").lower() == "none":
-            settings[name] = ()
-        elif name in settings:
-            settings[name] = _numbers(name, settings[name])
-    if "false_edges" in settings:
-        settings["false_edges"] = _false_edges(settings["false_edges"])
-    if "pairs" in settings:
-        settings["pairs"] = _pairs(settings["pairs"])
-    family = families[kind.lower()]
-    known = family().get_params(deep=False)
-    for name in settings:
-        if name not in known:
-            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind.lower()}")
-    template = family(**settings)
-    template.make_summary()  # refuses what makes no sense before the events are read
-    return template
-
-
-def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
-    """Whole numbers and "none"; or times, such as "6h"."""
-    return tuple(
-        None if part.strip().lower() == "none" else _one(part.strip()) if times else int(part)
-        for part in text.split(",")
-    )
-
-
-def _one(text: str) -> Any:
-    """A number of positions, or a time; what is neither is no number."""
-    from summarkov.durations import read_time
-
-    found = read_time(text, "lookback")
-    return text if found is not None and found[1] else int(text)
-
-
-def _numbers(name: str, text: str) -> tuple[Any, ...]:
-    try:
-        return _parts(text, times=name == "lookbacks")
-    except ValueError:
-        raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
-
-
-def _delay(text: str) -> Any:
-    try:
-        return _one(text)
-    except ValueError:
-        raise SettingError(
-            f"--delay must be a number of events, or a time such as 6h, not {text!r}"
-        ) from None
-
-
-def _pairs(text: str) -> bool | str:
-    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
-    if text.lower() not in known:
-        raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
-    return known[text.lower()]
-
-
-def _false_edges(text: str) -> float | None:
-    if text.lower() == "none":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise SettingError(f"--false-edges must be a number above 0, or none, not {text!r}") from None
-
-
-def _lookback(text: str) -> Any:
-    """A number, None, "auto", or several numbers to choose from."""
-    if text.lower() in ("none", "auto"):
-        return None if text.lower() == "none" else "auto"
-    try:
-        each = _parts(text, times=True)
-    except ValueError:
-        raise SettingError(
-            "--lookback must be a whole number from 1 on, a time such as 6h, none, auto, or several such as "
-            f"1,4,none, not {text!r}"
-        ) from None
-    return each if len(each) > 1 else each[0]
