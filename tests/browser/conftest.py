@@ -16,6 +16,8 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+#: What ``to_html`` takes; all else is about the browser.
+OF_THE_PAGE = ("events", "y", "passages", "title", "sequences", "groups")
 
 
 @pytest.fixture(scope="session")
@@ -38,20 +40,9 @@ def visit(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
     """Write the page of a model and open it; whatever goes wrong in it, or leaves it, fails the test."""
     contexts, wrong = [], []
 
-    def open_page(
-        model: Any,
-        *,
-        events: Any = None,
-        passages: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-        groups: Any = None,
-        width: int = 1280,
-        height: int = 800,
-        **extra: Any,
-    ) -> Any:
+    def open_page(model: Any, *, width: int = 1280, height: int = 800, **extra: Any) -> Any:
         path = tmp_path / f"page{len(contexts)}.html"
-        model.to_html(path, events=events, passages=passages, title=title, sequences=sequences, groups=groups)
+        model.to_html(path, **{name: extra.pop(name) for name in OF_THE_PAGE if name in extra})
         context = browser.new_context(viewport={"width": width, "height": height}, **extra)
         contexts.append(context)
         page = context.new_page()

@@ -188,7 +188,9 @@ def test_attributes_hold_all_along(visit: Any) -> None:
     one = events[first : first + 1]
     expected = graph.models_[edge.target].predict_proba(one)[:, 0]
     history = one.to_lists()[0]
-    found = page.evaluate("h => window.summarkov.predict(h)", [edge.influencer, *history[:-1]])
+    found = page.evaluate(
+        "([h, given]) => window.summarkov.predict(h, { given })", [history[:-1], [edge.influencer]]
+    )
     told = {each["label"]: each["own"] for each in found}
     assert told[edge.target] == pytest.approx(expected[-1], rel=1e-9)
     assert set(told) == {"a", "b", "c"}

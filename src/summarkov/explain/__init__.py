@@ -11,13 +11,17 @@ from summarkov.explain.contrasts import (
 )
 from summarkov.explain.explanation import Active, Counterfactual, Explanation
 from summarkov.explain.fitted_model import (
+    FittedBag,
     FittedDistribution,
     FittedGraph,
     FittedModel,
+    FittedOutcome,
     Shown,
     influences_of,
+    is_bag,
     is_graph,
     is_joint,
+    is_outcome,
     models_of,
 )
 from summarkov.explain.group_comparison import (
@@ -36,9 +40,11 @@ __all__ = [
     "Counterfactual",
     "EdgeDifference",
     "Explanation",
+    "FittedBag",
     "FittedDistribution",
     "FittedGraph",
     "FittedModel",
+    "FittedOutcome",
     "GroupComparison",
     "GroupShare",
     "Influence",
@@ -52,8 +58,10 @@ __all__ = [
     "effect_of",
     "influence_of",
     "influences_of",
+    "is_bag",
     "is_graph",
     "is_joint",
+    "is_outcome",
     "models_of",
     "pattern_of",
     "presence",

@@ -21,6 +21,7 @@ from summarkov.frames import MOST, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges
 from summarkov.models.fitted import Fitted
+from summarkov.models.has_page import HasPage
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictions import Residual
 from summarkov.models.predictor import Predictor
@@ -32,7 +33,7 @@ from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class Bag(Predictor):
+class Bag(HasPage, Predictor):
     """The mean prediction of models that were each learned from a bootstrap resample of the sequences.
 
     A tree predicts in steps, and a little other data moves its splits; the mean over a bag of trees is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -229,7 +230,7 @@ class OutcomeModel(Saved, Parameters):
     @property
     def open_table_(self) -> StateTable:
         """The same at every beginning of every sequence: what ``predict_proba`` of open cases rests on."""
-        return StateTable(self._open_fitted, self.model_.outcomes_)
+        return StateTable(self.open_fitted, self.model_.outcomes_)
 
     @property
     def n_left_out_(self) -> int:
@@ -299,7 +300,7 @@ class OutcomeModel(Saved, Parameters):
         last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(
             outcomes=(self._name,),
-            probabilities=self._at_end(self._open_fitted, data)[:, None],
+            probabilities=self._at_end(self.open_fitted, data)[:, None],
             ids=data.ids,
             sequences=np.arange(len(data)),
             positions=np.where(data.lengths > 0, last, 0),
@@ -315,13 +316,14 @@ class OutcomeModel(Saved, Parameters):
         return recoded(data, fitted.labels, unknown)
 
     @property
-    def _open_fitted(self) -> Fitted:
+    def open_fitted(self) -> Fitted:
+        """The same states, counted at all beginnings of all sequences: for cases that have not ended."""
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._open
 
     def explain(self, history: Iterable[object], *, unknown: str = "error") -> Explanation:
         """Say why a case that has got so far (labels, oldest first) has its probability of the outcome."""
-        fitted = self._open_fitted
+        fitted = self.open_fitted
         if fitted.layout.together:
             raise SettingError("explain takes events in a row, and these happen together; see predict_proba")
         coding = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
@@ -364,6 +366,25 @@ class OutcomeModel(Saved, Parameters):
         known = np.array([each is not None for each in told.values], bool)
         hits = np.array([each for each in told.values if each is not None], bool)
         return self._source(told.events[np.flatnonzero(known)], hits, (told.name, f"{told.name}: no"), None)
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        y: Any = None,
+        title: str | None = None,
+        sequences: int | None = None,
+    ) -> str | None:
+        """Write it as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
+
+        ``events`` and ``y`` are those of ``fit``, to tell how long sequences are; ``sequences`` of them
+        become part of the page if asked for, to see the probability of the outcome change along them.
+        """
+        from summarkov.report import to_html
+
+        ended = None if events is None else self._again(events, y).events
+        return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _sheet(self) -> Sheet:
         return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")

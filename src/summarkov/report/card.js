@@ -39,23 +39,32 @@ function worded(text, x, y, anchor = "middle") {
   return node;
 }
 
-// How often the target stood k events after the influencer, for each k, against the same sequences shuffled.
+// How often the target stood k events, or so much time, after the influencer, against the same sequences shuffled.
 function lagsOf(edge, target) {
   const lags = model.lags?.edges[edge.number];
-  if (!lags) return model.lags ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];
-  const { hits, shuffled } = lags, seen = model.lags.n[edge.from], n = hits.length, width = 340, height = 132, left = 40, bottom = 104;
+  if (!lags) return model.lags || model.outcome ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];
+  const { hits, shuffled, width: step } = lags, seen = lags.n ?? model.lags.n[edge.from], n = hits.length, width = 340, height = 132, left = 40, bottom = 104;
+  const stepWords = step ? timeWords(step / clock.step) : "";
   const share = hits.map((k, i) => k / Math.max(seen[i], 1)), [low, high] = [0, 1].map((end) => hits.map((k, i) => exactInterval(k, seen[i])[end]));
   const most = Math.max(...high.map((value, i) => Math.min(value, 3 * share[i] + shuffled[i])), ...shuffled, 1e-9) * 1.05;
   const x = (i) => left + ((i + 0.5) * (width - left)) / n, y = (p) => bottom - (Math.min(p, most) / most) * (bottom - 8);
-  const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} events after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
-  const reach = target.summary.reach?.[target.u.indexOf(edge.from)] ?? n, delay = target.summary.delay ?? 0;
-  if (!model.timed) drawn.append(shape("rect", { class: "window", x: x(delay) - (width - left) / n / 2, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
+  const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} ${step ? `times ${stepWords}` : "events"} after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
+  const [reach, delay] = windowOf(target, edge.from).map((span) => stepsIn(span, step) ?? n);
+  if (reach > delay) drawn.append(shape("rect", { class: "window", x: left + (delay * (width - left)) / n, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
   for (const p of [0, most / 2.1, most / 1.05]) drawn.append(shape("path", { class: "tick", d: `M${left},${y(p)} H${width}` }), worded(percent(p), left - 4, y(p) + 4, "end"));
   drawn.append(shape("path", { class: "shuffled", d: shuffled.map((p, i) => `${i ? "L" : "M"}${x(i).toFixed(1)},${y(p).toFixed(1)}`).join(" ") }));
   share.forEach((p, i) => drawn.append(
     shape("path", { class: "whisker", d: `M${x(i).toFixed(1)},${y(low[i]).toFixed(1)} V${y(high[i]).toFixed(1)}` }),
-    shape("circle", { class: `dot ${classOf(edge)}`, cx: x(i).toFixed(1), cy: y(p).toFixed(1), r: 4 }), worded(i + 1, x(i), bottom + 14)));
-  drawn.append(worded("events after it", (left + width) / 2, height - 2));
+    shape("circle", { class: `dot ${classOf(edge)}`, cx: x(i).toFixed(1), cy: y(p).toFixed(1), r: 4 }), step ? "" : worded(i + 1, x(i), bottom + 14)));
+  for (let i = 0; step && i <= n; i += 2) drawn.append(worded(timeWords((i * step) / clock.step), left + (i * (width - left)) / n, bottom + 14));
+  drawn.append(worded(step ? "after it" : model.together ? "ticks after it" : "events after it", (left + width) / 2, height - 2));
   return [make("h4", {}, "When it comes"), make("div", {}, drawn),
-    make("p", { class: "key" }, "Dots: share of ", name(edge.to), " that many events after ", name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
+    make("p", { class: "key" }, `Dots: share of `, name(edge.to), step ? ` among all ${model.together ? "ticks" : "events"} that long after ` : " that many events after ", name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
+}
+
+// A look-back or delay in steps of a profile; nothing where it is measured otherwise, or has no end.
+function stepsIn(span, step) {
+  const { time, positions } = spanOf(span);
+  if (positions === 0) return 0;
+  return step ? (time === undefined ? undefined : (time * clock.step) / step) : positions;
 }

@@ -15,24 +15,29 @@ from summarkov.events import EventSequences
 from summarkov.explain import (
     FittedGraph,
     FittedModel,
+    FittedOutcome,
     Influence,
     Shown,
     influences_of,
+    is_bag,
     is_graph,
     is_joint,
+    is_outcome,
     models_of,
     sentences,
     weight,
 )
 from summarkov.io import read_events
-from summarkov.report.events import lag_content, sequence_content
+from summarkov.report.cases import clock_content, sequence_content
 from summarkov.report.groups import groups_content
 from summarkov.report.joint import joint_content, joint_targets
+from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
 from summarkov.report.numbers import rounded, whole
 from summarkov.report.target import target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
 from summarkov.text.passages import in_codes_of
+from summarkov.typing import IntArray
 
 #: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60
@@ -67,31 +72,34 @@ def content(
     if found is not None and events is None:
         events = found.events
     read = None if events is None else read_events(events)
-    targets = joint_targets(model) if is_joint(model) else [target_content(each) for each in models]
+    targets = _targets(model)
     start = _start([edge[3] for edge in edges])
     layout = getattr(fitted, "layout", None)  # a joint model knows events in a row only
     attributes = [] if layout is None else [codes[name] for name in layout.attributes]
-    timed = layout is not None and any(each.fitted.summary.durations for each in models)
-    if sequences is not None and (attributes or timed or (layout is not None and layout.together)):
-        raise SettingError(
-            "sequences can be part of a page where events stand in a row, without attributes and times; "
-            "leave out sequences= (--sequences)"
-        )
+    durations = [span for each in models for span in each.fitted.summary.durations]
+    cases = None
+    if sequences is not None:
+        cases = sequence_content(read, fitted.labels, sequences, bool(durations))
     return {
         "title": title,
         "version": __version__,
         "family": type(first).__name__,
         "graph": is_joint(model) or is_graph(model),
         "joint": joint_content(model) if is_joint(model) else None,
+        "bag": is_bag(model),
+        "outcome": _outcome(model, fitted) if is_outcome(model) else None,
         "labels": list(fitted.labels),
         "n": [whole(n) for n in _counts(fitted).tolist()],
         "attributes": attributes,
         "together": layout is not None and layout.together,
-        "timed": timed,
+        "clock": clock_content(durations, cases),
+        "positions": None if is_joint(model) else whole(fitted.observed.sum() / fitted.scale),
         "sequences": fitted.n_sequences,
-        "lengths": None if read is None else _lengths(read),
-        "lags": None if read is None else _lags(read, fitted.labels, edges, attributes),
-        "cases": None if sequences is None else sequence_content(read, fitted.labels, sequences),
+        "lengths": None if read is None else _lengths(read.lengths - is_outcome(model)),
+        "lags": None
+        if read is None or is_outcome(model)
+        else _lags(read, fitted.labels, models, edges, attributes),
+        "cases": cases,
         "groups": None if groups is None else groups_content(groups, fitted.labels),
         "settings": {name: _plain(value) for name, value in fitted.settings.items() if name not in _UNTOLD},
         "start": start,
@@ -104,6 +112,21 @@ def content(
         "summaries": _shared(targets, "summary"),
         "targets": {key: [target[key] for target in targets] for key in targets[0]},
     }
+
+
+def _targets(model: Shown) -> list[dict[str, Any]]:
+    """Every target; an outcome has two tables, of sequences that have ended and of all their beginnings."""
+    if is_joint(model):
+        return joint_targets(model)
+    if is_outcome(model):
+        return [target_content(model.model_, each, [model.yes]) for each in (None, model.open_fitted)]
+    return [target_content(each) for each in models_of(model)]
+
+
+def _outcome(model: FittedOutcome, fitted: Any) -> list[int]:
+    """The code of the outcome, and that of its opposite."""
+    codes = list(fitted.target.codes)
+    return [codes[model.yes], codes[1 - model.yes]]
 
 
 def _start(evidence: Sequence[float]) -> float:
@@ -131,17 +154,30 @@ def layout_edges(
 
 
 def _lags(
-    events: EventSequences, labels: Sequence[str], edges: list[list[Any]], attributes: Sequence[int]
+    events: EventSequences,
+    labels: Sequence[str],
+    models: Sequence[FittedModel],
+    edges: list[list[Any]],
+    attributes: Sequence[int],
 ) -> dict[str, Any] | None:
     """Profiles of the edges, if these events are of the labels of the model; attributes have none."""
     known = set(labels)
     if not known.issuperset(events.labels):
         return None
-    found = lag_content(events.with_attributes(None).recode(labels), [(z, x) for z, x, *_ in edges])
+    of = {code: each.fitted for each in models for code in each.fitted.target.codes}
+    lookbacks = [_time_of(of[x], labels[z]) if x in of else None for z, x, *_ in edges]
+    pairs = [(z, x) for z, x, *_ in edges]
+    found = lag_content(events.with_attributes(None).recode(labels), pairs, lookbacks)
     for i, (z, *_) in enumerate(edges[: len(found["edges"])]):
         if z in attributes:
             found["edges"][i] = None
     return found
+
+
+def _time_of(fitted: Any, label: str) -> int | None:
+    """The look-back of an influencer; where it has no limit and others are times, the longest of these."""
+    lookback: int | None = fitted.reach(label).lookback
+    return max(fitted.summary.durations, default=None) if lookback is None else lookback
 
 
 def _counts(fitted: Any) -> Any:
@@ -201,17 +237,17 @@ def _finite(value: float) -> float | None:
     return None if math.isnan(value) else rounded(min(value, 1e301), 5)
 
 
-def _lengths(events: EventSequences) -> dict[str, Any]:
+def _lengths(lengths: IntArray) -> dict[str, Any]:
     """How long sequences are: in bins of equal width, at most 24."""
-    lengths = events.lengths
-    found = events.describe()
-    width = max(1, math.ceil((found.longest - found.shortest + 1) / 24))
-    bins = np.bincount((lengths - found.shortest) // width) if len(lengths) else np.zeros(0, int)
+    shortest, longest = (int(end) for end in (lengths.min(initial=2**62), lengths.max(initial=0)))
+    shortest = min(shortest, longest)
+    width = max(1, math.ceil((longest - shortest + 1) / 24))
+    bins = np.bincount((lengths - shortest) // width) if len(lengths) else np.zeros(0, int)
     return {
-        "sequences": found.n_sequences,
-        "shortest": found.shortest,
-        "median": found.median_length,
-        "longest": found.longest,
+        "sequences": len(lengths),
+        "shortest": shortest,
+        "median": float(np.median(lengths)) if len(lengths) else 0,
+        "longest": longest,
         "width": width,
         "bins": bins.tolist(),
     }

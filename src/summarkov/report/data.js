@@ -9,6 +9,8 @@ function settingWords(value) {
   return typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? visible(value) : String(value);
 }
 
+const familyWords = model.outcome ? `OutcomeModel of ${model.family}` : model.bag ? `Bag of ${targets.length} ${model.family}` : model.graph && !joint ? `InfluenceGraph of ${model.family}` : model.family;
+
 const facts = (pairs) => make("dl", { class: "facts" }, ...pairs.flatMap(([what, value]) => [make("dt", {}, what), make("dd", {}, value)]));
 
 function lengthsOf(lengths) {
@@ -30,11 +32,11 @@ function buildData() {
   const settings = Object.entries(model.settings).map(([what, value]) => [settingNames[what] ?? what.replaceAll("_", " "), settingWords(value)]);
   document.getElementById("panel-data").append(
     make("h2", {}, "The data"),
-    facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ["Labels", number(labels.length)], ...(quoted ? [["Sentences", `${number(quoted.sentences.length)} from ${plural(new Set(quoted.sentences.map(([document]) => document)).size, "document")} are part of this page`]] : [])]),
+    facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ...(model.together ? [["Ticks, in which events happen together", number(model.positions)]] : []), ["Labels", number(everyone.filter(isEvent).length)], ...(attributes.size ? [["Attributes", number(attributes.size)]] : []), ...(quoted ? [["Sentences", `${number(quoted.sentences.length)} from ${plural(new Set(quoted.sentences.map(([document]) => document)).size, "document")} are part of this page`]] : [])]),
     make("h3", {}, "Sequence lengths"), ...lengthsOf(model.lengths),
     make("h3", {}, "How often each label occurs"), labelList(),
     make("h3", {}, "The settings that made the model"),
-    facts([["model", model.graph && !joint ? `InfluenceGraph of ${model.family}` : model.family], ...settings, ["made by", `summarkov ${model.version}`]]),
+    facts([["model", familyWords], ...settings, ["made by", `summarkov ${model.version}`]]),
     make("h3", {}, "How to cite"),
     make("p", {}, "The method is that of"), make("blockquote", {}, citation),
     make("h3", {}, "What it does not say"),

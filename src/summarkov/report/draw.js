@@ -49,7 +49,7 @@ function build() {
     });
     group.addEventListener("blur", hideTip);
     layers.nodes.append(group);
-    drawnNodes.push(group);
+    drawnNodes[code] = group;
   }
 }
 
@@ -74,7 +74,7 @@ function explain() {
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));
 }
 
-const nodeNumbers = (code) => `${percent(rate(code))} of ${attributes.has(code) ? "sequences" : "events"} (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
+const nodeNumbers = (code) => `${percent(rate(code))} of ${thingsOf(code)} (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
 const nodeWords = (code, seen) => `${seen === names[code] ? "" : `${seen}, in full `}${names[code]}, ${nodeNumbers(code)}`;
 
 const touches = (edge) => state.chosen === edge.from || state.chosen === edge.to;

@@ -68,7 +68,7 @@ function showAll() {
     make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which states of the past it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
     ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
       ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${edge.effect} `, nameButton(edge.to, open), ` ${change(edge)}, ${times(edge) || "direction not clear"} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, "Share of events that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.")] : []),
+      make("p", { class: "key" }, `Share of ${thingsOf(edges[0].to)} that are the label, otherwise → after the influencer; times as likely, other influencers equal. Ordered by the limit of the 95% interval that is nearer to 1.`)] : []),
     make("h3", {}, "All labels"),
     labelList());
 }
@@ -80,8 +80,8 @@ function showLabel() {
   const its = modelOf[code];
   labelPanel.replaceChildren(
     make("h2", {}, name(code)),
-    make("p", {}, attributes.has(code) ? `An attribute of ${percent(rate(code))} of sequences (${number(model.n[code])} of ${number(model.sequences)}).` : `${percent(rate(code))} of events (${number(model.n[code])} of ${number(nEvents)}).`),
-    make("div", { class: "row no-print" }, computable ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
+    make("p", {}, `${attributes.has(code) ? "An attribute of " : outcomes.has(code) ? "How " : ""}${percent(rate(code))} of ${thingsOf(code)}${outcomes.has(code) ? " end" : ""} (${number(model.n[code])} of ${number(wholeOf(code))}).`),
+    make("div", { class: "row no-print" }, computable && !outcomes.has(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),
     ...(its ? influencesOf(code) : [make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on.")]),
@@ -90,19 +90,33 @@ function showLabel() {
     make("h3", {}, "Influences"), ...influencedBy(code),
     ...(its ? [
       ...(joint ? [make("h3", {}, "What its influencers do, and when"), recencyTable(code)] : [
-      make("h3", {}, "How likely it is, by the state of the past"),
-      ...(its.target.summary.kind === "tree" ? [treeOf(its.target, its.outcome, rate(code)), make("h3", {}, "The same as a table of rules")] : []),
-      stateTable(its.target, its.outcome, rate(code)),
-      ...traceOf(its.target),
-      make("p", { class: "key" }, `Score ${its.target.score === null ? "none" : number(its.target.score)}; log-likelihood ${number(its.target.likelihood)}.`)]),
+      make("h3", {}, model.outcome ? "How likely it is, by what has happened" : "How likely it is, by the state of the past"),
+      ...(model.bag ? oneOfBag(its.outcome, code) : tablesOf(its.target, its.outcome, code))]),
     ] : []));
+}
+
+// The states of one model and how it was found.
+function tablesOf(target, outcome, code) {
+  return [
+    ...(target.summary.kind === "tree" ? [treeOf(target, outcome, rate(code)), make("h3", {}, "The same as a table of rules")] : []),
+    stateTable(target, outcome, code),
+    ...traceOf(target),
+    make("p", { class: "key" }, `Score ${target.score === null ? "none" : number(target.score)}; log-likelihood ${number(target.likelihood)}.`)];
+}
+
+// The models of a bag differ; each can be looked at.
+function oneOfBag(outcome, code) {
+  const box = make("div", {}), show = (i) => box.replaceChildren(...tablesOf(targets[i], outcome, code));
+  show(0);
+  return [make("p", {}, `A bag of ${targets.length} models, each learned from resampled sequences: what comes next is their mean. Below is one of them.`),
+    make("label", { class: "small which no-print" }, "Model ", make("select", { id: "which-model", onchange: (event) => show(event.target.selectedIndex) }, ...targets.map((_, i) => make("option", {}, i + 1)))), box];
 }
 
 function labelList() {
   const box = make("div", { class: "frequencies" });
   const order = [...everyone].sort((a, b) => model.n[b] - model.n[a] || a - b);
   const more = firstOf(order, 60, box, (code) => fragment(
-    nameButton(code, open), bar(model.n[code], biggest), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, percent(rate(code)))));
+    nameButton(code, open), isEvent(code) ? bar(model.n[code], biggest) : make("span", { class: "quiet small" }, attributes.has(code) ? "attribute" : "outcome"), make("span", { class: "number" }, number(model.n[code])), make("span", { class: "number quiet" }, percent(rate(code)))));
   return make("div", {}, box, more ?? "");
 }
 

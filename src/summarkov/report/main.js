@@ -94,7 +94,7 @@ function start() {
   startTheme();
   document.getElementById("title").textContent = model.title ? visible(model.title) : "Influences among events";
   const kind = model.graph ? plural(edges.length, "influence") + " among " : "";
-  document.getElementById("summary").textContent = `${kind}${plural(labels.length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${model.family}`;
+  document.getElementById("summary").textContent = `${kind}${plural(everyone.filter(isEvent).length, "label")}, learned from ${plural(model.sequences, "sequence")} with ${plural(nEvents, "event")} by ${familyWords}`;
   startFilter(filterChanged);
   showFilter();
   showView();
@@ -147,17 +147,22 @@ function listen() {
 }
 start();
 
-// For the console and for tests: the same numbers, for a history of labels, oldest first.
-function codesOf(events) {
-  const codes = events.map((label) => labels.indexOf(label));
-  if (codes.includes(-1)) throw new RangeError("the history holds a label that the model does not know");
-  return codes;
+// For the console and for tests: the same numbers, for a history of labels, oldest first; lists of labels happened
+// together. Times are in seconds, or in the unit of their column.
+function pastOf(events, { given = [], times = [], now } = {}) {
+  const codesOf = (those) => those.map((label) => {
+    if (!codeOf.has(label)) throw new RangeError("the history holds a label that the model does not know");
+    return codeOf.get(label);
+  });
+  const steps = (time) => (clock ? (time * 1e6) / clock.step : 0);
+  const moments = events.map((those, at) => ({ codes: codesOf([those].flat()), time: steps(times[at] ?? 0) }));
+  return new History(moments, codesOf(given), now === undefined ? undefined : steps(now));
 }
-function plainly({ code, own, p, hits, support, occurred, target, key, row, why }) {
-  const [low, high] = exactInterval(hits, support);
-  return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...(why ? whyWords({ why }) : stateWords(target, key, row))).textContent };
+function plainly({ code, own, p, hits, support, occurred, target, key, row, why, among }) {
+  const [low, high] = exactInterval(hits, support), words = why ? whyWords({ why }) : among ? [] : stateWords(target, key, row);
+  return { label: labels[code], own, p, low, high, support, occurred, words: make("p", {}, ...words).textContent };
 }
 window.summarkov = {
-  predict: (events) => predict(codesOf(events)).map(plainly),
-  otherwise: (events, label) => otherwise(codesOf(events), modelOf[labels.indexOf(label)]).map(plainly),
+  predict: (events, more) => predict(pastOf(events, more)).map(plainly),
+  otherwise: (events, label, more) => otherwise(pastOf(events, more), predictingOf(codeOf.get(label))).map(plainly),
 };

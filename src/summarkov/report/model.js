@@ -1,12 +1,19 @@
 // The model, as the page was given it, and what everything else looks up in it.
 const model = JSON.parse(document.getElementById("model").textContent);
 const labels = model.labels;
-const everyone = labels.map((_, code) => code);
+// How sequences end is a label of its own; that they do not end so is none to show.
+const outcomes = new Set(model.outcome ?? []);
+const everyone = labels.map((_, code) => code).filter((code) => code !== model.outcome?.[1]);
 const UNKNOWN = labels.length;  // the code of an event that says nothing
 // Attributes hold of whole sequences and are no events: they have no place, and are counted by sequence.
 const attributes = new Set(model.attributes);
-const nEvents = model.n.reduce((sum, n, code) => (attributes.has(code) ? sum : sum + n), 0);
-const rate = (code) => model.n[code] / (attributes.has(code) ? model.sequences : nEvents);
+const isEvent = (code) => !attributes.has(code) && !outcomes.has(code);
+const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum), 0);
+// What shares are taken of: events, ticks where several events happen together, or sequences.
+const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
+const rate = (code) => model.n[code] / wholeOf(code);
+const thingsOf = (code) => (isEvent(code) ? (model.together ? "ticks" : "events") : "sequences");
+const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
 // The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first
 // is after the influencer, the second otherwise.
@@ -17,8 +24,8 @@ const edges = model.edges.map(([from, to, effect, evidence, faint, numbers, verd
 });
 const edgeBetween = new Map(edges.map((edge) => [edge.from * labels.length + edge.to, edge]));
 for (const edge of edges) edge.returns = edge.from !== edge.to && edgeBetween.has(edge.to * labels.length + edge.from);
-const incoming = everyone.map(() => []);
-const outgoing = everyone.map(() => []);
+const incoming = labels.map(() => []);
+const outgoing = labels.map(() => []);
 for (const edge of edges) {
   incoming[edge.to].push(edge);
   outgoing[edge.from].push(edge);
@@ -26,12 +33,14 @@ for (const edge of edges) {
 
 // For every label, the model that it is a target of, and its place among that model's outcomes.
 // Targets come as columns, and those with the same states and the same summary share them.
-const modelOf = everyone.map(() => null);
+const modelOf = labels.map(() => null);
 const targets = model.targets.x.map((_, i) => Object.fromEntries(Object.entries(model.targets).map(([key, column]) => [key, column[i]])));
 for (const target of targets) {
   Object.assign(target, model.states[target.states], { summary: model.summaries[target.summary] });
-  target.x.forEach((code, outcome) => { modelOf[code] = { target, outcome }; });
+  target.x.forEach((code, outcome) => { modelOf[code] ??= { target, outcome }; });
 }
 // A graph over all labels has a next-event distribution: its models' probabilities, divided by their sum; not where
 // several events may come together.
 const normalised = model.graph && !model.together && modelOf.every((its, code) => its || attributes.has(code));
+// What a history is put to: of an outcome the second table, which counts sequences that have not ended too; all of a bag.
+const predicting = model.outcome ? targets.slice(1) : targets;

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from summarkov.errors import SettingError
-from summarkov.explain import Shown
+from summarkov.explain import Shown, is_joint, models_of
 from summarkov.io.temporary import write_atomically
 from summarkov.report.content import content
 from summarkov.wording import visible
@@ -22,7 +22,9 @@ SCRIPTS = (
     "model.js",
     "text.js",
     "intervals.js",
+    "history.js",
     "joint.js",
+    "past.js",
     "states.js",
     "words.js",
     "picker.js",
@@ -111,9 +113,10 @@ def page(
     groups: Any = None,
 ) -> str:
     """The text of the page."""
-    if len(model.labels_) > _MOST_LABELS:
+    labels = model.labels_ if is_joint(model) else models_of(model)[0].labels_
+    if len(labels) > _MOST_LABELS:
         raise SettingError(
-            f"the model has {len(model.labels_):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
+            f"the model has {len(labels):,} labels, and a page can show {_MOST_LABELS:,}; make one of "
             "the rare ones with pool_rare (--min-count) before learning"
         )
     if title is not None and not isinstance(title, str):

@@ -1,14 +1,14 @@
 // A box to type in that offers labels: arrow keys and Enter, or a click, take one.
 const mostOffered = 30;
 
-function matches(text) {
+function matches(text, among) {
   const wanted = text.trim().toLowerCase();
-  const found = everyone.filter((code) => names[code].toLowerCase().includes(wanted));
+  const found = among.filter((code) => names[code].toLowerCase().includes(wanted));
   const order = (code) => (names[code].toLowerCase().startsWith(wanted) ? 0 : 1);
   return found.sort((a, b) => order(a) - order(b) || model.n[b] - model.n[a] || a - b).slice(0, mostOffered);
 }
 
-function picker(input, take) {
+function picker(input, take, among = everyone) {
   const id = `${input.id}-list`;
   const list = make("ul", { id, role: "listbox", "aria-label": "Labels" });
   list.hidden = true;
@@ -30,7 +30,7 @@ function picker(input, take) {
     mark(-1);
   }
   function open() {
-    offered = matches(input.value);
+    offered = matches(input.value, among);
     list.replaceChildren(...offered.map((code, i) =>
       make("li", { role: "option", id: `${id}-${i}`, onpointerdown: (event) => { event.preventDefault(); chosen(i); } }, make("bdi", { dir: "auto" }, names[code]))));
     if (!offered.length) list.append(make("li", { class: "quiet" }, "no such label"));

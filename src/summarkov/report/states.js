@@ -1,17 +1,9 @@
-// From a history (codes, oldest first) to the row of a model's table that holds for the event to come.
+// From a history to the row of a model's table that holds for what comes next.
 
-// The distances, 1 for the event just before, at which a label stood in its window: delay < distance <= reach.
-// An attribute that a history names holds all along, and takes no place.
-const eventsOf = (history) => (attributes.size ? history.filter((code) => !attributes.has(code)) : history);
+// How far back a label stood in its window, in rows of the history; an attribute that holds is farther than all.
 function distances(history, label, reach, delay) {
-  if (attributes.has(label)) return history.includes(label) ? [1] : [];
-  const found = [], events = eventsOf(history);
-  for (let i = events.length - 1 - delay; i >= 0; i--) {
-    const distance = events.length - i;
-    if (reach !== null && distance > reach) break;
-    if (events[i] === label) found.push(distance);
-  }
-  return found;
+  if (attributes.has(label)) return history.given.has(label) ? [history.rows.length - history.last(label)] : [];
+  return history.found(label, reach, delay).map((row) => history.rows.length - row);
 }
 
 const keyOf = {
@@ -19,7 +11,7 @@ const keyOf = {
   count: (history, target) => windowLevels(history, target, (found) => Math.min(found.length, target.summary.cap)),
   last: (history, target) => ranks(windowLevels(history, target, (found) => found[0] ?? 0)),
   first: (history, target) => ranks(windowLevels(history, target, (found) => found[found.length - 1] ?? 0)),
-  chain: (history, { summary }) => Array.from({ length: summary.order }, (_, lag) => (history[history.length - 1 - lag] ?? -1) + 1),
+  chain: (history, { summary }) => Array.from({ length: summary.order }, (_, lag) => (history.codes.at(-1 - lag) ?? -1) + 1),
 };
 
 function windowLevels(history, target, level) {
@@ -51,10 +43,10 @@ function rowsByKey(target) {
 // The longest context that the history ends with; each of its shorter ones is there too.
 function contextRow(history, target) {
   const { order } = target.summary, rows = rowsByKey(target);
-  const key = new Array(order).fill(END);
+  const key = new Array(order).fill(END), codes = history.codes;
   let row = 0;
   for (let lag = 0; lag < order; lag++) {
-    const label = history[history.length - 1 - lag];
+    const label = codes[codes.length - 1 - lag];
     if (label === UNKNOWN) break;
     key[lag] = label === undefined ? START : label + LABEL;
     const longer = rows.get(key.join());
@@ -67,8 +59,8 @@ function contextRow(history, target) {
 // Whether a test of a tree holds.
 const answers = {
   occurs: (history, label, within, times) => distances(history, label, within, 0).length >= times,
-  "more recent": (history, label, than) => history.lastIndexOf(label) > history.lastIndexOf(than),
-  start: (history, events) => eventsOf(history).length < events,
+  "more recent": (history, label, than) => history.last(label) > history.last(than),
+  start: (history, events) => history.moments.length < events,
 };
 
 // The leaf that a history comes to; states are leaves, numbered depth first.
@@ -93,7 +85,7 @@ function stateOf(history, target) {
   return { row: rowsByKey(target).get(key.join()) ?? target.n.length, key };
 }
 
-const computable = !model.timed && targets.every((target) => target.summary.kind !== "own");
+const computable = targets.every((target) => target.summary.kind !== "own");
 
 // What a model says of one of its outcomes in a state.
 function inState(target, outcome, { row, key }) {
@@ -104,28 +96,45 @@ function inState(target, outcome, { row, key }) {
 // After a history: for every label of a target its model's own probability, its share among all labels where
 // they make a distribution, and the state that it comes from.
 function predict(history) {
-  if (joint) return jointly(history);
-  const found = targets.flatMap((target) => {
+  if (joint) return jointly(history.codes);
+  const found = predicting.flatMap((target) => {
     const state = stateOf(history, target);
     return target.x.map((code, outcome) => ({ code, ...inState(target, outcome, state) }));
   });
+  if (model.bag) return meansOf(found);
   const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
   for (const each of found) each.p = each.own / sum;
   return found;
 }
 
+// The table that a history is put to for a label, and its place among the outcomes there.
+const predictingOf = (code) => { const target = predicting.find(({ x }) => x.includes(code)); return { target, outcome: target.x.indexOf(code) }; };
+
+// A bag says what its models say on average.
+function meansOf(found) {
+  return predicting[0].x.map((code, outcome) => {
+    const said = found.filter((each) => each.code === code).map(({ own }) => own), p = sumOf(said) / said.length;
+    return { code, target: predicting[0], outcome, own: p, p, hits: 0, support: 0, among: [Math.min(...said), Math.max(...said)] };
+  });
+}
+
+// How far back a model looks for a label; a bag as far as any of its models.
+function windowOf(target, code) {
+  const { kind, reach, delay, order } = target.summary;
+  if (!model.bag) return [reach ? reach[target.u.indexOf(code)] : order, delay ?? 0];
+  const all = predicting.filter(({ u }) => u.includes(code)).map((each) => each.summary.reach[each.u.indexOf(code)]);
+  return [kind === "tree" || all.includes(null) ? null : all.reduce((a, b) => (spanOf(a).time ?? a) > (spanOf(b).time ?? b) ? a : b), delay ?? 0];
+}
+
 // The same, had an influencer not occurred where the model looks for it, or had another one occurred just now.
 function otherwise(history, { target, outcome }) {
-  const { kind, reach, delay, order } = target.summary;
-  const looked = kind === "chain" ? [...new Set(history)].sort((a, b) => a - b) : target.u;
-  const edits = [];
-  const missing = [];
-  looked.forEach((code, i) => {
-    const found = distances(history, code, reach ? reach[i] : order, delay ?? 0);
-    const events = eventsOf(history), given = history.filter((each) => attributes.has(each) && each !== code);
-    if (found.length) edits.push({ code, occurred: false, history: [...given, ...events.map((label, at) => (!attributes.has(code) && found.includes(events.length - at) ? UNKNOWN : label))] });
-    else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: [...history, code] });
-  });
-  const said = (past) => (joint ? jointly(past).find(({ code }) => code === target.x[outcome]) : inState(target, outcome, stateOf(past, target)));
+  const { kind, delay } = target.summary, edits = [], missing = [], x = target.x[outcome];
+  const looked = kind === "chain" ? new Set(history.codes) : new Set(model.bag ? predicting.flatMap(({ u }) => u) : target.u);
+  for (const code of [...looked].sort((a, b) => a - b)) {
+    const rows = history.found(code, ...windowOf(target, code));  // none of an attribute
+    if (rows.length || history.given.has(code)) edits.push({ code, occurred: false, history: history.without(code, rows) });
+    else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: history.and(code) });
+  }
+  const said = (past) => (joint || model.bag ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
   return [...edits, ...missing].map((edit) => ({ ...said(edit.history), ...edit }));
 }

@@ -49,8 +49,8 @@ function dotsOf(target, key) {
 }
 
 // The states of one label on one axis, sortable by what the columns hold; those hardly seen come last.
-function stateTable(target, outcome, usual) {
-  const n = target.x.length, isDotted = hasDots(target);
+function stateTable(target, outcome, code) {
+  const n = target.x.length, isDotted = hasDots(target), usual = rate(code);
   const rows = target.n.map((seen, row) => ({ row, seen, hits: target.hits[row * n + outcome], p: target.p[row * n + outcome] }));
   for (const each of rows) [each.low, each.high] = exactInterval(each.hits, each.seen);
   const most = niceTop(Math.max(...rows.map((each) => (each.seen < target.few ? each.p : each.high)), usual, 1e-9));
@@ -79,7 +79,7 @@ function stateTable(target, outcome, usual) {
   fill();
   const { kind } = target.summary;
   const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", so many times" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
-  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: its share of all events, ${percent(usual)}. Seen: how often it followed, of how often the state was seen.`));
+  return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many sequences ended in the state" : "followed, of how often the state was seen"}.`));
 }
 
 // The ends and the middle of the axis of bars.

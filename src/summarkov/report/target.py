@@ -17,19 +17,23 @@ from summarkov.summaries.window import plain_span
 _EXACT = 10
 
 
-def target_content(model: FittedModel) -> dict[str, Any]:
-    """The table and the search of one model.
+def target_content(
+    model: FittedModel, fitted: Any = None, shown: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """The table and the search of one model; or another table of the same states, of some of its labels.
 
     ``p`` has one entry per label of the target, row by row, and one more row for states that were never
     seen; ``n`` of the states and ``hits`` are the counts N(s) and N(x; s) of those that were, hardly seen if
     fewer than ``few``. The page works out intervals from these counts.
     """
-    fitted, trace = model.fitted, model.trace_
+    fitted, trace = model.fitted if fitted is None else fitted, model.trace_
     codes = {label: code for code, label in enumerate(fitted.labels)}
-    n_labels = len(fitted.target.codes)  # the residual outcome takes the rest
+    # the residual outcome takes the rest
+    columns = list(range(len(fitted.target.codes))) if shown is None else list(shown)
+    targets = [fitted.target.codes[column] for column in columns]
     seen = fitted.observed / fitted.scale
     return {
-        "x": list(fitted.target.codes),
+        "x": targets,
         "u": list(fitted.influencers),
         "score": rounded(fitted.score, 8) if math.isfinite(fitted.score) else None,
         "likelihood": rounded(fitted.log_likelihood, 8),
@@ -44,12 +48,13 @@ def target_content(model: FittedModel) -> dict[str, Any]:
                 rounded(each.otherwise, 4),
             ]
             for each in model.patterns_
+            if codes[each.target] in targets
         ],
         "few": rounded(max(FEW, float(fitted.pseudo.sum())), 6),
-        "summary": _summary(fitted),
+        "summary": _summary(fitted, columns),
         "states": {**_states(fitted), "n": [whole(n) for n in seen.sum(axis=1).tolist()]},
-        "hits": [whole(n) for n in seen[:, :n_labels].ravel().tolist()],
-        "p": all_rounded(fitted.theta[:, :n_labels].ravel().tolist(), _EXACT),
+        "hits": [whole(n) for n in seen[:, columns].ravel().tolist()],
+        "p": all_rounded(fitted.theta[:, columns].ravel().tolist(), _EXACT),
     }
 
 
@@ -72,7 +77,7 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
     }
 
 
-def _summary(fitted: Any) -> dict[str, Any]:
+def _summary(fitted: Any, columns: list[int]) -> dict[str, Any]:
     """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
     form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
@@ -80,7 +85,7 @@ def _summary(fitted: Any) -> dict[str, Any]:
     if fitted.nodes is not None:
         counts, estimates = fitted.nodes
         form["at"] = [whole(n) for n in counts.sum(axis=1).tolist()]
-        form["estimates"] = all_rounded(estimates[:, : len(fitted.target.codes)].ravel().tolist(), 4)
+        form["estimates"] = all_rounded(estimates[:, columns].ravel().tolist(), 4)
     return form
 
 

@@ -1,8 +1,8 @@
 // Where everything stands on the screen: places are kept in the picture's own units, of which a view shows a part.
 const picture = document.getElementById("picture");
 const many = labels.length > 40;
-const biggest = Math.max(...model.n, 1);
-const radius = (code) => (many ? 4 : 6) + (many ? 11 : screen.width < 560 ? 9 : 15) * Math.sqrt(model.n[code] / biggest);
+const biggest = Math.max(...everyone.filter(isEvent).map((code) => model.n[code]), 1);
+const radius = (code) => (many ? 4 : 6) + (many ? 11 : screen.width < 560 ? 9 : 15) * Math.sqrt(isEvent(code) ? model.n[code] / biggest : rate(code));
 const state = { chosen: null, edge: null, view: "graph" };  // a label, the number of an edge to it, graph or matrix
 
 const view = { x: 0, y: 0, scale: 1 };

@@ -38,13 +38,12 @@ function stateWords(target, key, row) {
 }
 
 function windowWords(target, influencer) {
-  const { reach, delay } = target.summary;
   if (attributes.has(influencer)) return "holds";
-  if (!reach) return "before";
-  const k = reach[target.u.indexOf(influencer)];
+  if (!target.summary.reach) return "before";
+  const [k, delay] = windowOf(target, influencer);
   if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${typeof k === "string" ? k : plural(k, "event")}`}${delay ? `, at least ${typeof delay === "string" ? delay : plural(delay, "event")} ago` : ""}`;
   if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} events before`;
-  if (k === null) return delay ? `more than ${plural(delay, "event")} before` : "at any time before";
+  if (k === null) return delay ? `more than ${plural(delay, "event")} before` : model.outcome ? "at any time" : "at any time before";
   if (k === delay + 1) return delay ? `${k} events before` : "just before";
   return delay ? `${delay + 1} to ${k} events before` : `within the last ${k} events`;
 }
@@ -61,4 +60,4 @@ const classOf = (edge) => `${edge.effect}${edge.faint ? " faint" : ""}${edge.fai
 const shortWords = (edge) => `${names[edge.from]} ${edge.effect === "unclear" ? "has an unclear influence on" : edge.effect === "mixed" ? "has a mixed influence on" : edge.effect} ${edge.from === edge.to ? "itself" : names[edge.to]}, ${rateOf(edge, 0)} instead of ${rateOf(edge, 1)}${edge.faint ? `, ${edge.faint}` : ""}`;
 // After an event; or where an attribute holds.
 const after = (influencer) => (attributes.has(influencer) ? "where" : "after");
-const sentenceOf = (edge) => visible(`${attributes.has(edge.from) ? "Where" : "After"} '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' follows at ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);
+const sentenceOf = (edge) => visible(`${attributes.has(edge.from) ? "Where" : "After"} '${names[edge.from]}' ${windowWords(modelOf[edge.to].target, edge.from)}, '${names[edge.to]}' ${outcomes.has(edge.to) ? "comes about at" : "follows at"} ${rates(edge)}${edge.support ? `, ${edge.support}` : ""}: ${edge.verdict}.`);

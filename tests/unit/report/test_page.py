@@ -13,11 +13,10 @@ import pytest
 import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.explain import weight
+from summarkov.report import cases as report_sequences
 from summarkov.report import content as contents
 from summarkov.report import content as report_passages
-from summarkov.report import events as report_sequences
 from summarkov.report import to_html
-from summarkov.report.events import lag_content
 from summarkov.report.layout import places
 from summarkov.report.page import SCRIPTS, STYLES
 from summarkov.simulate.example import web_shop
@@ -132,11 +131,11 @@ def test_what_the_page_is_told(graph: sm.InfluenceGraph) -> None:
 
 def test_lengths_of_sequences_in_bins() -> None:
     events = sm.read_events([["A"] * n for n in (0, 1, 1, 2, 99)])
-    lengths = contents._lengths(events)
+    lengths = contents._lengths(events.lengths)
     assert lengths["width"] == 5
     assert len(lengths["bins"]) == 20
     assert (lengths["bins"][0], lengths["bins"][-1], sum(lengths["bins"])) == (4, 1, 5)
-    assert contents._lengths(sm.read_events([], labels=["A"]))["bins"] == []
+    assert contents._lengths(sm.read_events([], labels=["A"]).lengths)["bins"] == []
 
 
 def test_two_hundred_labels_stay_small() -> None:
@@ -195,44 +194,6 @@ def test_a_page_of_many_labels_stays_small() -> None:
     graph.order_test(events, n=19)
     assert len(graph.edges_) > 110
     assert len((graph.to_html(events=events) or "").encode()) < 250_000
-
-
-def test_lag_profiles_against_counts_and_shuffles_by_hand() -> None:
-    sequences = [["A", "B", "A", "C", "B"], ["A", "A"], ["C"], ["B", "A", "B", "B", "C", "A"]] * 2
-    events = sm.read_events(sequences)
-    pairs = [(0, 1), (1, 1), (1, 0)]
-    found = lag_content(events, pairs)
-    for (z, x), profile in zip(pairs, found["edges"], strict=True):
-        z_label, x_label = events.labels[z], events.labels[x]
-        for k in (1, 2):
-            after = [s[i + k] for s in sequences for i in range(len(s) - k) if s[i] == z_label]
-            assert profile["hits"][k - 1] == after.count(x_label)
-            assert found["n"][z][k - 1] == len(after)
-            both = expected = 0.0
-            for s in sequences:
-                orders = list(itertools.permutations(s))
-                at = [(o[i], o[i + k]) for o in orders for i in range(len(s) - k)]
-                both += at.count((z_label, x_label)) / len(orders)
-                expected += sum(before == z_label for before, _ in at) / len(orders)
-            assert profile["shuffled"][k - 1] == pytest.approx(both / expected, rel=1e-2)
-
-
-def test_lag_profiles_of_events_that_happened_together() -> None:
-    sequences = [[["A", "B"], ["B"], ["A", "C"], ["B", "C"]], [["C"], ["A"], ["B"]], [["A"]]]
-    events = sm.read_events(sequences)
-    found = lag_content(events, [(0, 1), (0, 2), (1, 1)])
-    assert found["n"][0][:3] == [3, 1, 1]
-    assert [edge["hits"][:3] for edge in found["edges"]] == [[3, 0, 1], [1, 1, 1], [1, 1, 1]]
-    both = expected = 0.0
-    for s in sequences:
-        orders = list(itertools.permutations(s))
-        at = [(o[i], o[i + 1]) for o in orders for i in range(len(s) - 1)]
-        both += sum("A" in before and "C" in after for before, after in at) / len(orders)
-        expected += sum("A" in before for before, _ in at) / len(orders)
-    assert found["edges"][1]["shuffled"][0] == pytest.approx(both / expected, rel=1e-2)
-    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(sequences)
-    with pytest.raises(SettingError, match="where events stand in a row"):
-        contents.content(graph, events, sequences=1)
 
 
 def test_other_events_than_those_of_the_model_have_no_profiles(graph: sm.InfluenceGraph) -> None:

@@ -1,0 +1,91 @@
+"""Whole sequences in the page, and the clock by which it measures times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from summarkov.durations import Duration
+from summarkov.errors import SettingError
+from summarkov.events import EventSequences
+from summarkov.settings import check_whole
+from summarkov.typing import IntArray
+
+#: A page holds at most this many sequences, and at most this many events of each.
+MOST_SEQUENCES, MOST_EVENTS = 200, 300
+#: Times in the page are whole numbers of millionths of a second, or of one: times here are in billionths.
+_BILLIONTHS = 1000
+
+
+def sequence_content(
+    events: EventSequences | None, labels: Sequence[str], n: int, is_timed: bool = False
+) -> list[list[Any]]:
+    """``n`` sequences, spread evenly over all that hold an event: name, codes, how many events were cut.
+
+    Where there is more to tell, it follows: ``joined``, the events that happened together with the one
+    before; ``gaps``, how much time passed before each; ``given``, the attributes that hold.
+    """
+    check_whole("sequences", n, 1, MOST_SEQUENCES)
+    if events is None:
+        raise SettingError("sequences are taken from the events: give these too (events=, --events)")
+    if is_timed and events.times is None:
+        raise SettingError(
+            "the model looks back over times, and these events have none; read them with times=True (--times)"
+        )
+    known = events.with_attributes(None).recode(labels)
+    some = np.flatnonzero(known.lengths > 0)
+    chosen = some[np.unique(np.linspace(0, len(some) - 1, min(n, len(some))).round().astype(int))]
+    found = []
+    for number in chosen.tolist():
+        start, stop = known.offsets[number], known.offsets[number + 1]
+        rows = slice(start, min(stop, start + MOST_EVENTS))
+        codes = known.codes[rows].tolist()
+        more = _more(known, rows, is_timed) | _given(events, number, labels)
+        found.append([known.ids[number], codes, int(stop - start) - len(codes), *([more] if more else [])])
+    return found
+
+
+def _more(events: EventSequences, rows: slice, is_timed: bool) -> dict[str, Any]:
+    moments, found = events.moments, {}
+    if moments is not None and moments.has_ticks:
+        found["joined"] = np.flatnonzero(~moments.starts[rows]).tolist()
+    if moments is not None and moments.times is not None and is_timed:
+        found["gaps"] = _millionths(np.diff(moments.times[rows], prepend=moments.times[rows][:1]), moments)
+    return found
+
+
+def _millionths(steps: IntArray, moments: Any) -> list[int]:
+    """Differences of times from millionth to millionth, so that rounding does not add up."""
+    at = [round(t * moments.unit.size / _BILLIONTHS) for t in np.cumsum(steps).tolist()]
+    return [b - a for a, b in zip([0, *at], at, strict=False)]
+
+
+def _given(events: EventSequences, number: int, labels: Sequence[str]) -> dict[str, Any]:
+    given = events.attributes
+    if given is None:
+        return {}
+    names = [name for name, holds in zip(given.names, given.present[number], strict=True) if holds]
+    return {"given": [labels.index(name) for name in names if name in labels]}
+
+
+def clock_content(durations: Iterable[Duration], cases: Sequence[list[Any]] | None) -> dict[str, Any] | None:
+    """How the page measures times: in steps of so many millionths, the longest of which all are multiples.
+
+    ``spans`` are the look-backs and delays in steps, by how they were written. The gaps between the events of
+    sequences become steps too.
+    """
+    spans = {each.text: round(int(each) / _BILLIONTHS) for each in durations}
+    if not spans:
+        return None
+    told = [case[3]["gaps"] for case in cases or () if len(case) > 3 and "gaps" in case[3]]
+    step = math.gcd(*spans.values(), *(gap for gaps in told for gap in gaps)) or 1
+    for gaps in told:
+        gaps[:] = [gap // step for gap in gaps]
+    return {
+        "step": step,
+        "isClock": all(each.is_clock for each in durations),
+        "spans": {text: span // step for text, span in spans.items()},
+    }

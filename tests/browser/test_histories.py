@@ -1,0 +1,169 @@
+"""The page computes what Python computes for ticks, times, attributes, outcomes and bags."""
+
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+import summarkov as sm
+from summarkov.events.attributes import Attributes
+
+LABELS = ["ask", "check", "pay", "wait"]
+START = datetime.datetime(2026, 3, 1)
+
+
+def ticks(seed: int, n: int) -> list[list[list[str]]]:
+    rng = np.random.default_rng(seed)
+    return [
+        [list(rng.choice(LABELS, rng.integers(1, 4), replace=False)) for _ in range(rng.integers(1, 9))]
+        for _ in range(n)
+    ]
+
+
+def timed(seed: int, n: int, steps: tuple[int, ...] = (0, 1, 2, 5, 9)) -> tuple[Any, list[Any], list[Any]]:
+    """Events with times in hours, which are often equal; and the labels and times by themselves."""
+    rng = np.random.default_rng(seed)
+    rows: dict[str, list[Any]] = {"case": [], "event": [], "time": []}
+    labels, times = [], []
+    for case in range(n):
+        hours = np.cumsum(rng.choice(steps, rng.integers(1, 9))).tolist()
+        names = rng.choice(LABELS, len(hours)).tolist()
+        labels.append(names)
+        times.append([3600 * h for h in hours])
+        rows["case"] += [f"{case:03d}"] * len(hours)
+        rows["event"] += names
+        rows["time"] += [START + datetime.timedelta(hours=h) for h in hours]
+    return sm.read_events(rows, case="case", event="event", order="time", times=True), labels, times
+
+
+TEMPLATES = {
+    "binary": sm.BSuMM(lookback=2, gamma=0.1, false_edges=None),
+    "delay": sm.BSuMM(lookback=4, delay=1, gamma=0.1, false_edges=None),
+    "last": sm.OSuMM(lookback=3, gamma=0.1, false_edges=None),
+    "first": sm.OSuMM(lookback=3, mask="first", gamma=0.1, false_edges=None),
+    "count": sm.CSuMM(lookback=4, cap=3, gamma=0.1, false_edges=None),
+    "tree": sm.TreeSuMM(gamma=0.1, lookbacks=(1, 3, None), counts=(2,), starts=(1, 3), pairs=True),
+}
+
+
+def asked(page: Any, cases: list[Any], more: list[dict[str, Any]] | None = None) -> Any:
+    """The models' own probabilities, one row per history and one column per label."""
+    found = page.evaluate(
+        "([cases, more]) => cases.map((one, i) => summarkov.predict(one, more[i]).map(({ own }) => own))",
+        [cases, more or [{} for _ in cases]],
+    )
+    return np.array(found)
+
+
+def own_rows(graph: sm.InfluenceGraph, histories: Any) -> Any:
+    each = [model.predict_next(histories).probabilities[:, 0] for model in graph.models_.values()]
+    return np.column_stack(each)
+
+
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_ticks(visit: Any, family: str) -> None:
+    events = sm.read_events(ticks(seed=1, n=150))
+    graph = sm.InfluenceGraph(TEMPLATES[family]).fit(events)
+    assert any(graph.influencers_.values())
+    cases = ticks(seed=2, n=60)
+    page = visit(graph, events=events, sequences=5)
+    np.testing.assert_allclose(asked(page, cases), own_rows(graph, cases), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sm.BSuMM(lookback="6h", gamma=0.1, false_edges=None),
+        sm.BSuMM(lookback="9h", delay="1h", gamma=0.1, false_edges=None),
+        sm.BSuMM(lookback={"ask": "2h", "pay": 2, "wait": None}, gamma=0.1, false_edges=None),
+        sm.BSuMM(lookback=("1h", "5h", "1d"), gamma=0.1, false_edges=None),
+        sm.OSuMM(lookback="10h", gamma=0.1, false_edges=None),
+        sm.CSuMM(lookback="12h", cap=2, gamma=0.1, false_edges=None),
+        sm.TreeSuMM(gamma=0.1, lookbacks=("2h", "6h", None), starts=(1, 3)),
+    ],
+    ids=["hours", "delay", "own", "learned", "last", "count", "tree"],
+)
+def test_times(visit: Any, model: Any) -> None:
+    events, _, _ = timed(seed=3, n=200)
+    graph = sm.InfluenceGraph(model).fit(events)
+    assert any(graph.influencers_.values())
+    histories, labels, times = timed(seed=4, n=60)
+    page = visit(graph, events=events, sequences=4)
+    found = asked(page, labels, [{"times": each} for each in times])
+    np.testing.assert_allclose(found, own_rows(graph, histories), rtol=0, atol=1e-9)
+
+
+def test_asking_later_than_the_last_event(visit: Any) -> None:
+    events, _, _ = timed(seed=3, n=200, steps=(1, 2, 5))
+    model = sm.BSuMM("pay", lookback="6h", required=("ask",), candidates=[]).fit(events)
+    page = visit(model)
+    hours = [0, 6, 7]
+    found = asked(page, [["ask"]] * 3, [{"times": [0], "now": 3600 * h} for h in hours])[:, 0]
+    theta = {row.words: row.probabilities[0] for row in model.table_}
+    assert found == pytest.approx([theta["ask"], theta["ask"], theta["no ask"]])
+
+
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_attributes(visit: Any, family: str) -> None:
+    rng = np.random.default_rng(0)
+    sequences, regions = [], []
+    for _ in range(300):
+        is_north = rng.random() < 0.5
+        share = [0.2, 0.6, 0.1, 0.1] if is_north else [0.4, 0.1, 0.1, 0.4]
+        sequences.append([str(x) for x in rng.choice(LABELS, 8, p=share)])
+        regions.append([is_north, not is_north])
+    named = ["region=north", "region=south"]
+    events = sm.read_events(sequences).with_attributes(Attributes(named, ["region", "region"], regions))
+    graph = sm.InfluenceGraph(TEMPLATES[family]).fit(events)
+    used = {z for names in graph.influencers_.values() for z in names}
+    assert used & set(named)
+    page = visit(graph, events=events, sequences=3)
+    given = [{"given": [named[int(not north)]]} for north, _ in regions[:40]]
+    cases = [sequence[: i % 8] for i, sequence in enumerate(sequences[:40])]
+    histories = sm.read_events(cases, labels=LABELS).with_attributes(
+        Attributes(named, ["region", "region"], regions[:40])
+    )
+    np.testing.assert_allclose(asked(page, cases, given), own_rows(graph, histories), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model", [None, sm.OSuMM(lookback=None), sm.TreeSuMM()], ids=["BSuMM", "OSuMM", "tree"]
+)
+def test_an_outcome(visit: Any, model: Any) -> None:
+    rng = np.random.default_rng(5)
+    cases = [list(rng.choice(LABELS, rng.integers(1, 7))) for _ in range(400)]
+    results = ["lost" if rng.random() < (0.7 if "wait" in case else 0.1) else "won" for case in cases]
+    outcome = sm.OutcomeModel(model, value="lost").fit(cases, results)
+    assert "wait" in outcome.influencers_
+    page = visit(outcome, events=cases, y=results, sequences=5, title="Cases")
+    asks = [[], *cases[:60]]
+    np.testing.assert_allclose(asked(page, asks)[:, 0], outcome.predict_proba(asks), rtol=0, atol=1e-9)
+    assert page.locator("#panel-label h2").inner_text() == "outcome=lost"
+    n = sum(result == "lost" for result in results)
+    assert f"({n} of 400)" in page.locator("#panel-label").inner_text()
+    assert page.locator("#panel-label .influences li").count() == len(outcome.influences_)
+    assert page.locator("#picture .node:not(.gone)").count() == 5
+    page.click("#tab-sequences")
+    assert page.locator(".events .event").last.inner_text() in ("outcome=lost", "outcome=lost: no")
+
+
+@pytest.mark.parametrize("model", [sm.BSuMM("pay", lookback=2), sm.TreeSuMM("pay")], ids=["BSuMM", "tree"])
+def test_a_bag(visit: Any, model: Any) -> None:
+    rng = np.random.default_rng(6)
+    sequences = []
+    for _ in range(150):
+        row = ["ask"]
+        for _ in range(9):
+            row.append("pay" if row[-1] == "check" and rng.random() < 0.8 else str(rng.choice(LABELS)))
+        sequences.append(row)
+    bag = sm.Bag(model, n_models=4).fit(sequences)
+    page = visit(bag, events=sequences, sequences=3)
+    cases = [row[: i % 9] for i, row in enumerate(sequences[:40])]
+    expected = bag.predict_next(cases).probabilities[:, 0]
+    np.testing.assert_allclose(asked(page, cases)[:, 0], expected, rtol=0, atol=1e-9)
+    told = page.locator("#panel-label .influences [data-edge]").all()
+    assert {int(each.get_attribute("data-edge") or -1) for each in told} == set(range(len(bag.influences_)))
+    page.locator("#which-model").select_option(index=3)
+    rows = page.locator("tbody.states tr").count()
+    assert rows == len(bag.models_[3].table_)
