@@ -29,7 +29,12 @@ templates_path = ["_templates"]
 nitpicky = True
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
-nb_execution_mode = "off"  # notebooks are kept as they were run; a test runs them
+nb_execution_mode = (
+    "force"  # the tutorials are run whenever the site is made: an error in one is an error here
+)
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_output_stderr = "warn"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -45,6 +50,7 @@ python_maximum_signature_line_length = 80
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
     "github_url": "https://github.com/summarkov/summarkov",
@@ -77,6 +83,14 @@ def bring_from_the_top(app: Any, name: str, source: list[str]) -> None:
         source[0] = re.sub(rf"\]\(((?:\.\./)*?)(?:\.\./)?{file}\.md", rf"](\1{place}.md", source[0])
 
 
+def offer_the_notebook(app: Any, name: str, source: list[str]) -> None:
+    """Let readers of a tutorial have it as a notebook, with its results."""
+    if name.startswith("tutorials/"):
+        file = f"{name.rpartition('/')[2]}.ipynb"
+        offer = f"{{nb-download}}`Download this page as a notebook <{file}>`"
+        source[0] = re.sub(r"^(# .+\n)", rf"\1\n{offer}\n", source[0], count=1, flags=re.MULTILINE)
+
+
 def find_by_short_name(app: Any, env: Any, node: Any, content: Any) -> Any:
     """Let docstrings name things as users do: ``read_events`` and not the module that it lives in."""
     if node.get("refdomain") != "py":
@@ -91,4 +105,5 @@ def find_by_short_name(app: Any, env: Any, node: Any, content: Any) -> Any:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", bring_from_the_top)
+    app.connect("source-read", offer_the_notebook)
     app.connect("missing-reference", find_by_short_name)

@@ -48,5 +48,6 @@ SLOW = (
     "tests/unit/report/test_page.py::test_two_hundred_labels_stay_small",
     "tests/unit/search/test_lookbacks.py::test_each_replicate_learns",
     "tests/unit/test_docs.py::test_commands_print_what_the_documents_show",
+    "tests/unit/test_docs.py::test_the_site_is_made_without_a_warning",
     "tests/unit/text/test_concepts.py::test_the_packaged_model",
 )

@@ -13,6 +13,9 @@ from summarkov.events.origin import Origin
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
 
+#: Show at most this many labels.
+MOST_LABELS = 20
+
 
 def many_labels(n_labels: int, n_events: float) -> bool:
     """Whether labels are so many that some look like influencers by chance: from 30 on, more than sqrt(N).
@@ -103,10 +106,23 @@ class Description(Tabular):
         }
 
     def summary(self) -> Sheet:
-        """The same in words, which notebooks show in HTML."""
-        return Sheet(str(self))
+        """Sizes in words, then the most frequent labels."""
+        common = self._most_frequent()
+        events = max(self.n_events, 1)
+        rows = [(name, f"{count:,}", f"{count / events:.1%}") for name, count in common]
+        return Sheet("\n".join(self._sizes()), ("label", "events", "share"), rows, self.n_labels)
 
     def __str__(self) -> str:
+        lines = [*self._sizes(), *(f"  {name}: {count}" for name, count in self._most_frequent())]
+        if self.n_labels > MOST_LABELS:
+            lines.append(f"  ... and {self.n_labels - MOST_LABELS} more labels")
+        return "\n".join(lines)
+
+    def _most_frequent(self) -> list[tuple[str, int]]:
+        return sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_LABELS]
+
+    def _sizes(self) -> list[str]:
+        """Everything but the labels, in one line each."""
         lines = [
             ", ".join(
                 f"{n} {thing}{'' if n == 1 else 's'}"
@@ -129,11 +145,7 @@ class Description(Tabular):
             shown = "; ".join(", ".join(map(repr, group)) for group in self.look_alikes[:3])
             more = "; ..." if len(self.look_alikes) > 3 else ""
             lines.append(f"labels that differ only in capitals, blanks or characters: {shown}{more}")
-        for name, count in sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:20]:
-            lines.append(f"  {name}: {count}")
-        if self.n_labels > 20:
-            lines.append(f"  ... and {self.n_labels - 20} more labels")
-        return "\n".join(lines)
+        return lines
 
 
 def describe(

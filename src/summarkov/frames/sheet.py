@@ -44,11 +44,10 @@ class Sheet:
         table = [[_cut(cell) for cell in row] for row in (self.head, *self.rows)] if self.rows else []
         if table:
             widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
-            right = [all(_is_number(row[i]) for row in table[1:]) for i in range(len(widths))]
             lines += [
                 "  ".join(
                     " " * (w - _width(cell)) + cell if to_right else cell + " " * (w - _width(cell))
-                    for cell, w, to_right in zip(row, widths, right, strict=True)
+                    for cell, w, to_right in zip(row, widths, self._to_the_right, strict=True)
                 ).rstrip()
                 for row in table
             ]
@@ -63,16 +62,22 @@ class Sheet:
         left = self.total - len(self.rows)
         return f"... and {left:,} more" if left > 0 else ""
 
+    @property
+    def _to_the_right(self) -> list[bool]:
+        """Columns of numbers only."""
+        return [all(map(_is_number, column)) for column in zip(*self.rows, strict=True)]
+
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         title = "<br>".join(_html(line, _LONGEST_LINE) for line in self.title.split("\n") if line)
         notes = "".join(f"<p>{_html(text, _LONGEST_LINE)}</p>" for text in (self._more, *self.notes) if text)
         if not self.rows:
             return f"<p>{title}</p>{notes}"
-        cells = "".join(f"<th>{_html(name)}</th>" for name in self.head)
+        styles = [_style(to_right) for to_right in self._to_the_right]
+        cells = "".join(f"<th{s}>{_html(name)}</th>" for name, s in zip(self.head, styles, strict=True))
         body = "".join(
-            "<tr>" + "".join(f"<td>{self._cell(i, j)}</td>" for j in range(len(row))) + "</tr>"
-            for i, row in enumerate(self.rows)
+            "<tr>" + "".join(f"<td{s}>{self._cell(i, j)}</td>" for j, s in enumerate(styles)) + "</tr>"
+            for i in range(len(self.rows))
         )
         return (
             f"<table><caption>{title}</caption><thead><tr>{cells}</tr></thead>"
@@ -83,6 +88,11 @@ class Sheet:
         text = _html(self.rows[row][column])
         colour = self.colours[row][column] if self.colours else None
         return f'<span style="color:{colour}">{text}</span>' if colour else text
+
+
+def _style(to_right: bool) -> str:
+    """How the cells of a column stand: in one line each, with room between columns, as in the text."""
+    return f' style="text-align:{"right" if to_right else "left"};white-space:nowrap;padding:0.1em 0.6em"'
 
 
 def _cut(text: str, longest: int = _LONGEST) -> str:
