@@ -41,7 +41,7 @@ class Layout(NamedTuple):
     def of(cls, source: object) -> Layout:
         """That of a source; one that tells only its counts has events in a row."""
         unit = getattr(source, "time_unit", None)
-        time = None if unit is None else "clock" if unit.is_clock else "number"
+        time = None if unit is None else unit.kind
         attributes, outcomes = (tuple(getattr(source, name, ())) for name in ("attributes", "outcomes"))
         return cls(getattr(source, "has_ticks", False), time, attributes, outcomes)
 

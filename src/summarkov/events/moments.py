@@ -23,6 +23,11 @@ class TimeUnit(NamedTuple):
     size: int
     is_clock: bool  # dates and times of day; else numbers
 
+    @property
+    def kind(self) -> str:
+        """The same in a word."""
+        return "clock" if self.is_clock else "number"
+
 
 NANOSECONDS, WHOLE_NUMBERS, BILLIONTHS = TimeUnit(1, True), TimeUnit(10**9, False), TimeUnit(1, False)
 

@@ -14,7 +14,8 @@ class Active:
     """An influencer that occurred where the model looks for it.
 
     ``lags`` say how many events before the next one it stands, 1 being the last event of the history, the
-    nearest first; ``positions`` are the same as places in the history, counted from 1.
+    nearest first; ``positions`` are the same as places in the history, counted from 1. Labels of one tick
+    have one place, and attributes of the sequence have none.
     """
 
     label: str
@@ -22,6 +23,8 @@ class Active:
     positions: tuple[int, ...]
 
     def __str__(self) -> str:
+        if not self.lags:
+            return self.label
         *rest, last = (str(lag) for lag in self.lags)
         where = f"{', '.join(rest)} and {last}" if rest else last
         return f"{self.label} just before" if self.lags == (1,) else f"{self.label} {where} events before"
@@ -33,7 +36,8 @@ class Counterfactual:
 
     Not occurred: all its occurrences where the model looks for it are taken for events of no known label,
     so that the others stay where they are (as with ``unknown="ignore"``). Occurred: one more event at the end
-    of the history. The other fields are those of :class:`Explanation`.
+    of the history. An attribute of the sequence (``is_attribute``) has this value, or another, instead. The
+    other fields are those of :class:`Explanation`.
 
     It is what the model says about such a history, not what would have come of an intervention.
     """
@@ -46,9 +50,11 @@ class Counterfactual:
     probability: float
     interval: tuple[float, float]
     seen: str
+    is_attribute: bool = False
 
     def __str__(self) -> str:
-        had = "occurred just now" if self.occurred else "not occurred"
+        had = f"{'' if self.occurred else 'not '}{'been so' if self.is_attribute else 'occurred'}"
+        had += " just now" if self.occurred and not self.is_attribute else ""
         if self.seen == "never":
             return f"had {self.label} {had}: never seen; the prior alone says {self.probability:.3f}"
         low, high = self.interval

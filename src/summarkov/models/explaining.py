@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from summarkov.confidence import seen
-from summarkov.events.arrays import UNKNOWN
 from summarkov.explain import Active, Counterfactual, Explanation
-from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
+from summarkov.models.one_history import OneHistory, next_places
 from summarkov.typing import FloatArray
 
 
@@ -26,10 +25,8 @@ class _Histories:
     bounds: FloatArray  # [history, outcome, (low, high)]; worked out together, for they cost most
 
     @classmethod
-    def of(cls, fitted: Fitted, histories: Sequence[Sequence[int]]) -> _Histories:
-        codes = np.array([code for each in histories for code in (*each, UNKNOWN)], np.int32)
-        offsets = np.concatenate([[0], np.cumsum([len(each) + 1 for each in histories])]).astype(np.int64)
-        index, ends = Index(codes, offsets, len(fitted.labels)), offsets[1:] - 1
+    def of(cls, fitted: Fitted, histories: Sequence[OneHistory]) -> _Histories:
+        index, ends = next_places(histories)
         rows = fitted.predict(index)[ends].tolist()
         ids, found = fitted.summary.encode(index, fitted.influencers, fitted.labels)
         known = len(fitted.table.keys)
@@ -55,37 +52,54 @@ class _Histories:
 
 
 def explain(
-    fitted: Fitted, history: Sequence[int], outcome: int, names: Sequence[str], base_rate: float
+    fitted: Fitted, history: OneHistory, outcome: int, names: Sequence[str], base_rate: float
 ) -> Explanation:
-    """Explain the probability of an outcome after a history of codes; ``names`` are the influencers."""
-    label = fitted.labels[fitted.target.codes[outcome]]
+    """Explain the probability of an outcome after a history; ``names`` are the influencers."""
     code_of = {name: code for code, name in enumerate(fitted.labels)}
-    active, edited, edits = [], [list(history)], []
+    active: list[Active] = []
+    edited, edits = [history], []
     for name in names:
-        delay, lookback = fitted.reach(name)
-        end = len(history) if lookback is None else min(lookback, len(history))
-        lags = [lag for lag in range(delay + 1, end + 1) if history[-lag] == code_of[name]]
-        if lags:
-            active.append(Active(name, tuple(lags), tuple(len(history) - lag + 1 for lag in lags)))
-            absent = list(history)
-            for lag in lags:
-                absent[-lag] = UNKNOWN
-            edited.append(absent)
+        code = code_of[name]
+        if history.is_attribute(code):
+            if code not in history.values:
+                continue
+            active.append(Active(name, (), ()))
+            if not history.must_have(code, fitted.influencers):
+                edited.append(history.without_value(code))
+                edits.append((name, False))
+            continue
+        there = (history.codes == code) & history.within(fitted.reach(name))
+        if there.any():
+            lags = history.lags[there][::-1]
+            positions = history.lags.max() - lags + 1
+            active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist())))
+            edited.append(history.without(there))
             edits.append((name, False))
-    there = {each.label for each in active}
+    occurred = {each.label for each in active}
     for code in fitted.influencers:
         name = fitted.labels[code]
-        if name not in there and fitted.reach(name)[0] == 0:  # with a delay it would not count yet
-            edited.append([*history, code])
+        delay = fitted.reach(name).delay_span
+        if name in occurred:
+            continue
+        if history.is_attribute(code):
+            edited.append(history.with_value(code))
+            edits.append((name, True))
+        elif not delay.size and not delay.in_time:  # with a delay it would not count yet
+            edited.append(history.with_event(code))
             edits.append((name, True))
     states = _Histories.of(fitted, edited)
     return Explanation(
-        target=label,
+        target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
         active=tuple(active),
         counterfactuals=tuple(
-            Counterfactual(label=name, occurred=occurred, **states.told(which, outcome, names))
-            for which, (name, occurred) in enumerate(edits, start=1)
+            Counterfactual(
+                label=name,
+                occurred=is_there,
+                is_attribute=history.is_attribute(code_of[name]),
+                **states.told(which, outcome, names),
+            )
+            for which, (name, is_there) in enumerate(edits, start=1)
         ),
         **states.told(0, outcome, names),
     )

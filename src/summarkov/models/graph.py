@@ -13,7 +13,7 @@ from summarkov.confidence import Confidence
 from summarkov.engines import Layout, as_source, make_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, iterate, label_text, translation
+from summarkov.events.vocabulary import Label, label_text, translation
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
@@ -23,7 +23,8 @@ from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import GraphFollower, History, NextEvent
+from summarkov.models.next_event import GraphFollower, NextEvent
+from summarkov.models.one_history import OneHistory, next_places
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
@@ -243,29 +244,36 @@ class InfluenceGraph(Ranked, OrderTested, HasPage, Predictor):
         complete = self if self._next.is_complete and not self.layout_.together else None
         return evaluate(fitted, source, data, graph=complete, progress=progress)
 
-    def explain(self, history: Iterable[object], label: Label, *, unknown: Unknown = "error") -> Explanation:
-        """Say why a label has its probability after a history (its own model's, before normalising)."""
+    def explain(
+        self, history: Iterable[object] | EventSequences, label: Label, *, unknown: Unknown = "error"
+    ) -> Explanation:
+        """Say why a label has its probability after a history (its own model's, before normalising).
+
+        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`SummaryModel.explain`.
+        """
         name = label_text(label)
         if name not in self.models_:
             codes_of([name], list(self.models_))
         return self.models_[name].explain(history, unknown=unknown)
 
     def explain_next(
-        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
+        self,
+        history: Iterable[object] | EventSequences,
+        *,
+        most: int | None = None,
+        unknown: Unknown = "error",
     ) -> list[Explanation]:
         """Say which labels may come next after a history, the most likely first, and why.
 
         ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a model of
-        each. Interval, support and base rate are those of the label's own model. ``most`` is the largest
-        number of labels to explain; without it, all of them.
+        each, and labels come one at a time. Interval, support and base rate are those of the label's own
+        model. ``most`` is the largest number of labels to explain; without it, all of them.
         """
-        known, past = History(self.labels_, self._next.memory, unknown, self.layout_), list(iterate(history))
-        for event in past:
-            known.observe(event)
-        p = self._next.at(known.next_place(), np.array([0]))[0]
+        past = OneHistory.read(history, self.labels_, self.layout_, unknown)
+        p = self._next.at(*next_places([past]))[0]
         shares = dict(zip(self.models_, p.tolist(), strict=True))
         chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
-        return [replace(self.explain(past, x, unknown=unknown), probability=shares[x]) for x in chosen]
+        return [replace(self.models_[x]._explained(past, x), probability=shares[x]) for x in chosen]
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.

@@ -15,7 +15,8 @@ from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Tar
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, NotFittedError, SettingError
-from summarkov.events.vocabulary import Label, iterate, label_text
+from summarkov.events import EventSequences
+from summarkov.events.vocabulary import Label, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
@@ -26,7 +27,8 @@ from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
-from summarkov.models.next_event import Follower, History
+from summarkov.models.next_event import Follower
+from summarkov.models.one_history import OneHistory
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor, check_new_data
 from summarkov.models.saving import models_document
@@ -220,21 +222,21 @@ class SummaryModel(HasPage, Predictor):
         return evaluate([self.fitted], self._source(data, unknown), data, progress=progress)
 
     def explain(
-        self, history: Iterable[object], *, label: Label | None = None, unknown: Unknown = "error"
+        self,
+        history: Iterable[object] | EventSequences,
+        *,
+        label: Label | None = None,
+        unknown: Unknown = "error",
     ) -> Explanation:
-        """Say why a label of the target has its probability after a history (labels, oldest first).
+        """Say why a label of the target has its probability after a history.
+
+        ``history`` is a list of labels, oldest first, or of ticks (lists of labels that happened together);
+        or events of one sequence, such as ``events[0]``, which may have times and attributes too.
 
         Which influencers occurred and where, the state, how often it was seen, the probability with its
         interval, beside the base rate; and the counterfactuals: the same had one of them not occurred, or
         another one just now.
         """
-        if self.fitted.layout.together:
-            raise SettingError(
-                "explain takes events in a row, and this model is one of events that happen together; see "
-                "predict_next and table_"
-            )
-        coding = History(self.labels_, self.fitted.summary.memory(), unknown, self.fitted.layout)
-        codes = [coding.code(event) for event in iterate(history)]
         if label is None:
             if len(self.target_) > 1:
                 raise SettingError(f"say which label to explain: label= one of {', '.join(self.target_)}")
@@ -242,8 +244,11 @@ class SummaryModel(HasPage, Predictor):
         label = label_text(label)
         if label not in self.target_:
             raise SettingError(f"{label!r} is not in the target; its labels are {', '.join(self.target_)}")
+        return self._explained(OneHistory.read(history, self.labels_, self.layout_, unknown), label)
+
+    def _explained(self, history: OneHistory, label: str) -> Explanation:
         outcome = self.target_.index(label)
-        return explain(self.fitted, codes, outcome, self.influencers_, self.base_rates_[outcome])
+        return explain(self.fitted, history, outcome, self.influencers_, self.base_rates_[outcome])
 
     def follow(self, *, unknown: Unknown = "error") -> Follower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
@@ -310,5 +315,5 @@ class SummaryModel(HasPage, Predictor):
             return data
         threads = self.n_jobs if n_jobs is None else n_jobs
         source = make_source(data, sample_weight=sample_weight, n_jobs=threads)
-        check_new_data(self.fitted.layout, bool(source.attributes), source.time_unit is not None)
+        check_new_data(self.fitted.layout, bool(source.attributes), Layout.of(source).time)
         return source.recode(self.labels_, unknown=unknown)

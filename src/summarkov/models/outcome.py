@@ -15,7 +15,6 @@ from summarkov.errors import DataError, NotFittedError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
-from summarkov.events.vocabulary import iterate
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
@@ -26,11 +25,11 @@ from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import History
+from summarkov.models.one_history import OneHistory
 from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions
-from summarkov.models.predictor import check_new_data
+from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
 from summarkov.models.told import Told, beginnings, ended, is_missing, reached
@@ -213,6 +212,11 @@ class OutcomeModel(Saved, Parameters):
             raise NotFittedError("this OutcomeModel is not fitted; call fit(events) first") from None
 
     @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary, with the names of attributes and of the outcome."""
+        return self.model_.labels_
+
+    @property
     def influencers_(self) -> tuple[str, ...]:
         """The labels and attributes that the outcome depends on, sorted."""
         return self.model_.influencers_
@@ -309,11 +313,16 @@ class OutcomeModel(Saved, Parameters):
     def _read(self, events: Any, unknown: str) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
         data, fitted = read_events(events), self.model_.fitted
-        given = data.attributes
-        if given is not None and self.outcome is not None and self.outcome in given.columns:
-            data = data.with_attributes(given.without(self.outcome))
-        check_new_data(fitted.layout, data.attributes is not None, data.times is not None)
+        data = self._without_outcome(data)
+        check_new_events(fitted.layout, data)
         return recoded(data, fitted.labels, unknown)
+
+    def _without_outcome(self, data: EventSequences) -> EventSequences:
+        """The same without the column of the outcome."""
+        given = data.attributes
+        if given is None or self.outcome is None or self.outcome not in given.columns:
+            return data
+        return data.with_attributes(given.without(self.outcome))
 
     @property
     def open_fitted(self) -> Fitted:
@@ -321,14 +330,16 @@ class OutcomeModel(Saved, Parameters):
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._open
 
-    def explain(self, history: Iterable[object], *, unknown: str = "error") -> Explanation:
-        """Say why a case that has got so far (labels, oldest first) has its probability of the outcome."""
+    def explain(self, history: Iterable[object] | EventSequences, *, unknown: str = "error") -> Explanation:
+        """Say why a case that has got so far has its probability of the outcome.
+
+        ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.
+        """
         fitted = self.open_fitted
-        if fitted.layout.together:
-            raise SettingError("explain takes events in a row, and these happen together; see predict_proba")
-        coding = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
-        codes = [coding.code(event) for event in iterate(history)]
-        return explain(fitted, codes, self.yes, fitted.influencer_labels, self.base_rate_)
+        if isinstance(history, EventSequences):
+            history = self._without_outcome(history)
+        so_far = OneHistory.read(history, fitted.labels, fitted.layout, unknown)
+        return explain(fitted, so_far, self.yes, fitted.influencer_labels, self.base_rate_)
 
     def confidence(
         self,

@@ -171,20 +171,32 @@ class Predictor(Saved, Parameters):
     def _read(self, events: Any, unknown: str = "error") -> EventSequences:
         """New events in the vocabulary of the model."""
         data = read_events(events)
-        check_new_data(self.layout_, data.attributes is not None, data.times is not None)
+        check_new_events(self.layout_, data)
         return recoded(data, self.labels_, unknown)
 
 
-def check_new_data(layout: Layout, has_attributes: bool, has_times: bool) -> None:
-    """Refuse data that lack what a model was learned from."""
+def check_new_events(layout: Layout, events: EventSequences) -> None:
+    """Refuse events that lack what a model was learned from."""
+    timed = events.moments is not None and events.moments.times is not None
+    time = None if not timed or events.moments is None else events.moments.unit.kind
+    check_new_data(layout, events.attributes is not None, time)
+
+
+def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
+    """Refuse data that lack what a model was learned from; ``time`` is as in :class:`Layout`."""
     if layout.attributes and not has_attributes:
         columns = sorted({name.partition("=")[0] for name in layout.attributes})
         raise DataError(
             f"the model was learned with attributes of sequences, and these events have none; read them with "
             f"attributes={columns}"
         )
-    if layout.time is not None and not has_times:
+    if layout.time is not None and time is None:
         raise DataError(
             "the model looks back in time, and these events have no times; read them with order= and "
             "times=True"
+        )
+    if layout.time is not None and layout.time != time:
+        learned, given = ("dates and times" if each == "clock" else "numbers" for each in (layout.time, time))
+        raise DataError(
+            f"the model was learned from times that are {learned}, and these are {given}; read the same kind"
         )

@@ -115,8 +115,10 @@ def test_a_column_is_the_outcome_and_no_influencer():
     assert p[region == "s"].max() < 0.2
     with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
         model.predict_proba([["a"]])
-    with pytest.raises(SettingError, match="has no attributes and no times, which this model looks at"):
+    with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
         model.explain(["a"])
+    why = model.explain(events[int(np.flatnonzero(region == "n")[0])])
+    assert why.probability == p[region == "n"][0]
     with pytest.raises(SettingError, match=r"say which value of 'region' is asked about|no sequence has"):
         sm.OutcomeModel(outcome="region", value="x").fit(events)
     with pytest.raises(DataError, match=r"no attribute 'resul'; did you mean 'result'\?"):

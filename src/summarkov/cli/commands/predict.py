@@ -30,7 +30,7 @@ from summarkov.cli.printing.console import (
     widest,
 )
 from summarkov.cli.printing.console import output as results
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
@@ -64,7 +64,14 @@ def predict(
             "--target",
             "-t",
             metavar="LABEL",
-            help="With --after: this label alone, why, and what would be different.",
+            help="With --after or --why: this label alone, why, and what would be different.",
+        ),
+    ] = None,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CASE",
+            help="What comes next in this case of FILE, and why: with its times, ticks and attributes.",
         ),
     ] = None,
     output: Annotated[
@@ -96,14 +103,22 @@ def predict(
         return
     if safe_csv:
         refuse_unless_csv(output)
+    if why is not None:
+        if output is not None:
+            raise SettingError("--why prints its result; leave out --output")
+        from summarkov.cli.printing.history import print_after
+
+        known = load_model(model, joint=True, outcomes=True)
+        print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
+        return
     if target is not None:
-        raise SettingError("--target goes with --after; for a file leave it out")
+        raise SettingError("--target goes with --after or --why; for a whole file leave it out")
     if output is not None:
         table_format(output)
         check_output(output, model, file, opening.map)
     fitted = load_model(model, bags=True, joint=True, outcomes=True)
     if is_outcome(fitted):
-        _predict_open(fitted, opening.read(file, fitted.model_.labels_), unknown, output, safe_csv, json)
+        _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return
     if opening.streams(file):
         if output is None:
@@ -127,6 +142,13 @@ def predict(
         print_json({"rows": [row for part in parts for row in plain_rows(part)]})
     else:
         _print_preview(results(), fitted, events, unknown)
+
+
+def one_case(events: EventSequences, name: str) -> EventSequences:
+    """The events of one sequence, by its name."""
+    if name not in events.ids:
+        raise DataError(f"there is no case {name!r}{nearest(name, events.ids)}; --why names one of the file")
+    return events[events.ids.index(name)]
 
 
 def _predict_open(

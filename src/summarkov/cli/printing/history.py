@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -14,19 +13,26 @@ from summarkov.cli.printing.console import label, new_table, output, page_width,
 from summarkov.cli.printing.model import HARDLY, state_text
 from summarkov.cli.printing.settings import window_words
 from summarkov.errors import UnknownLabelError
+from summarkov.events import EventSequences
 from summarkov.wording import factor, interval, number, percent, plural
 
 if TYPE_CHECKING:
     from summarkov.explain import Explanation
     from summarkov.models import OutcomeModel
 
+#: Labels, oldest first; or the events of one sequence.
+Past = list[str] | EventSequences
+
 #: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
 _MOST_NEXT = 20
 
 
-def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown: Any, json: bool) -> None:
-    """Print the probability of every label that the model knows about (or of ``target``), and why."""
+def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, json: bool) -> None:
+    """Print the probability of every label that the model knows about (or of ``target``), and why.
+
+    ``history`` are labels, or the events of one sequence, with all that they have.
+    """
     from summarkov.models import InfluenceGraph
 
     console = output()
@@ -42,7 +48,7 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
         most = None if json else _MOST_NEXT
         rows = [plain(each) for each in fitted.explain_next(history, most=most, unknown=unknown)]
         if json:
-            print_json({"after": list(history), "next": rows})
+            print_json({**_after(history), "next": rows})
             return
         _print_history(console, history)
         _print_next(console, fitted, rows)
@@ -51,7 +57,7 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
     why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
     rows = [plain(each) for each in why]
     if json:
-        print_json({"after": list(history), "next": rows})
+        print_json({**_after(history), "next": rows})
         return
     _print_history(console, history)
     print_one(console, fitted, rows)
@@ -62,7 +68,7 @@ def print_after(fitted: Any, history: Sequence[str], target: str | None, unknown
 def _print_outcome(
     console: Console,
     model: OutcomeModel,
-    history: Sequence[str],
+    history: Past,
     target: str | None,
     unknown: Any,
     json: bool,
@@ -72,7 +78,7 @@ def _print_outcome(
     why = model.explain(history, unknown=unknown)
     rows = [plain(why)]
     if json:
-        print_json({"after": list(history), "next": rows})
+        print_json({**_after(history), "next": rows})
         return
     _print_history(console, history)
     print_one(console, model.model_, rows, "Outcome")
@@ -80,7 +86,7 @@ def _print_outcome(
 
 
 def _print_joint(
-    console: Console, model: Any, history: Sequence[str], target: str | None, unknown: Any, json: bool
+    console: Console, model: Any, history: Past, target: str | None, unknown: Any, json: bool
 ) -> None:
     from summarkov.cli.printing.joint import print_next, print_shares
 
@@ -89,7 +95,7 @@ def _print_joint(
     else:
         why = [model.explain(history, target, unknown=unknown)]
     if json:
-        print_json({"after": list(history), "next": [each.to_dict() for each in why]})
+        print_json({**_after(history), "next": [each.to_dict() for each in why]})
         return
     _print_history(console, history)
     if target is None:
@@ -110,9 +116,25 @@ def _bounds(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "low": low, "high": high}
 
 
-def _print_history(console: Console, history: Sequence[str]) -> None:
-    words = ", ".join(shorten(x, 30) for x in history[-12:])
-    console.print(Text(f"After: {'..., ' if len(history) > 12 else ''}{words}", style="bold"))
+def _after(history: Past) -> dict[str, Any]:
+    """A history as JSON has it: labels, or lists of labels that happened together."""
+    if isinstance(history, list):
+        return {"after": history}
+    (past,) = history.to_lists()
+    given = history.attributes
+    held = {} if given is None else {"attributes": [given.names[at] for at in given.present[0].nonzero()[0]]}
+    return {"case": history.ids[0], "after": past, **held}
+
+
+def _print_history(console: Console, history: Past) -> None:
+    told = _after(history)
+    past = told["after"]
+    each = [x if isinstance(x, str) else " + ".join(x) for x in past[-12:]]
+    words = ", ".join(shorten(x, 30) for x in each)
+    case = f" in {shorten(told['case'], 30)}" if "case" in told else ""
+    console.print(Text(f"After{case}: {'..., ' if len(past) > 12 else ''}{words}", style="bold"))
+    if told.get("attributes"):
+        console.print(Text(", ".join(shorten(x, 30) for x in told["attributes"])))
     console.print()
 
 
@@ -139,9 +161,9 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading:
 
 def print_why(console: Console, why: Explanation, *, places: bool = True) -> None:
     """Where the influencers stand in the history (unless that was told), and what would be different."""
-    if why.active and places:
+    if places and any(each.lags for each in why.active):
         console.print()
-    for there in why.active if places else ():
+    for there in (each for each in why.active if places and each.lags):
         lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
         console.print(Text(f"{shorten(there.label, 40)}: {lags} back"))
     if not why.counterfactuals:
@@ -155,6 +177,8 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         table.add_column(heading, justify="right", no_wrap=True)
     for each in shown:
         had = " occurred now" if each.occurred else " not occurred"
+        if each.is_attribute:
+            had = f"{'' if each.occurred else ' not'} been so"
         mark = "" if each.seen == "often" else "*"
         table.add_row(
             Text(shorten(each.label, width - len(had)) + had),

@@ -1,0 +1,70 @@
+"""``summarkov predict --why``: one case of a file is explained with its times, ticks and attributes."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+
+READING = ("--order-column", "at", "--times", "--ties", "together", "--attribute", "region")
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """Pain follows a dose within 6 hours, in the north alone; food comes along with some doses."""
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    lines = ["case,event,at,region"]
+    for number in range(40):
+        region = "north" if number % 2 else "south"
+        for hour, event in (
+            (0, "dose"),
+            (0, "food"),
+            (5, "pain" if region == "north" else "walk"),
+            (20, "walk"),
+        ):
+            lines.append(f"c{number},{event},2026-01-{number % 9 + 1:02}T{hour:02}:00,{region}")
+        lines.append(f"c{number},dose,2026-01-{number % 9 + 1:02}T21:00,{region}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def run(*arguments):
+    return CliRunner(env={"COLUMNS": "80"}).invoke(app, [*map(str, arguments)])
+
+
+def test_one_case_is_explained_as_in_python(log, tmp_path):
+    saved = tmp_path / "graph.json"
+    learned = run("learn", log, *READING, "--lookback", "6h", "--no-order-test", "-o", saved)
+    assert learned.exit_code == 0, learned.output
+    found = run("predict", saved, log, *READING, "--why", "c1", "-t", "pain", "--json")
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)
+    assert (told["case"], told["attributes"]) == ("c1", ["region=north"])
+    assert told["after"] == [["dose", "food"], ["pain"], ["walk"], ["dose"]]
+    events = sm.read_events(
+        log, case="case", event="event", order="at", times=True, ties="together", attributes=["region"]
+    )
+    why = sm.load(saved).explain(events[events.ids.index("c1")], "pain")
+    assert told["next"][0]["probability"] == why.probability
+    assert told["next"][0]["words"] == why.words
+    printed = run("predict", saved, log, *READING, "--why", "c1", "-t", "pain").stdout
+    assert printed.splitlines()[:2] == ["After in c1: dose + food, pain, walk, dose", "region=north"]
+    everything = json.loads(run("predict", saved, log, *READING, "--why", "c1", "--json").stdout)["next"]
+    assert sorted(each["label"] for each in everything) == ["dose", "food", "pain", "walk"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--why", "c"), "there is no case 'c'"),
+        (("--why", "c1", "-o", "x.csv"), "--why prints its result; leave out --output"),
+    ],
+)
+def test_what_is_refused(log, tmp_path, arguments, message):
+    saved = tmp_path / "model.json"
+    assert run("learn", log, *READING, "-t", "pain", "-o", saved).exit_code == 0
+    found = run("predict", saved, log, *READING, *arguments)
+    assert found.exit_code == 2
+    assert message in found.output.replace("\n", " ")
