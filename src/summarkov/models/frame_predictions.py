@@ -20,7 +20,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
 from summarkov.kernels import Index
 from summarkov.models.predictions import Residual, Unknown, blocks_to_predict, column_names, translated
-from summarkov.models.predictor import Predictor, check_new_data
+from summarkov.models.predictor import Predictor
 from summarkov.scores.sums import ExactSum
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray, IntArray
@@ -133,7 +133,6 @@ def predict_frame(
     reading = {"case": case, "event": event, "order": order, "times": times}
 
     def check(labels: Sequence[str]) -> None:
-        check_new_data(model.layout_, has_attributes=False, has_times=times)
         translated(model, labels, unknown)
 
     return map_sorted(dataframe, reading, task, task.new_columns, check, only_case=rows == "sequences")
