@@ -85,10 +85,13 @@ def read_whole(path: str, format: str) -> pa.Table:
         raise DataError(reason(path, header, str(error))) from error
 
 
-def header_of(file: BufferedReader, path: str, asked: Columns, separators: Sequence[str]) -> Header:
+def header_of(
+    file: BufferedReader, path: str, asked: Columns, separators: Sequence[str], folders: Sequence[str] = ()
+) -> Header:
     """Read the first line that is not empty, and no further; choose columns, and the separator for them.
 
     If Excel's ``sep=;`` is the first line, that is the separator, and the header is what comes next.
+    ``folders`` are columns that the names of folders tell.
     """
     read = iter(lambda: file.readline(BLOCK + 1), b"")
     numbered = (
@@ -104,7 +107,7 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
         what = "nothing after its first line" if stated else "no lines"
         raise DataError(f"{path} holds {what}; expected a header line with the names of the columns")
     try:
-        delimiter = _separator(first, path, asked, separators)
+        delimiter = _separator(first, path, asked, separators, folders)
         with long_cells():
             names = next(csv.reader(chain([first], (line for _, line in numbered)), delimiter=delimiter))
     except csv.Error as error:
@@ -112,13 +115,13 @@ def header_of(file: BufferedReader, path: str, asked: Columns, separators: Seque
         if "new-line character" in why:
             why = "lines end in carriage returns alone; save the file with line feeds"
         raise DataError(f"{path}, line {number}: the header cannot be read: {why}") from error
-    chosen = choose_columns(names, asked, path)
+    chosen = choose_columns([*names, *(name for name in folders if name not in names)], asked, path)
     refuse_unused_times(chosen, names, asked, path, time_columns=_dated(file, names, delimiter))
     return Header(names, chosen, delimiter, 1 if stated else 0)
 
 
 #: A date, as the beginning of a cell: 2024-05-01, 1.5.2024, 05/01/24.
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})(?![./\d])")
+DATE = re.compile(r"\d{4}-\d\d?-\d\d?|\d{1,2}([./])\d{1,2}\1(\d{4}|\d{2})(?![./\d])")
 
 
 def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[str]:
@@ -126,7 +129,7 @@ def _dated(file: BufferedReader, names: Sequence[str], delimiter: str) -> list[s
     row = file.peek(1).lstrip(b"\r\n").partition(b"\n")[0].decode("utf-8", "replace")
     with long_cells(), suppress(csv.Error, StopIteration):
         cells = next(csv.reader([row], delimiter=delimiter))
-        return [name for name, cell in zip(names, cells, strict=False) if _DATE.match(cell)]
+        return [name for name, cell in zip(names, cells, strict=False) if DATE.match(cell)]
     return []
 
 
@@ -156,13 +159,15 @@ def stated_separator(line: str, path: str) -> str | None:
     return separator
 
 
-def _separator(line: str, path: str, asked: Columns, separators: Sequence[str]) -> str:
+def _separator(
+    line: str, path: str, asked: Columns, separators: Sequence[str], folders: Sequence[str]
+) -> str:
     """The first character that makes cells with the needed columns among them, else the most cells."""
     with long_cells():
         cells = {separator: next(csv.reader([line], delimiter=separator)) for separator in separators}
     for separator, names in cells.items():
         with suppress(DataError):
-            choose_columns(names, asked, path)
+            choose_columns([*names, *(name for name in folders if name not in names)], asked, path)
             return separator
     return max(separators, key=lambda separator: len(cells[separator]))
 

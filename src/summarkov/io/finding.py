@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from summarkov.errors import DataError, SettingError
 from summarkov.io.addresses import files_at, is_address, local_name, plain_name
 from summarkov.io.files import FORMATS, STREAMED, endings_of, format_of, open_file
 
 Path = str | os.PathLike[str]
+#: The value of rows that have none, in the name of a folder.
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 #: Tables whose folders also hold files that are no longer theirs: what is in such a folder, how the table is
 #: called, and how to find out about its files.
 _TABLES = {
@@ -77,6 +81,20 @@ def find_files(path: Path | Sequence[Path], format: str) -> Found:
         return _each_once(found)
     open_file(name).close()  # says what is wrong with it
     return Found([name], [])
+
+
+def folder_columns(path: str) -> dict[str, str | None]:
+    """What the names of the folders of a file tell, as Hive and Spark write them; None for no value.
+
+    >>> folder_columns("lake/region=north%20sea/day=2024-05-01/part-0.parquet")
+    {'region': 'north sea', 'day': '2024-05-01'}
+    """
+    found: dict[str, str | None] = {}
+    for folder in re.split(r"[/\\]", plain_name(path))[:-1]:
+        name, equals, value = map(unquote, folder.partition("="))
+        if name and equals:
+            found[name] = None if value == _NO_VALUE else value
+    return found
 
 
 def stream_format(path: Path | Sequence[Path], asked: str | None) -> str:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from summarkov.errors import DataError
 from summarkov.io.addresses import arrow_file, size_of
-from summarkov.io.columns import Columns, choose_columns
-from summarkov.io.csv_files import BLOCK, BLOCKS, SEPARATORS, header_of, reason
+from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
+from summarkov.io.csv_files import BLOCK, BLOCKS, DATE, SEPARATORS, header_of, reason
 from summarkov.io.files import LEAST, as_text, endings_of, open_file, open_text
+from summarkov.io.finding import folder_columns
 from summarkov.io.ordering import is_text
 from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, reading_parquet
 from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
@@ -37,7 +38,11 @@ class TableBlock:
 
 @dataclass(frozen=True)
 class Files:
-    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"; and bytes to read them in."""
+    """Files with the same columns; ``format`` is "parquet", "csv" or "jsonl"; and bytes to read them in.
+
+    Columns that are asked for and that are in no file may be told by the names of folders, such as
+    ``day=2024-05-01``.
+    """
 
     paths: list[str]
     format: str
@@ -52,14 +57,30 @@ class Files:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns of the first file, whose types those of all others must fit."""
+        import pyarrow as pa
+
+        path, folders = self.paths[0], self._folders(self.paths[0])
         if self.format == "parquet":
-            return _parquet_schema(self.paths[0])
-        return _csv_schema(self.paths[0], self.wanted.columns)
+            schema = _parquet_schema(path)
+        else:
+            schema = _csv_schema(path, self.wanted.columns, folders)
+        return pa.schema([*schema, *((name, pa.string()) for name in folders if name not in schema.names)])
+
+    def _folders(self, path: str) -> dict[str, str | None]:
+        """What the folders of a file tell of the columns that are asked for by name."""
+        asked = set(self.wanted.columns.names())
+        return {name: value for name, value in folder_columns(path).items() if name in asked}
 
     @cached_property
     def chosen(self) -> Columns:
         """The columns to read, by name."""
-        return columns_of(self.schema, self.wanted.columns, self.paths[0])
+        path, asked = self.paths[0], self.wanted.columns
+        chosen = columns_of(self.schema, asked, path)
+        told = folder_columns(path)
+        dated = [name for name, value in told.items() if value is not None and DATE.match(value)]
+        if chosen.event[0] not in list_columns(self.schema):
+            refuse_unused_times(chosen, told, asked, path, time_columns=dated)
+        return chosen
 
     @property
     def of_lists(self) -> bool:
@@ -86,9 +107,10 @@ class Files:
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
         from pyarrow import parquet
 
-        names = self.chosen.names()
         schema = _parquet_schema(path)
-        choose_columns(schema.names, self.chosen, path, list_columns=list_columns(schema))
+        there = [*schema.names, *(name for name in self._folders(path) if name not in schema.names)]
+        choose_columns(there, self.chosen, path, list_columns=list_columns(schema))
+        names = [name for name in self.chosen.names() if name in schema.names]
         with reading_parquet(path):
             how = plan(path, names, self.memory)
             n_rows = max(1, min(n_rows, n_rows * ROW_BYTES // how.row_bytes))
@@ -116,13 +138,13 @@ class Files:
         from pyarrow import csv as arrow_csv
 
         with open_text(path) as file:
-            header = header_of(file, path, self.chosen, _separators(path))
+            header = header_of(file, path, self.chosen, _separators(path), [*self._folders(path)])
             if not file.peek(1):
                 has_quotes(path, header.delimiter)  # one that is left open may have taken all for the header
                 return
         delimiter = header.delimiter
         scan = QuoteScan(delimiter)
-        names = self.chosen.names()
+        names = [name for name in self.chosen.names() if name in header.names]
         convert = arrow_csv.ConvertOptions(
             include_columns=names,
             column_types=dict.fromkeys(names, pa.string()),
@@ -150,12 +172,16 @@ class Files:
             raise DataError(reason(path, header, str(error), block)) from error
 
     def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
-        """Columns of the types of the first file."""
+        """Columns of the types of the first file, with those that folders tell."""
         import pyarrow as pa
 
-        columns = {}
+        columns, folders = {}, self._folders(path)
         for name in self.chosen.names():
-            column, kind = batch.column(name), _plain(self.schema.field(name).type)
+            kind = _plain(self.schema.field(name).type)
+            if name in batch.schema.names:
+                column = batch.column(name)
+            else:
+                column = pa.repeat(pa.scalar(folders[name], pa.string()), batch.num_rows)
             if _plain(column.type) != kind:
                 try:
                     if _zoned(column.type) != _zoned(kind):
@@ -175,11 +201,11 @@ def _parquet_schema(path: str) -> pa.Schema:
         return parquet_schema(file, path)
 
 
-def _csv_schema(path: str, asked: Columns) -> pa.Schema:
+def _csv_schema(path: str, asked: Columns, folders: Iterable[str]) -> pa.Schema:
     import pyarrow as pa
 
     with open_text(path) as file:
-        header = header_of(file, path, asked, _separators(path))
+        header = header_of(file, path, asked, _separators(path), [*folders])
     return pa.schema([(name, pa.string()) for name in header.names])
 
 
