@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from summarkov.cli.errors import report
+from summarkov.cli.paths import is_elsewhere, shown, suffix_of
 from summarkov.cli.printing.console import working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
 #: How the names of tables end that can be written.
 TABLES = (".csv", ".parquet")
+_READ_HERE = "cannot write {}: it is read here, and would be lost; name another file"
 
 
 def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes: bool = False) -> Any:
     """Read a model or a graph; a bag, a joint model or one of outcomes only where a command can use it."""
     from summarkov.models import load
 
-    with working(f"Loading {path}"):
+    with working(f"Loading {shown(path)}"):
         model = load(path)
     if is_bag(model) and not bags:
         raise SettingError(
@@ -70,6 +72,10 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
     """Refuse a path that cannot be written, or that is read here, before any long work and not after it."""
     if path is None:
         return
+    if is_elsewhere(path):
+        if any(shown(path) == shown(each) for each in inputs if each is not None):
+            raise SettingError(_READ_HERE.format(shown(path)))
+        return  # whether it may be written there, only writing tells
     folder = path.parent
     if path.is_dir():
         raise SettingError(f"cannot write {path}: it is a folder; name a file in it")
@@ -77,7 +83,7 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
         if not path.is_file():
             raise SettingError(f"cannot write {path}: it is not a regular file; name one")
         if any(_is_read(path, each) for each in inputs if each is not None):
-            raise SettingError(f"cannot write {path}: it is read here, and would be lost; name another file")
+            raise SettingError(_READ_HERE.format(path))
     if not folder.is_dir():
         raise SettingError(f"cannot write {path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):
@@ -86,14 +92,17 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
 
 def refuse_unless_csv(path: Path | None) -> None:
     """Refuse to make anything but a table of text safe for spreadsheets."""
+    from summarkov.io.addresses import plain_name
     from summarkov.io.files import endings_of
 
-    if path is None or not path.name.lower().endswith(endings_of("csv", "tsv")):
+    if path is None or not plain_name(path).lower().endswith(endings_of("csv", "tsv")):
         raise SettingError("--safe-csv is for files that are written as .csv or .tsv; leave it out")
 
 
 def _is_read(path: Path, source: Path) -> bool:
     """Whether a file is one that a path, a folder or a pattern means."""
+    if is_elsewhere(source):
+        return False
     if source.is_dir():  # where only files of events are read
         return path.resolve().is_relative_to(source.resolve()) and _has_events(path)
     named = [str(source)] if source.exists() else glob.glob(str(source), recursive=True)
@@ -115,7 +124,7 @@ def saving(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as problem:
-        raise SettingError(f"cannot write {path}: {problem.strerror or problem}") from problem
+        raise SettingError(f"cannot write {shown(path)}: {problem.strerror or problem}") from problem
 
 
 def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
@@ -126,7 +135,7 @@ def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
     from summarkov.io.write import for_spreadsheets
 
     with replacing(out) as temporary, open(temporary, "wb") as file:
-        if out.suffix.lower() == ".csv":
+        if suffix_of(out) == ".csv":
             csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
         else:
             parquet.write_table(table, file)
@@ -155,8 +164,8 @@ class Result(Protocol):
 
 def check_result_file(path: Path | None, *inputs: Path) -> None:
     """Refuse, before the work, a file that the result cannot be saved as."""
-    if path is not None and path.suffix.lower() not in (".json", ".md"):
-        raise SettingError(f"cannot tell the format of {path}; let its name end in .json or .md")
+    if path is not None and suffix_of(path) not in (".json", ".md"):
+        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in .json or .md")
     check_output(path, *inputs)
 
 
@@ -164,7 +173,7 @@ def save_result(path: Path, result: Result) -> None:
     """Write JSON or Markdown, as the name tells."""
     from summarkov.io.temporary import write_atomically
 
-    if path.suffix.lower() == ".md":
+    if suffix_of(path) == ".md":
         text = result.to_markdown()
     else:
         text = json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n"
@@ -175,12 +184,12 @@ def save_result(path: Path, result: Result) -> None:
 @contextmanager
 def going_on(path: Path | None) -> Iterator[Path | None]:
     """The file to keep finished trials in; an interrupted user is told how to go on from there."""
-    partial = None if path is None else path.with_name(path.name + ".partial")
+    partial = None if path is None or is_elsewhere(path) else path.with_name(path.name + ".partial")
     try:
         yield partial
     except KeyboardInterrupt:
         if partial is None:
-            report("nothing is kept; with -o FILE an interrupted run can go on later", name="Note")
+            report("nothing is kept; with -o FILE of this machine a run can go on later", name="Note")
         elif partial.exists():
             report(f"what is done is kept in {partial}; run the same command again to go on", name="Note")
         else:
@@ -193,9 +202,11 @@ _SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "
 
 def table_format(path: Path) -> str:
     """The format that the end of a file's name tells."""
-    if path.suffix.lower() not in _SUFFIXES:
-        raise SettingError(f"cannot tell the format of {path}; let its name end in .csv, .jsonl or .parquet")
-    return _SUFFIXES[path.suffix.lower()]
+    if suffix_of(path) not in _SUFFIXES:
+        raise SettingError(
+            f"cannot tell the format of {shown(path)}; let its name end in .csv, .jsonl or .parquet"
+        )
+    return _SUFFIXES[suffix_of(path)]
 
 
 def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> None:

@@ -18,7 +18,7 @@ from summarkov.events import EventSequences
 from summarkov.events.block import Block, with_keys
 from summarkov.events.keys import distinct_keys
 from summarkov.io import read_events
-from summarkov.io.addresses import plain_name, size_of
+from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
@@ -271,7 +271,7 @@ def is_streamed(
     if engine == "auto":
         return several or _needed(path, format) > most
     if engine == "memory" and several:
-        raise SettingError(f'{os.fspath(path)} is not one file; engine="stream" reads folders and patterns')
+        raise SettingError(f'{name_of(path)} is not one file; engine="stream" reads folders and patterns')
     return engine == "stream"
 
 
@@ -292,13 +292,13 @@ def bytes_of(size: int | str) -> int:
 def _needed(path: Path, format: str | None) -> int:
     """Bytes to read a file into memory, about; 0 if that cannot be told, as reading will say why."""
     try:
-        kind = format_of(os.fspath(path), format)
+        kind = format_of(name_of(path), format)
         if kind == "parquet":
             from pyarrow import parquet
 
             from summarkov.io.parquet_files import bytes_in_memory
 
-            with open_file(os.fsdecode(path)) as file:
+            with open_file(name_of(path)) as file:
                 metadata = parquet.read_metadata(file)
             return bytes_in_memory(metadata, metadata.schema.to_arrow_schema().names)
         if kind not in (*STREAMED, "tsv"):

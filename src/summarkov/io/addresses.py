@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from io import BufferedReader
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from summarkov.errors import DataError, StoreError
@@ -23,8 +24,24 @@ Path = str | os.PathLike[str]
 
 #: What comes before the path in an address.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+#: The same once pathlib has made a path of it, which leaves one slash of two.
+_AS_PATH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 #: Those that Arrow knows.
 _KNOWN = "s3://, gs://, abfss://, hdfs:// and file://"
+
+
+def name_of(path: Path) -> str:
+    """What a file is called, also where somebody made a ``pathlib.Path`` of an address.
+
+    >>> from pathlib import PurePosixPath
+    >>> name_of(PurePosixPath("s3://bucket/log.csv")), name_of("log.csv")
+    ('s3://bucket/log.csv', 'log.csv')
+    """
+    name = os.fsdecode(path)
+    if not isinstance(path, PurePath) or not _AS_PATH.match(path.as_posix()) or os.path.exists(name):
+        return name
+    scheme, _, inside = path.as_posix().partition(":/")
+    return f"{scheme}://{'/' if scheme.lower() == 'file' else ''}{inside}"
 
 
 def is_address(path: Path) -> bool:
@@ -33,7 +50,7 @@ def is_address(path: Path) -> bool:
     >>> is_address("s3://bucket/log.csv"), is_address("file:///log.csv"), is_address("C:/log.csv")
     (True, False, False)
     """
-    found = _SCHEME.match(os.fsdecode(path))
+    found = _SCHEME.match(name_of(path))
     return found is not None and found[1].lower() != "file"
 
 
@@ -43,7 +60,7 @@ def local_name(path: Path) -> str:
     >>> local_name("file:///data/my%20log.csv"), local_name("log.csv")
     ('/data/my log.csv', 'log.csv')
     """
-    name = os.fsdecode(path)
+    name = name_of(path)
     if not name.lower().startswith("file://"):
         return name
     return str(_at(name)[1])
@@ -69,7 +86,7 @@ def size_of(path: Path) -> int:
     """The bytes of a file, wherever it is."""
     if not is_address(path):
         return os.path.getsize(path)
-    system, inside = _at(os.fsdecode(path))
+    system, inside = _at(name_of(path))
     return int(system.get_file_info(inside).size or 0)
 
 
@@ -116,7 +133,7 @@ def plain_name(path: Path) -> str:
     >>> plain_name("s3://bucket/log.csv?region=eu-west-1")
     's3://bucket/log.csv'
     """
-    name = os.fsdecode(path)
+    name = name_of(path)
     return name.partition("?")[0] if is_address(name) else name
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.events.vocabulary import translation
+from summarkov.io.addresses import name_of
 from summarkov.io.columns import case_column
 from summarkov.io.encoding import Encoded, count, encode, encode_some, which_occur
 from summarkov.settings import is_number
@@ -190,7 +191,7 @@ def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attribute
 
     All its columns are attributes but the one that names the case.
     """
-    source = os.fsdecode(table) if isinstance(table, str | os.PathLike) else "the table of attributes"
+    source = name_of(table) if isinstance(table, str | os.PathLike) else "the table of attributes"
     content = _table_of(table, source)
     case = case_column(content.column_names, wanted.columns.case, source)
     names = encode(content.column(case), case, source)

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 
 from summarkov.errors import SettingError, StoreError, naming_the_disk
-from summarkov.io.addresses import is_address, local_name, send
+from summarkov.io.addresses import is_address, local_name, name_of, send
 
 try:
     import fcntl
@@ -160,7 +160,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             made = Path(folder, "file")
             yield made
-            send(made, os.fsdecode(path))
+            send(made, name_of(path))
         return
     final = Path(os.path.realpath(local_name(path)))  # what a link leads to, and not the link
     if final.exists() and not (final.is_file() or final.is_dir()):
@@ -242,7 +242,7 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
         with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except OSError as problem:
-        raise StoreError(f"{os.fspath(path)}: cannot be written ({problem.strerror or problem})") from None
+        raise StoreError(f"{name_of(path)}: cannot be written ({problem.strerror or problem})") from None
 
 
 # ---------------------------------------------------------------------- what is whose

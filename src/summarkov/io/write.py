@@ -13,6 +13,7 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
 from summarkov.events.block import cut_between_sequences
+from summarkov.io.addresses import name_of
 from summarkov.io.files import FORMATS, format_of
 from summarkov.io.line_files import write_json_lines, write_spmf
 from summarkov.io.read import read_events
@@ -63,7 +64,7 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     ...     sm.read_events(path) == events
     True
     """
-    name = os.fsdecode(path)
+    name = name_of(path)
     format = writable_format(name)
     if safe_csv and format not in ("csv", "tsv"):
         raise SettingError(f"safe_csv is for files that are written as .csv or .tsv, and {name} is not")

@@ -88,9 +88,10 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
     """
     import matplotlib
 
+    from summarkov.io.addresses import plain_name
     from summarkov.io.temporary import replacing
 
-    kind = os.fspath(path).rsplit(".", 1)[-1].lower()
+    kind = plain_name(path).rsplit(".", 1)[-1].lower()
     if kind not in ("pdf", "svg", "png"):
         raise SettingError(f"cannot draw {path}; let its name end in .pdf, .svg or .png")
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, NoReturn
 
 from summarkov.errors import StoreError
-from summarkov.io.addresses import is_address, local_name, open_address
+from summarkov.io.addresses import is_address, local_name, name_of, open_address
 from summarkov.io.temporary import write_atomically
 
 #: Where a document is: a path, an address, or a file that is open.
@@ -88,7 +88,7 @@ class Node:
 
 def read_document(path: Place) -> Node:
     """Parse a JSON file; repeated names, NaN and unbounded nesting are refused."""
-    name = os.fspath(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
+    name = name_of(path) if isinstance(path, str | os.PathLike) else str(getattr(path, "name", "the file"))
     try:
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
     except StoreError as problem:
@@ -122,7 +122,7 @@ def _text(path: Place) -> str:
     if not isinstance(path, str | os.PathLike):
         return _checked(path.read(_MOST_BYTES + 1))
     if is_address(path):
-        with open_address(os.fsdecode(path)) as file:
+        with open_address(name_of(path)) as file:
             return _checked(file.read(_MOST_BYTES + 1))
     opened = os.open(
         local_name(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)

@@ -1,15 +1,19 @@
 """Events, models and outputs in an object store, which runs on this machine; and files that are open."""
 
 import io
+import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from pyarrow import fs, parquet
+from typer.testing import CliRunner
 
 import needs
 import summarkov as sm
+from summarkov.cli.main import app
 from summarkov.errors import DataError, StoreError
-from summarkov.io.addresses import is_address, local_name, plain_name
+from summarkov.io.addresses import is_address, local_name, plain_name, size_of
 
 EVENTS = sm.read_events({f"visit {k}": ["A", "B", "C", "A", "B"][k % 3 :] for k in range(30)})
 
@@ -104,6 +108,55 @@ def test_models_and_pages(store):
             .replace("//bucket", "//no-such-bucket")
             .replace("&allow_bucket_creation=true", "")
         )
+
+
+def test_commands(store, monkeypatch, tmp_path):
+    """Events, models and results of the command line, by the addresses that were typed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, code=0):
+        result = CliRunner().invoke(app, [str(each) for each in arguments])
+        assert result.exit_code == code, result.output
+        return " ".join(result.output.split())
+
+    sm.write_events(EVENTS, store("cli/log.csv"))
+    model = store("cli/model.json")
+    said = run("learn", store("cli/log.csv"), "--model", "bsumm", "--lookback", "2", "-o", model)
+    assert f"Saved the model as {model}" in said
+    graph = sm.load(model)
+    expected = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(EVENTS)
+    assert graph.influencers_ == expected.influencers_
+    assert "influences among 3 labels" in run("show", model)
+    assert "Log loss" in run("evaluate", model, store("cli/log.csv"))
+    for name in ("rows.parquet", "rows.csv", "rows.jsonl"):
+        said = run("predict", model, store("cli/log.csv"), "-o", store(f"cli/{name}"), "--json")
+        assert json.loads(said)["saved"] == store(f"cli/{name}")
+        assert size_of(store(f"cli/{name}")) > 1000
+    for name in ("edges.csv", "graph.dot", "graph.svg"):
+        assert f"Saved {store('cli/' + name)}" in run("export", model, "-o", store(f"cli/{name}"))
+    run("report", model, "-o", store("cli/page.html"), "--json")
+    assert size_of(store("cli/page.html")) > 10_000
+    run("convert", store("cli/log.csv"), store("cli/other.jsonl"))
+    assert sm.read_events(store("cli/other.jsonl")) == EVENTS
+    refused = run("convert", store("cli/log.csv"), store("cli/log.csv"), code=2)
+    assert "it is read here, and would be lost" in refused
+    refused = run("learn", "ftp://host/log.csv", code=2)
+    assert "ftp://host/log.csv is no address that can be read" in refused
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_addresses_that_pathlib_made_paths_of(store, tmp_path):
+    sm.write_events(EVENTS, Path(store("path.csv")))
+    assert sm.read_events(Path(store("path.csv"))) == EVENTS
+    model = sm.BSuMM("B").fit(EVENTS)
+    model.save(Path(store("path.json")))
+    assert sm.load(Path(store("path.json"))).to_document() == model.to_document()
+    model.save(Path((tmp_path / "model.json").as_uri()))  # file:/...
+    assert (tmp_path / "model.json").exists()
+    (tmp_path / "s3:").mkdir()
+    there = tmp_path / "s3:" / "log.csv"
+    sm.write_events(EVENTS, there)
+    assert sm.read_events(there) == EVENTS
 
 
 def test_addresses_that_are_not_known():

@@ -15,6 +15,7 @@ from rich.text import Text
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -121,7 +122,7 @@ def compare(
         save_result(output_file, result)
         if not json:
             output().print()
-            print_line(output(), f"Saved {output_file}")
+            print_line(output(), f"Saved {shown(output_file)}")
 
 
 def _print_curve(
@@ -164,7 +165,7 @@ def _print_curve(
     if output_file is not None:
         save_result(output_file, curve)
         if not json:
-            print_line(console, f"Saved {output_file}")
+            print_line(console, f"Saved {shown(output_file)}")
 
 
 def _print_comparison(console: Console, result: Comparison) -> None:

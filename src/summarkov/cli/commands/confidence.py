@@ -14,6 +14,7 @@ from rich.text import Text
 from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, Within, takes_options
+from summarkov.cli.paths import shown, suffix_of
 from summarkov.cli.printing.console import (
     errors,
     label,
@@ -85,11 +86,11 @@ def confidence(
 
     if rate is not None and output is not None:
         raise SettingError("--rate keeps nothing with the graph; leave out --output")
-    if pairs is not None and (rate is not None or pairs.suffix.lower() not in TABLES):
+    if pairs is not None and (rate is not None or suffix_of(pairs) not in TABLES):
         raise SettingError(
             "--rate ranks no pairs; leave out --pairs"
             if rate is not None
-            else f"cannot tell the format of {pairs}; let its name end in one of {', '.join(TABLES)}"
+            else f"cannot tell the format of {shown(pairs)}; let its name end in one of {', '.join(TABLES)}"
         )
     check_output(pairs, file, model, output)
     check_output(output, file)  # into the model itself is fine: nothing in it is lost
@@ -120,14 +121,14 @@ def confidence(
         from summarkov.models.stored_results import confidence_document, order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
-        saved = None if output is None else str(output)
+        saved = None if output is None else shown(output)
         assert graph.confidence_ is not None  # it was added
         print_json({"saved": saved, **confidence_document(graph.confidence_), **tested})
     else:
         print_graph(results(), graph)
         if output is not None:
             results().print()
-            print_line(results(), f"Saved the graph as {output}")
+            print_line(results(), f"Saved the graph as {shown(output)}")
 
 
 def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:

@@ -10,6 +10,7 @@ import typer
 from summarkov.cli.files import check_output, refuse_unless_csv
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import EventsFile, Json, SafeCsv, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, working
 from summarkov.wording import plural
@@ -35,13 +36,13 @@ def convert(
     if safe_csv:
         refuse_unless_csv(output)
     check_output(output, file, reading.map)
-    writable_format(str(output))
+    writable_format(shown(output))
     events = reading.read(file)
-    with working(f"Writing {output}"):
+    with working(f"Writing {shown(output)}"):
         write_events(events, output, safe_csv=safe_csv)
     if json:
         sizes = {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}
-        print_json({"saved": str(output), **sizes})
+        print_json({"saved": shown(output), **sizes})
     else:
         what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
-        print_line(results(), f"Saved {what} of {plural(len(events.labels), 'label')} as {output}")
+        print_line(results(), f"Saved {what} of {plural(len(events.labels), 'label')} as {shown(output)}")

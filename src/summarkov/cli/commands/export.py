@@ -17,6 +17,7 @@ from summarkov.cli.files import (
     write_table,
 )
 from summarkov.cli.options.shared import ModelFile, SafeCsv
+from summarkov.cli.paths import shown, suffix_of
 from summarkov.cli.printing.console import output, print_line
 from summarkov.errors import SettingError
 
@@ -72,10 +73,10 @@ def export(
     """
     from summarkov.cli.commands.show import as_graph, choose
 
-    kind = out.suffix.lower()
+    kind = suffix_of(out)
     if kind not in (*_FIGURES, *TABLES, *_TEXTS):
         known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
-        raise SettingError(f"cannot tell the format of {out}; let its name end in one of {known}")
+        raise SettingError(f"cannot tell the format of {shown(out)}; let its name end in one of {known}")
     if safe_csv:
         refuse_unless_csv(out)
     asked = {"most": edges, "size": width, "font_size": font_size}
@@ -93,7 +94,7 @@ def export(
             raise SettingError(_ONLY_GRAPHS)
         else:
             _write(fitted if is_joint(fitted) else as_graph(fitted, target), kind, out, safe_csv)
-    print_line(output(), f"Saved {out}")
+    print_line(output(), f"Saved {shown(out)}")
 
 
 def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:

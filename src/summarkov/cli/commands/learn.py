@@ -16,6 +16,7 @@ from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, ModelOutput, Within, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import (
     errors,
     print_json,
@@ -233,7 +234,7 @@ def _print_document(fitted: Any, saved: Path | None, origin: Origin | None) -> N
         document = joint_json(fitted)
     else:
         document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
-    print_json({"saved": None if saved is None else str(saved), **as_read(origin), **document})
+    print_json({"saved": None if saved is None else shown(saved), **as_read(origin), **document})
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:

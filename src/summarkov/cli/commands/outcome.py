@@ -12,6 +12,7 @@ from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import DEFAULTS, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_saved
 from summarkov.cli.printing.outcome import outcome_document, print_outcome
@@ -88,7 +89,7 @@ def outcome(
         with saving(output):
             model.save(output)
     if json:
-        document: dict[str, Any] = {"saved": None if output is None else str(output)}
+        document: dict[str, Any] = {"saved": None if output is None else shown(output)}
         document |= outcome_document(model)
         if told is not None:
             ids = (told.ids[sequence] for sequence in told.sequences)

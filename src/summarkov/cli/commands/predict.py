@@ -20,6 +20,7 @@ from summarkov.cli.files import (
 )
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -185,9 +186,9 @@ def _columns(fitted: Any) -> list[str]:
 
 def _print_saved(columns: list[str], n_rows: int, path: Path, json: bool) -> None:
     if json:
-        print_json({"saved": str(path), "rows": n_rows, "columns": columns})
+        print_json({"saved": shown(path), "rows": n_rows, "columns": columns})
     else:
-        print_line(results(), f"Saved {plural(n_rows, 'row')} as {path}")
+        print_line(results(), f"Saved {plural(n_rows, 'row')} as {shown(path)}")
 
 
 def _label_of(column: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from summarkov.cli.files import check_output, load_model, saving
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import Jobs, Json, ModelFile, takes_options
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, progress, working
 from summarkov.errors import SettingError
@@ -88,12 +89,14 @@ def report(
         if not group
         else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
     )
-    with working(f"Writing {output}"), saving(output):
+    with working(f"Writing {shown(output)}"), saving(output):
         fitted.to_html(output, events=data, passages=quoted, title=title, sequences=sequences, groups=groups)
     if json:
-        print_json({"saved": str(output), "bytes": output.stat().st_size})
+        from summarkov.io.addresses import size_of
+
+        print_json({"saved": shown(output), "bytes": size_of(output)})
     else:
-        print_line(results(), f"Saved the page as {output}; open it in a browser")
+        print_line(results(), f"Saved the page as {shown(output)}; open it in a browser")
 
 
 def _compared(fitted: Any, groups: Mapping[Path, EventSequences], jobs: int | None) -> list[GroupComparison]:

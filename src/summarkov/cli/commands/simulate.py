@@ -9,6 +9,7 @@ import typer
 
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.shared import Json
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, progress
 from summarkov.errors import SettingError
@@ -49,16 +50,16 @@ def simulate(
 
     check_output(output, source)
     if output is not None:
-        writable_format(str(output))
+        writable_format(shown(output))
     events = draw(read_source(source), sequences, length, seed)
     if output is not None:
         with saving(output):
             write_events(events, output)
         if json:
-            print_json({"saved": str(output), **_sizes(events), "seed": seed})
+            print_json({"saved": shown(output), **_sizes(events), "seed": seed})
         else:
             what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
-            print_line(results(), f"Saved {what} as {output}")
+            print_line(results(), f"Saved {what} as {shown(output)}")
     elif json:
         lists = zip(events.ids, events.to_lists(), strict=True)
         print_json({**_sizes(events), "seed": seed, "data": [{"id": i, "events": e} for i, e in lists]})

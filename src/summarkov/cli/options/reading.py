@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from summarkov.cli.errors import report
+from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import stages, working
 from summarkov.errors import DataError, SettingError
 
@@ -220,7 +221,7 @@ class Reading:
         """Read events as they are, but for sessions."""
         from summarkov.io import read_events
 
-        with working(f"Reading {path}"):
+        with working(f"Reading {shown(path)}"):
             return read_events(path, **self.columns)
 
     def _mapped(self, events: Events) -> Events:
@@ -259,7 +260,7 @@ def read_map(path: Path) -> dict[str, str]:
     from summarkov.io.files import text_lines
     from summarkov.store.document import first_repeated
 
-    text = "\n".join(line for _, line in text_lines(str(path), expected="a map of labels"))
+    text = "\n".join(line for _, line in text_lines(shown(path), expected="a map of labels"))
     expected = 'expected an object of texts, {"old": "new", ...}'
     try:
         found = json.loads(text, object_pairs_hook=list)

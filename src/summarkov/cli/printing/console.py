@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from summarkov.cli.paths import shown
 from summarkov.wording import visible
 
 #: ``advance(done, total)``: how far some work has come.
@@ -54,7 +55,7 @@ def print_saved(console: Console, path: Path | None) -> None:
     if path is None:
         console.print("Not saved: add -o model.json to keep the model.")
     else:
-        print_line(console, f"Saved the model as {path}")
+        print_line(console, f"Saved the model as {shown(path)}")
 
 
 @contextmanager

@@ -57,9 +57,9 @@ def map_sorted(
 
     Each row has the columns of the event that it is about, or ``only_case``, and the new ones.
     """
+    check_frame(dataframe)
     from pyspark.sql.types import StructType
 
-    check_frame(dataframe)
     wanted = Wanted.of(**reading)
     frame = Frame.of(dataframe, wanted)
     assert frame.chosen.case is not None
