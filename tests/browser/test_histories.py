@@ -1,16 +1,14 @@
 """The page computes what Python computes for ticks, times, attributes, outcomes and bags."""
 
-import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 import summarkov as sm
+from browsing import STEPS as LABELS
+from browsing import timed
 from summarkov.events.attributes import Attributes
-
-LABELS = ["ask", "check", "pay", "wait"]
-START = datetime.datetime(2026, 3, 1)
 
 
 def ticks(seed: int, n: int) -> list[list[list[str]]]:
@@ -19,22 +17,6 @@ def ticks(seed: int, n: int) -> list[list[list[str]]]:
         [list(rng.choice(LABELS, rng.integers(1, 4), replace=False)) for _ in range(rng.integers(1, 9))]
         for _ in range(n)
     ]
-
-
-def timed(seed: int, n: int, steps: tuple[int, ...] = (0, 1, 2, 5, 9)) -> tuple[Any, list[Any], list[Any]]:
-    """Events with times in hours, which are often equal; and the labels and times by themselves."""
-    rng = np.random.default_rng(seed)
-    rows: dict[str, list[Any]] = {"case": [], "event": [], "time": []}
-    labels, times = [], []
-    for case in range(n):
-        hours = np.cumsum(rng.choice(steps, rng.integers(1, 9))).tolist()
-        names = rng.choice(LABELS, len(hours)).tolist()
-        labels.append(names)
-        times.append([3600 * h for h in hours])
-        rows["case"] += [f"{case:03d}"] * len(hours)
-        rows["event"] += names
-        rows["time"] += [START + datetime.timedelta(hours=h) for h in hours]
-    return sm.read_events(rows, case="case", event="event", order="time", times=True), labels, times
 
 
 TEMPLATES = {

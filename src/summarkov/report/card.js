@@ -48,7 +48,7 @@ function lagsOf(edge, target) {
   const share = hits.map((k, i) => k / Math.max(seen[i], 1)), [low, high] = [0, 1].map((end) => hits.map((k, i) => exactInterval(k, seen[i])[end]));
   const most = Math.max(...high.map((value, i) => Math.min(value, 3 * share[i] + shuffled[i])), ...shuffled, 1e-9) * 1.05;
   const x = (i) => left + ((i + 0.5) * (width - left)) / n, y = (p) => bottom - (Math.min(p, most) / most) * (bottom - 8);
-  const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} ${step ? `times ${stepWords}` : "events"} after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
+  const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Share of ${names[edge.to]} at 1 to ${n} ${step ? `times ${stepWords}` : `${thing}s`} after ${names[edge.from]}: ${share.map(percent).join(", ")}; shuffled: ${shuffled.map(percent).join(", ")}` });
   const [reach, delay] = windowOf(target, edge.from).map((span) => stepsIn(span, step) ?? n);
   if (reach > delay) drawn.append(shape("rect", { class: "window", x: left + (delay * (width - left)) / n, y: 4, width: ((Math.min(reach, n) - delay) * (width - left)) / n, height: bottom - 4 }));
   for (const p of [0, most / 2.1, most / 1.05]) drawn.append(shape("path", { class: "tick", d: `M${left},${y(p)} H${width}` }), worded(percent(p), left - 4, y(p) + 4, "end"));
@@ -57,9 +57,9 @@ function lagsOf(edge, target) {
     shape("path", { class: "whisker", d: `M${x(i).toFixed(1)},${y(low[i]).toFixed(1)} V${y(high[i]).toFixed(1)}` }),
     shape("circle", { class: `dot ${classOf(edge)}`, cx: x(i).toFixed(1), cy: y(p).toFixed(1), r: 4 }), step ? "" : worded(i + 1, x(i), bottom + 14)));
   for (let i = 0; step && i <= n; i += 2) drawn.append(worded(timeWords((i * step) / clock.step), left + (i * (width - left)) / n, bottom + 14));
-  drawn.append(worded(step ? "after it" : model.together ? "ticks after it" : "events after it", (left + width) / 2, height - 2));
+  drawn.append(worded(step ? "after it" : `${thing}s after it`, (left + width) / 2, height - 2));
   return [make("h4", {}, "When it comes"), make("div", {}, drawn),
-    make("p", { class: "key" }, `Dots: share of `, name(edge.to), step ? ` among all ${model.together ? "ticks" : "events"} that long after ` : " that many events after ", name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
+    make("p", { class: "key" }, `Dots: share of `, name(edge.to), step ? ` among all ${thing}s that long after ` : ` that many ${thing}s after `, name(edge.from), ", with 95% intervals; dashed: the same sequences shuffled; shaded: where the model looks.")];
 }
 
 // A look-back or delay in steps of a profile; nothing where it is measured otherwise, or has no end.

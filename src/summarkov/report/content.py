@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -67,6 +68,8 @@ def content(
         )
     codes = {label: code for code, label in enumerate(fitted.labels)}
     influences = list(influences_of(model))
+    if is_outcome(model):  # each sequence counts once, so that their number is told already
+        influences = [replace(edge, sequences=None, sequences_with=None) for edge in influences]
     edges = [_edge(edge, codes) for edge in influences]
     found = None if passages is None else text_events_of(passages)
     if found is not None and events is None:

@@ -124,7 +124,7 @@ function tellShown(n, alone) {
   const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "influence")} pass the filter` : plural(all, "influence");
   const cut = state.chosen === null && n + alone < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
   const itself = alone ? `; ${plural(alone, "label")} with an influence only on ${alone === 1 ? "itself" : "themselves"} not drawn` : "";
-  const away = state.chosen === null && shown.length + alone < labels.length ? `; ${plural(labels.length - shown.length - alone, "label")} without any not drawn` : "";
+  const away = state.chosen === null && shown.length + alone < everyone.length ? `; ${plural(everyone.length - shown.length - alone, "label")} without any not drawn` : "";
   const its = state.chosen === null ? "" : `: ${number(incoming[state.chosen].filter(passes).length)} in, ${number(outgoing[state.chosen].filter(passes).length)} out${gathered() && n < incoming[state.chosen].filter(passes).length + outgoing[state.chosen].filter((edge) => passes(edge) && edge.from !== edge.to).length ? " (the surest are drawn)" : ""}`;
   document.getElementById("shown").replaceChildren(words, cut, itself, away, ...(its ? ["; ", name(state.chosen), its] : []));
   document.getElementById("leave").hidden = state.chosen === null;

@@ -12,7 +12,8 @@ const nEvents = model.n.reduce((sum, n, code) => (isEvent(code) ? sum + n : sum)
 // What shares are taken of: events, ticks where several events happen together, or sequences.
 const wholeOf = (code) => (isEvent(code) ? (model.together ? model.positions : nEvents) : model.sequences);
 const rate = (code) => model.n[code] / wholeOf(code);
-const thingsOf = (code) => (isEvent(code) ? (model.together ? "ticks" : "events") : "sequences");
+const thing = model.together ? "tick" : "event";
+const thingsOf = (code) => (isEvent(code) ? `${thing}s` : "sequences");
 const usualOf = (code) => `its share of all ${thingsOf(code)}`;
 
 // The surest first, as everywhere; evidence is the logarithm of the factor that is sure. Of hits and n the first

@@ -30,5 +30,5 @@ const fromUnit = (value, [, , size]) => (value * size) / clock.step;
 function timeWords(steps) {
   if (!steps) return "0";
   const unit = unitFor(steps);
-  return `${inUnit(steps, unit)} ${unit[0]}`.trim();
+  return `${Number(inUnit(steps, unit).toPrecision(3))} ${unit[0]}`.trim();
 }

@@ -47,7 +47,7 @@ function casesOf(edge) {
 function showSequence() {
   const [, , cut] = model.cases[looked.sequence], { label } = looked, past = caseOf(looked.sequence);
   const found = past.moments.map((_, at) => predict(past.before(at)).find(({ code }) => code === label));
-  if (looked.at === null) looked.at = Math.max(past.moments.findIndex(({ codes }) => codes.includes(label)), 0);
+  if (looked.at === null) looked.at = model.outcome ? past.moments.length - 1 : Math.max(past.moments.findIndex(({ codes }) => codes.includes(label)), 0);
   const { at } = looked, here = found[at], lit = litBy(here, past.before(at));
   document.getElementById("along").replaceChildren(lineAlong(past, found, label));
   document.getElementById("holds").replaceChildren(...(past.given.size ? ["Of this sequence holds: ", ...joined([...past.given].map((code) => name(code)), ", "), "."] : []));
@@ -55,7 +55,7 @@ function showSequence() {
     cut ? make("li", { class: "now" }, `and ${plural(cut, "more event")}`) : "");
   document.getElementById("why-here").replaceChildren(
     make("h3", {}, "Why here?"),
-    make("p", {}, `Before ${model.together ? "tick" : "event"} ${number(at + 1)} the probability of `, name(label), ` is ${percent(here.p)}; ${usualOf(label)} is ${percent(rate(label))}. What came was `, ...joined(past.moments[at].codes.map((code) => name(code)), " with "), "."),
+    make("p", {}, `${model.outcome && at === past.moments.length - 1 ? "At the end" : `Before ${thing} ${number(at + 1)}`} the probability of `, name(label), ` is ${percent(here.p)}; ${usualOf(label)} is ${percent(rate(label))}. What came was `, ...joined(past.moments[at].codes.map((code) => name(code)), " with "), "."),
     make("p", { class: "why" }, normalised && !joint ? `Its own model says ${percent(here.own)} ` : "", ...because(here)),
     make("p", { class: "key" }, "Choose an event to ask before it. Marked: the events by which the model tells the state."));
 }
@@ -78,7 +78,7 @@ function litBy({ target }, past) {
 function lineAlong(past, found, label) {
   const width = 360, height = 110, left = 42, bottom = 92, n = past.moments.length;
   const most = niceTop(Math.max(...found.map(({ p }) => p), rate(label)));
-  const x = (at) => left + ((at + 0.5) * (width - left)) / n, y = (p) => bottom - (p / most) * (bottom - 10), things = model.together ? "ticks" : "events";
+  const x = (at) => left + ((at + 0.5) * (width - left)) / n, y = (p) => bottom - (p / most) * (bottom - 10), things = `${thing}s`;
   const drawn = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "img", "aria-label": `Probability of ${names[label]} before each of ${n} ${things}, from ${percent(Math.min(...found.map(({ p }) => p)))} to ${percent(Math.max(...found.map(({ p }) => p)))}` });
   for (const p of [0, most / 2, most]) drawn.append(shape("path", { class: "tick", d: `M${left},${y(p)} H${width}` }), worded(percent(p), left - 4, y(p) + 4, "end"));
   drawn.append(shape("path", { class: "one", d: `M${left},${y(rate(label))} H${width}` }),

@@ -36,15 +36,16 @@ function buildWhatIf() {
   const units = timeUnits.map(([short, long]) => make("option", { value: short, selected: short === unit?.[0] }, long));
   whatifPanel.append(
     make("p", { class: "small" }, model.outcome ? "What if these events have happened so far? " : "What if these events had happened? ", "Type them, or click labels in the graph, oldest first.", model.together ? " “Then” and “with” say which happened together." : ""),
-    make("div", { class: "row", id: "given" }),
+    make("div", { class: "row", id: "given", hidden: !attributeColumns.size }),
     make("div", { class: "row no-print" }, make("div", { class: "picker" }, input), make("button", { type: "button", id: "clear", onclick: () => changePast({ events: [], wait: 0 }, "#next") }, "Clear"),
       clock?.isClock ? make("label", { class: "small" }, "Times in ", make("select", { id: "unit", onchange: (event) => { unit = timeUnits[event.target.selectedIndex]; showWhatIf(); } }, units)) : ""),
     make("ol", { class: "history", "aria-label": "History, oldest first" }),
-    make("div", { class: "row no-print" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
+    make("div", { class: "row no-print", id: "sorting" }, make("label", { class: "small" }, "Sort by ", make("select", { id: "order", onchange: showWhatIf }, ...Object.entries(orders).map(([value, { says }]) => make("option", { value }, says))))),
     make("p", { class: "key", id: "what" }),
     make("ol", { class: "forecast", "aria-label": model.outcome ? "Probability of the outcome" : "Probabilities of the next event" }),
     make("div", { class: "no-print", id: "more" }));
   picker(input, (code) => addToHistory(code, "#next"), everyone.filter(isEvent));
+  document.getElementById("sorting").hidden = predicting.length === 1 && predicting[0].x.length === 1;
   showWhatIf();
 }
 
@@ -79,7 +80,7 @@ function chip({ code, joined, gap }, i) {
 function question() {
   const asks = model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
   if (!past.events.length) return ["no events yet: the start of a sequence"];
-  return [clock ? timeInput(past.wait, "How long after the last one", (wait) => changePast({ wait })) : "", ` ${asks}`];
+  return [clock ? timeInput(past.wait, "How long after the last one", (wait) => changePast({ wait })) : "", make("span", {}, asks)];
 }
 
 function showWhatIf() {
@@ -104,7 +105,7 @@ function showWhatIf() {
 }
 
 function whatKey(most) {
-  const of = model.outcome ? "of this outcome, from all beginnings of all sequences" : normalised ? "of being the next event" : model.together ? "of being in the next tick" : "by its model";
+  const of = model.outcome ? "of this outcome, from all beginnings of all sequences" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
   return `Bar: probability ${of};${joint || model.bag ? "" : " bracket: its 95% interval;"} dashed line: ${usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
 }
 

@@ -41,11 +41,11 @@ function windowWords(target, influencer) {
   if (attributes.has(influencer)) return "holds";
   if (!target.summary.reach) return "before";
   const [k, delay] = windowOf(target, influencer);
-  if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${typeof k === "string" ? k : plural(k, "event")}`}${delay ? `, at least ${typeof delay === "string" ? delay : plural(delay, "event")} ago` : ""}`;
-  if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} events before`;
-  if (k === null) return delay ? `more than ${plural(delay, "event")} before` : model.outcome ? "at any time" : "at any time before";
-  if (k === delay + 1) return delay ? `${k} events before` : "just before";
-  return delay ? `${delay + 1} to ${k} events before` : `within the last ${k} events`;
+  if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${typeof k === "string" ? k : plural(k, thing)}`}${delay ? `, at least ${typeof delay === "string" ? delay : plural(delay, thing)} ago` : ""}`;
+  if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} ${thing}s before`;
+  if (k === null) return delay ? `more than ${plural(delay, thing)} before` : model.outcome ? "at any time" : "at any time before";
+  if (k === delay + 1) return delay ? `${k} ${thing}s before` : "just before";
+  return delay ? `${delay + 1} to ${k} ${thing}s before` : `within the last ${k} ${thing}s`;
 }
 
 // What is said of an influence: both rates with their counts, what follows from them, and what stands behind it.
