@@ -16,11 +16,12 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 import summarkov as sm
-from fuzz.tables import Outcome, outcome, random_table, ways
+from fuzz.tables import Outcome, outcome, random_reading, random_table, ways
 
 #: What may not matter: the seed of Python's hashes, the time zone, and the kernels.
 SETTINGS = (
@@ -33,18 +34,19 @@ SETTINGS = (
 def check(rng: random.Random, folder: Path) -> tuple[Outcome, int]:
     """Read one table in every way; what all of them find, and how many they are."""
     table = random_table(rng)
-    found = {way: outcome(read) for way, read in ways(table, folder)}
+    reading = random_reading(rng, table)
+    found = {way: outcome(read) for way, read in ways(table, folder, reading)}
     first = next(iter(found.values()))
     for way, other in found.items():
         if other != first:
             told = f"{way} finds {other}, and {first} is found in memory"
-            raise AssertionError(f"{told}, of {table.to_pydict()} with {table.schema}")
+            raise AssertionError(f"{told}, of {table.to_pydict()} with {table.schema} and {reading}")
     return first, len(found)
 
 
-def learned(table: pa.Table) -> str:
+def learned(table: pa.Table, reading: dict[str, Any]) -> str:
     """What a graph learns from a table, as text."""
-    events = sm.read_events(table)
+    events = sm.read_events(table, **reading)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
     return json.dumps([[str(edge.influencer), str(edge.target), edge.ratio] for edge in graph.edges_])
 
@@ -84,8 +86,10 @@ def inside(tables: range) -> dict[str, object]:
             counted["readings"] += n
             counted["refused" if found is None else "read"] += 1
             told = repr(found)
-            if found is not None and sum(len(labels) for _, labels in found[0]) > 1:
-                told += learned(random_table(random.Random(seed)))
+            if found is not None and sum(len(rows) for _, rows in found[0]) > 1:
+                rng = random.Random(seed)
+                table = random_table(rng)
+                told += learned(table, random_reading(rng, table))
                 counted["learned"] += 1
             digest.update(told.encode("utf-8", "surrogatepass"))
     return {**counted, "digest": digest.hexdigest()}

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 import shutil
+import warnings
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from summarkov.engines import scan_events
+from summarkov.engines import EventSource, scan_events
+from summarkov.engines.memory import MemorySource
 from summarkov.errors import SummarkovError
 from summarkov.io import read_events
 
@@ -95,7 +98,26 @@ def random_table(rng: random.Random) -> pa.Table:
             values = columns[name].to_pylist()
             values[rng.randrange(n)] = None
             columns[name] = pa.array(values, columns[name].type)
+    if rng.random() > 0.7:  # an attribute of the cases
+        of_case = {name: rng.choice(("north", "south", "é", "1")) for name in sorted(set(cases))}
+        regions: list[str | None] = [of_case[name] for name in cases]
+        if n and rng.random() > 0.8:  # it changes, or is missing
+            regions[rng.randrange(n)] = rng.choice(("west", None))
+        columns["region"] = pa.array(regions, pa.string())
     return pa.table(columns)
+
+
+def random_reading(rng: random.Random, table: pa.Table) -> dict[str, Any]:
+    """Settings to read a table with: what happens together, times, attributes."""
+    reading: dict[str, Any] = {}
+    if "time" in table.column_names:
+        if rng.random() > 0.6:
+            reading["ties"] = "together"
+        if rng.random() > 0.7:
+            reading["times"] = True
+    if "region" in table.column_names:
+        reading["attributes"] = ["region"]
+    return reading
 
 
 def _times(rng: random.Random, n: int) -> pa.Array:
@@ -130,69 +152,88 @@ def _odd_text(rng: random.Random) -> str:
     return "".join(rng.choice(CHARACTERS) for _ in range(rng.randint(1, 12)))
 
 
-#: Labels of every case in the order of first rows, and ties; or None if the table is refused.
-Outcome = tuple[list[tuple[str, tuple[str, ...]]], int] | None
+#: What a row says: its label, whether it begins a tick, and its time, in nanoseconds or billionths.
+Row = tuple[str, bool, int | None]
+#: The rows of every case in the order of first rows, and ties; or None if the table is refused.
+Outcome = tuple[list[tuple[str, tuple[Row, ...]]], int] | None
 
 
 def outcome(read: Callable[[], Outcome]) -> Outcome:
     """What reading gives; a refusal is one line."""
     try:
-        return read()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return read()
     except SummarkovError as refused:
         if "\n" in str(refused).replace("\\n", ""):
             raise AssertionError("an error must be one line") from refused
         return None
 
 
-def in_memory(source: Any) -> Outcome:
+def in_memory(source: Any, **reading: Any) -> Outcome:
     """The events of a table or a file, read into memory."""
-    events = read_events(source)
-    return list(zip(events.ids, map(tuple, events.to_lists()), strict=True)), events.tied_order
+    events = read_events(source, **reading)
+    return _told(MemorySource(events), list(events.ids or ()))
 
 
-def streamed(path: Path, memory: int, scratch: Path) -> Outcome:
+def streamed(path: Path, memory: int, scratch: Path, **reading: Any) -> Outcome:
     """The events of a file, streamed."""
-    with scan_events(path, memory=memory, scratch=scratch, names=True) as source:
-        found: list[tuple[str, tuple[str, ...]]] = []
-        going = False
-        for block in source.part().read(7):
-            names = block.names.to_pylist() if block.names is not None else []
-            ends = block.offsets[1:].tolist()
-            for i, (name, start, stop) in enumerate(
-                zip(names, block.offsets[:-1].tolist(), ends, strict=True)
-            ):
-                labels = tuple(source.labels[code] for code in block.codes[start:stop].tolist())
-                if going and i == 0:
-                    found[-1] = name, found[-1][1] + labels
-                else:
-                    found.append((name, labels))
-            going = block.goes_on
-        return found, source.tied_order
+    with scan_events(path, memory=memory, scratch=scratch, names=True, **reading) as source:
+        return _told(source, None)
 
 
-def ways(table: pa.Table, folder: Path) -> Iterator[tuple[str, Callable[[], Outcome]]]:
+def _told(source: EventSource, ids: list[str] | None) -> Outcome:
+    """All rows of a source, block by block; its blocks tell the names of sequences unless they are given."""
+    names: list[str] = []
+    rows: list[tuple[Row, ...]] = []
+    going = False
+    for block in source.part().read(7):
+        if block.names is not None:
+            names += block.names.to_pylist()[1 if going else 0 :]
+        n, moments = len(block.codes), block.moments
+        starts = [True] * n if moments is None else moments.starts.tolist()
+        times: list[int | None] = [None] * n
+        if moments is not None and moments.times is not None:
+            times = [moments.unit.size * time for time in moments.times.tolist()]
+        labels = [source.labels[code] for code in block.codes.tolist()]
+        each = list(zip(labels, starts, times, strict=True))
+        for start, stop in pairwise(block.offsets.tolist()):
+            if going and start == 0:
+                rows[-1] += tuple(each[start:stop])
+            else:
+                rows.append(tuple(each[start:stop]))
+        going = block.goes_on
+    return list(zip(names if ids is None else ids, rows, strict=True)), source.tied_order
+
+
+def ways(
+    table: pa.Table, folder: Path, reading: dict[str, Any]
+) -> Iterator[tuple[str, Callable[[], Outcome]]]:
     """Every way to read a table: as a file of every format, streamed or not, and as every data frame."""
     import duckdb
     import polars as pl
 
-    yield "pyarrow", lambda: in_memory(table)
+    yield "pyarrow", lambda: in_memory(table, **reading)
     whole = folder / "t.parquet"
     parquet.write_table(table, whole, row_group_size=11)
-    yield "Parquet", lambda: in_memory(whole)
+    yield "Parquet", lambda: in_memory(whole, **reading)
     for memory in (1 << 14, 1 << 26):
-        yield f"Parquet streamed in {memory}", lambda memory=memory: streamed(whole, memory, folder)
+        yield (
+            f"Parquet streamed in {memory}",
+            lambda memory=memory: streamed(whole, memory, folder, **reading),
+        )
     parts = _in_parts(table, folder / "parts.parquet", parquet.write_table)
-    yield "Parquet in parts, streamed", lambda: streamed(parts, 1 << 14, folder)
+    yield "Parquet in parts, streamed", lambda: streamed(parts, 1 << 14, folder, **reading)
     chunked = pa.Table.from_batches(table.to_batches(max_chunksize=3), table.schema)
-    yield "in chunks", lambda: in_memory(chunked)
-    yield "dictionaries", lambda: in_memory(_encoded(table))
-    yield "polars", lambda: in_memory(pl.from_arrow(table))
+    yield "in chunks", lambda: in_memory(chunked, **reading)
+    yield "dictionaries", lambda: in_memory(_encoded(table), **reading)
+    yield "polars", lambda: in_memory(pl.from_arrow(table), **reading)
     yield (
         "polars, categories",
-        lambda: in_memory(pl.from_arrow(table).with_columns(pl.col("event").cast(pl.Categorical))),
+        lambda: in_memory(pl.from_arrow(table).with_columns(pl.col("event").cast(pl.Categorical)), **reading),
     )
-    yield "DuckDB", lambda: in_memory(duckdb.from_arrow(table))
-    yield "pandas", lambda: in_memory(table.to_pandas())
+    yield "DuckDB", lambda: in_memory(duckdb.from_arrow(table), **reading)
+    yield "pandas", lambda: in_memory(table.to_pandas(), **reading)
     if all(
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
         for kind in table.schema.types
@@ -203,11 +244,14 @@ def ways(table: pa.Table, folder: Path) -> Iterator[tuple[str, Callable[[], Outc
         if not any(
             "" in column.to_pylist() for column in plain.columns
         ):  # which CSV may take for a missing value
-            yield "CSV", lambda: in_memory(text)
+            yield "CSV", lambda: in_memory(text, **reading)
             for memory in (1 << 14, 1 << 26):
-                yield f"CSV streamed in {memory}", lambda memory=memory: streamed(text, memory, folder)
+                yield (
+                    f"CSV streamed in {memory}",
+                    lambda memory=memory: streamed(text, memory, folder, **reading),
+                )
             files = _in_parts(plain, folder / "parts.csv", csv.write_csv)
-            yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder)
+            yield "CSV in parts, streamed", lambda: streamed(files, 1 << 14, folder, **reading)
 
 
 def _in_parts(table: pa.Table, folder: Path, write: Callable[[pa.Table, Path], None]) -> Path:

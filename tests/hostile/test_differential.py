@@ -169,3 +169,21 @@ def test_the_fuzzers_notice_what_takes_too_long(monkeypatch):
     monkeypatch.setattr(fuzzing, "SECONDS_PER_STEP", 1e-9)
     with pytest.raises(AssertionError, match=r"took 0\.\d s"):
         bounded(lambda data: sum(range(10**5 * len(data))) and None)(b"xy")
+
+
+def test_an_attribute_of_views_may_be_missing():
+    cases, regions = ["x", "x", "y"], ["north", "north", None]
+    columns = {"case": cases, "event": ["a", "b", "a"], "region": pa.array(regions, pa.string_view())}
+    found = sm.read_events(pa.table(columns), attributes=["region"], order=False).attributes
+    plain = {**columns, "region": pa.array(regions, pa.string())}
+    expected = sm.read_events(pa.table(plain), attributes=["region"], order=False).attributes
+    assert found.names == expected.names == ("region=(missing)", "region=north")
+    assert "region=north" in found.names
+
+
+def test_no_rows_of_decimal_times_are_no_events(tmp_path):
+    kinds = {"case": pa.string(), "event": pa.string(), "time": pa.decimal128(10, 2)}
+    table = pa.table({name: pa.array([], kind) for name, kind in kinds.items()})
+    pq.write_table(table, tmp_path / "log.parquet")
+    assert in_memory(table, times=True) == streamed(tmp_path / "log.parquet", 1 << 14, tmp_path, times=True)
+    assert in_memory(table, times=True) == ([], 0)

@@ -75,6 +75,8 @@ def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int 
     absent = missing_rows(column)
     if not len(absent):
         return encode(column, name, source, first_row)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())  # of views Arrow cannot take some
     here = np.ones(len(column), bool)
     here[absent] = False
     found = encode(column.filter(pa.array(here)), name, source, first_row)
@@ -143,7 +145,7 @@ def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_dictionary(column.type):
         return column
     kind = column.type.value_type
-    kind = pa.string() if pa.types.is_string_view(kind) else kind  # of which Arrow cannot take some
+    kind = pa.string() if pa.types.is_string_view(kind) else kind  # of views Arrow cannot take some
     return pa.chunked_array(
         [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], kind
     )

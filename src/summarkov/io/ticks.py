@@ -89,7 +89,7 @@ def times_of(first: npt.NDArray[Any], kind: pa.DataType, where: tuple[str, str])
         return Times(np.rint(first.astype(np.float64) * _PARTS).astype(np.int64), TimeUnit(1, False))
     if pa.types.is_integer(kind):
         return Times(first.astype(np.int64), TimeUnit(_PARTS, False))
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(kind) and len(first):
         raise DataError(
             f"order column {where[0]!r} of {where[1]} holds {kind}, which cannot be kept as times; turn it "
             "into floats or whole numbers first"
