@@ -43,7 +43,8 @@ autodoc_default_options = {
     "inherited-members": "object, tuple, Sequence, Mapping, Generic, Exception",
     # what families of models decide, and what stands behind a fitted model: not for use from outside
     "exclude-members": "make_summary, make_problem, make_search, make_searches, shared_search, fitted_type, "
-    "fitted, summary_at, choices, has_edges, families, command_name",
+    "fitted, summary_at, choices, has_edges, families, command_name, layout_, "
+    "only_rows, refuse_unknown, sequence_keys, with_moments, with_origin, with_rows",
 }
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 80

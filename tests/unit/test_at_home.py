@@ -145,7 +145,10 @@ def test_completion_shows_what_people_need():
     shown = {name for name in dir(graph) if not name.startswith("_")}
     assert {"fit", "edges_", "predict_next", "summary"} <= shown
     model = {name for name in dir(graph.models_["1"]) if not name.startswith("_")}
-    assert {"make_summary", "make_models", "fitted", "shared_search"}.isdisjoint(shown | model)
+    assert {"make_summary", "make_models", "fitted", "shared_search", "layout_"}.isdisjoint(shown | model)
+    events = set(dir(sm.read_events(NUMBERS)))
+    assert {"labels", "split", "map_labels", "describe"} <= events
+    assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
 
 
 def test_the_log_likelihood_of_a_graph_has_one_meaning():

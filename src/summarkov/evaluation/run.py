@@ -59,6 +59,12 @@ def compare(
         Average over these labels only. By default all that occur in train: a label that does not cannot be
         learned, and where it occurs in dev or test it is an event like any other, only no target. A label
         that is asked for here is a target in any case.
+    splits : int
+        How often ``train`` is split, where it is all there is.
+    fractions : three numbers
+        The shares of the sequences for training, for choosing settings and for the test.
+    seed : int
+        Of the first split, and of the resamples.
     random_state : int, optional
         Another name for ``seed``; give one of them.
     n_bootstrap : int
@@ -70,6 +76,8 @@ def compare(
     progress : function or True, optional
         Called with trials done, trials in all, and what is being worked on; True writes that to the standard
         error.
+    n_jobs : int, optional
+        Threads; None is one, -1 one per core. The result does not depend on it.
 
     Examples
     --------

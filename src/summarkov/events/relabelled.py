@@ -30,6 +30,20 @@ from summarkov.events.vocabulary import (
 )
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
+#: What only the library itself needs: completion leaves it out.
+_MACHINERY = frozenset(
+    (
+        "moments",
+        "only",
+        "only_rows",
+        "refuse_unknown",
+        "sequence_keys",
+        "with_moments",
+        "with_origin",
+        "with_rows",
+    )
+)
+
 
 class Relabelled(ABC):
     """What sequences of events can do with their labels. ``_index`` has the code of every label."""
@@ -42,6 +56,9 @@ class Relabelled(ABC):
     moments: Moments | None
     tied_order: int
     _index: dict[str, int]
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - _MACHINERY)
 
     @property
     @abstractmethod

@@ -128,6 +128,17 @@ class VariableOrderChain(SummaryModel):
     ``influencers_`` are the labels in the kept contexts; ``score_`` is BIC at the estimates, with a parameter
     set for every kept context; ``partial_fit`` adds counts and keeps the contexts.
 
+    Attributes
+    ----------
+    influencers_ : tuple of labels
+        The labels in the contexts.
+    table_, score_, log_likelihood_, trace_
+        What was learned; as of :class:`BSuMM`, with one row per context.
+    influences_, patterns_
+        Empty: contexts are no sets of labels.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
     Examples
     --------
     >>> events = [["A", "B", "C", "D"], ["D", "B", "D", "D"]] * 20
@@ -192,6 +203,17 @@ class ContextTreeWeighting(SummaryModel):
 
     ``score_`` is :math:`\log P_w` of all data; ``partial_fit`` is the same as fitting to all data at once.
     The intervals in ``table_`` are those of beta distributions with the posterior's mean and variance.
+
+    Attributes
+    ----------
+    influencers_ : tuple of labels
+        The labels in the contexts.
+    table_, score_, log_likelihood_, trace_
+        What was learned; as of :class:`BSuMM`, with one row per context.
+    influences_, patterns_
+        Empty: contexts are no sets of labels.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
 
     Examples
     --------

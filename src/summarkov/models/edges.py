@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from summarkov.explain import Influence, ranked, weight
 from summarkov.explain.sentences import change, limits, rates, times, verdict
 from summarkov.frames import MOST, Records, Sheet
 from summarkov.wording import number, percent, plural, visible
-
-if TYPE_CHECKING:
-    from summarkov.models.graph import InfluenceGraph
-    from summarkov.models.joint import JointSuMM
 
 
 class Edges(Records[Influence]):
@@ -88,42 +84,98 @@ def colour(edge: Influence) -> str:
     return STROKES["unclear" if edge.faint else edge.effect].colour
 
 
-def to_networkx(graph: InfluenceGraph | JointSuMM) -> Any:
-    """networkx, see :meth:`InfluenceGraph.to_networkx`."""
-    import networkx
+class HasEdges:
+    """Something fitted that is a graph of influences, for other programs to draw: a graph, a joint model."""
 
-    found = networkx.DiGraph()
-    for label, n in graph.label_counts_.items():
-        found.add_node(label, n=n)
-    for edge in graph.edges_:
-        numbers = {
-            k: v
-            for k, v in vars(edge).items()
-            if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
-        }
-        found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
-    return found
+    @property
+    def edges_(self) -> Edges:
+        """Every influence, the surest first."""
+        raise NotImplementedError  # each class that takes this in has its own
 
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """The vocabulary."""
+        raise NotImplementedError  # each class that takes this in has its own
 
-def to_dot(graph: InfluenceGraph | JointSuMM) -> str:
-    """Graphviz, see :meth:`InfluenceGraph.to_dot`."""
-    lines = [
-        "digraph influence {",
-        "  rankdir=LR;",
-        '  node [shape=box, style=rounded, fontname="sans-serif"];',
-        '  edge [fontname="sans-serif", fontsize=10];',
-    ]
-    lines += [f"  {_dot(label)};" for label in graph.labels_]
-    for edge in graph.edges_:
-        _, line, head, _ = STROKES[edge.effect]
-        sure = "" if edge.frequency is None else percent(edge.frequency)
-        lines.append(
-            f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
-            f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
-            f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
-            f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
-        )
-    return "\n".join([*lines, "}"]) + "\n"
+    @property
+    def label_counts_(self) -> dict[str, float]:
+        """How often each label occurred in what was learned from."""
+        raise NotImplementedError  # each class that takes this in has its own
+
+    def edge_table(self) -> Any:
+        """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
+        return self.edges_.to_frame("pyarrow")
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
+        import networkx
+
+        found = networkx.DiGraph()
+        for label, n in self.label_counts_.items():
+            found.add_node(label, n=n)
+        for edge in self.edges_:
+            numbers = {
+                k: v
+                for k, v in vars(edge).items()
+                if isinstance(v, float | int) or (v is not None and k in ("effect", "interval", "order"))
+            }
+            found.add_edge(edge.influencer, edge.target, **numbers, is_thin=edge.is_thin)
+        return found
+
+    def to_graphml(self) -> str:
+        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
+        import networkx
+
+        found = self.to_networkx()
+        named = networkx.DiGraph()
+        node = {label: f"n{i}" for i, label in enumerate(found)}
+        for label, attributes in found.nodes(data=True):
+            named.add_node(node[label], label=visible(label), **attributes)
+        for a, b, attributes in found.edges(data=True):
+            named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
+        return "\n".join(networkx.generate_graphml(named)) + "\n"
+
+    def to_dot(self) -> str:
+        """Return the graph in Graphviz's DOT language.
+
+        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
+        diamond, unclear ones dotted with a ring, and thin evidence is grey. They are labelled with ``ratio``,
+        and with the ``frequency`` if it is known, and wider the larger the factor is that is sure.
+        """
+        lines = [
+            "digraph influence {",
+            "  rankdir=LR;",
+            '  node [shape=box, style=rounded, fontname="sans-serif"];',
+            '  edge [fontname="sans-serif", fontsize=10];',
+        ]
+        lines += [f"  {_dot(label)};" for label in self.labels_]
+        for edge in self.edges_:
+            _, line, head, _ = STROKES[edge.effect]
+            sure = "" if edge.frequency is None else percent(edge.frequency)
+            lines.append(
+                f"  {_dot(edge.influencer)} -> {_dot(edge.target)} "
+                f'[color="{colour(edge)}", fontcolor="{colour(edge)}", style={line}, arrowhead={head}, '
+                f'penwidth={width(edge):.2f}, label="{f"{times(edge)} {sure}".strip()}", '
+                f'tooltip="{rates(edge)}: {_dot_text(verdict(edge))}"];'
+            )
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
+
+        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
+        """
+        node = {label: f"n{i}" for i, label in enumerate(self.labels_)}
+        lines = ["flowchart LR"]
+        lines += [f'  {node[label]}["{_mermaid(label)}"]' for label in self.labels_]
+        styles = []
+        for i, edge in enumerate(self.edges_):
+            text = f'|"{times(edge)}"|' if times(edge) else ""
+            lines.append(f"  {node[edge.influencer]} {STROKES[edge.effect].arrow}{text} {node[edge.target]}")
+            styles.append(
+                f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
+            )
+        return "\n".join([*lines, *styles]) + "\n"
 
 
 def _dot(text: str) -> str:
@@ -136,35 +188,6 @@ def _dot_text(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-def to_mermaid(graph: InfluenceGraph | JointSuMM) -> str:
-    """Mermaid, see :meth:`InfluenceGraph.to_mermaid`."""
-    node = {label: f"n{i}" for i, label in enumerate(graph.labels_)}
-    lines = ["flowchart LR"]
-    lines += [f'  {node[label]}["{_mermaid(label)}"]' for label in graph.labels_]
-    styles = []
-    for i, edge in enumerate(graph.edges_):
-        text = f'|"{times(edge)}"|' if times(edge) else ""
-        lines.append(f"  {node[edge.influencer]} {STROKES[edge.effect].arrow}{text} {node[edge.target]}")
-        styles.append(
-            f"  linkStyle {i} stroke:{colour(edge)},stroke-width:{width(edge):.1f}px,color:{colour(edge)}"
-        )
-    return "\n".join([*lines, *styles]) + "\n"
-
-
 def _mermaid(text: str) -> str:
     """A label between quotes: whatever is not a letter or digit of some script becomes an entity."""
     return "".join(c if c.isalnum() or c in " -_" else f"#{ord(c)};" for c in visible(text))
-
-
-def to_graphml(graph: InfluenceGraph | JointSuMM) -> str:
-    """GraphML, see :meth:`InfluenceGraph.to_graphml`."""
-    import networkx
-
-    found = graph.to_networkx()
-    named = networkx.DiGraph()
-    node = {label: f"n{i}" for i, label in enumerate(found)}
-    for label, attributes in found.nodes(data=True):
-        named.add_node(node[label], label=visible(label), **attributes)
-    for a, b, attributes in found.edges(data=True):
-        named.add_edge(node[a], node[b], **{k: v for k, v in attributes.items() if v is not None})
-    return "\n".join(networkx.generate_graphml(named)) + "\n"

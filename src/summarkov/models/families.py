@@ -74,6 +74,31 @@ class BSuMM(WindowedModel):
     n_jobs : int, optional
         Threads; None is one, -1 one per core. The result does not depend on it.
 
+    Attributes
+    ----------
+    influencers_ : tuple of labels
+        The labels that the target's probability depends on, sorted.
+    influences_ : Edges
+        How each influencer changes the probability of each label of the target, the surest first; each is an
+        :class:`Influence` with direction, factor, interval and counts.
+    table_ : StateTable
+        What was counted: one row per state that was seen, with the estimates and their intervals.
+    patterns_ : tuple of Pattern
+        How influencers work together ("and", "or", ...), where that has a simple name.
+    trace_ : Trace
+        The moves of the search: why each label entered or left, with the score.
+    lookbacks_ : dict
+        The look-back of each influencer; None is the whole past.
+    score_, log_likelihood_ : float
+        The value of ``criterion``, and the log-likelihood of the training data, with these influencers.
+    labels_ : tuple of labels
+        The vocabulary.
+    target_, outcomes_, classes_
+        The labels of the target; the same, then ``OTHER`` unless the target is the whole vocabulary, which
+        are the columns of probabilities; the same as an array, as scikit-learn has it.
+    base_rates_ : array
+        How often each outcome occurred, as a share of all events.
+
     Examples
     --------
     >>> model = BSuMM("B", lookback=1).fit([["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10)
@@ -99,9 +124,34 @@ class BSuMM(WindowedModel):
 class OSuMM(SearchedModel):
     """Ordinal summary Markov model: which influencers occurred in the window, and in which order?
 
-    Parameters are those of :class:`BSuMM`, with one ``lookback`` for all labels, and ``mask``, which says
-    which occurrence of a label counts: its "last" or its "first" in the window.
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest, several, or None for a template; as of :class:`BSuMM`.
+    lookback : int, time or None
+        How many events back to look, or a time such as "7d"; None for the whole past. One for all labels.
+    delay : int or time
+        Leave out that many of the most recent events, or what is that recent; less than the look-back.
+    mask : {"last", "first"}
+        Which occurrence of a label in the window gives its place in the order.
+    alpha, prior
+        What estimates are drawn towards, and how strongly; as of :class:`BSuMM`.
+    gamma, criterion, xi, false_edges, parameters
+        What an influencer must be worth; as of :class:`BSuMM`.
+    search, required, forbidden, candidates, given, max_influencers, max_sets
+        Which sets of influencers are looked at; as of :class:`BSuMM`.
+    n_jobs : int, optional
+        Threads; as of :class:`BSuMM`.
 
+    Attributes
+    ----------
+    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
+    Examples
+    --------
     >>> model = OSuMM("C", lookback=2).fit([["A", "B", "C"], ["B", "A", "D"]] * 20)
     >>> model.influencers_
     ('A', 'B')
@@ -129,8 +179,36 @@ class OSuMM(SearchedModel):
 class CSuMM(WindowedModel):
     """Count summary Markov model: how often did each influencer occur in its window, at most ``cap``?
 
-    Parameters are those of :class:`BSuMM`, and ``cap``. With ``cap=1`` it is a BSuMM.
+    With ``cap=1`` it is a :class:`BSuMM`.
 
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest, several, or None for a template; as of :class:`BSuMM`.
+    lookback, delay
+        How far back to look, and what to leave out; as of :class:`BSuMM`.
+    cap : int
+        Count up to this number; more are as many as this.
+    alpha, prior
+        What estimates are drawn towards, and how strongly; as of :class:`BSuMM`.
+    gamma, criterion, xi, false_edges, parameters
+        What an influencer must be worth; as of :class:`BSuMM`.
+    search, required, forbidden, candidates, given, max_influencers, max_sets
+        Which sets of influencers are looked at; as of :class:`BSuMM`.
+    n_jobs : int, optional
+        Threads; as of :class:`BSuMM`.
+
+    Attributes
+    ----------
+    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    lookbacks_ : dict
+        The look-back of each influencer; None is the whole past.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
+    Examples
+    --------
     >>> CSuMM("B", lookback=3, cap=2).fit([["A", "A", "B"], ["A", "C", "C"]] * 20).influencers_
     ('A',)
     """
@@ -148,11 +226,33 @@ class CSuMM(WindowedModel):
 class SuMM(SearchedModel):
     """A summary Markov model with your own summary: any function from a history to a hashable state.
 
-    Parameters are those of :class:`BSuMM` but for the look-back and delay, and ``summary``: an object with
-    two methods, ``state(history, influencers)`` and ``n_states(n_influencers)``, and if it likes an attribute
-    ``lookback``. See :func:`register_summary` for saving such a model. ``model.summary`` is this object: the
-    table of what was learned, which other models give by that name, is ``model.table_``.
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest, several, or None for a template; as of :class:`BSuMM`.
+    summary : object
+        It has two methods, ``state(history, influencers)`` and ``n_states(n_influencers)``, and if it likes
+        an attribute ``lookback``. See :func:`register_summary` for saving such a model. ``model.summary`` is
+        this object: the table of what was learned, which other models give by that name, is
+        ``model.table_``.
+    alpha, prior
+        What estimates are drawn towards, and how strongly; as of :class:`BSuMM`.
+    gamma, criterion, xi, false_edges, parameters
+        What an influencer must be worth; as of :class:`BSuMM`.
+    search, required, forbidden, candidates, given, max_influencers, max_sets
+        Which sets of influencers are looked at; as of :class:`BSuMM`.
+    n_jobs : int, optional
+        Threads; as of :class:`BSuMM`.
 
+    Attributes
+    ----------
+    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
+    Examples
+    --------
     >>> class JustBefore:
     ...     lookback = 1
     ...     def state(self, history, influencers):
@@ -178,9 +278,32 @@ class SuMM(SearchedModel):
 class MarkovChain(SummaryModel):
     """Markov chain of order k: the summary is the last k labels themselves (Remark 3 of the paper).
 
-    Contexts cut short by the start of a sequence are contexts of their own. Nothing is searched for: the
-    parameters are ``target``, ``order`` (k), ``alpha``, ``prior`` and ``n_jobs``, as of :class:`BSuMM`.
+    Contexts cut short by the start of a sequence are contexts of their own. Nothing is searched for.
 
+    Parameters
+    ----------
+    target : str or labels, optional
+        The label of interest, several, or None for a template; as of :class:`BSuMM`.
+    order : int
+        k, how many of the last labels to look at.
+    alpha, prior
+        What estimates are drawn towards, and how strongly; as of :class:`BSuMM`.
+    n_jobs : int, optional
+        Threads; as of :class:`BSuMM`.
+
+    Attributes
+    ----------
+    influencers_ : tuple of labels
+        All labels: a chain looks at whatever came just before.
+    influences_, patterns_, trace_
+        Empty: nothing is searched for.
+    table_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
+    Examples
+    --------
     >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
     >>> [(row.words, row.n) for row in chain.table_]
     [('start', 5.0), ('A', 10.0), ('B', 5.0)]

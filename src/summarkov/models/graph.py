@@ -18,7 +18,7 @@ from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
-from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.edges import Edges, HasEdges
 from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
@@ -40,7 +40,7 @@ from summarkov.typing import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
-class InfluenceGraph(Ranked, OrderTested, HasPage, Predictor):
+class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     """A model for every label (or for chosen ``targets``), all fitted in shared passes over the data.
 
     Parameters
@@ -56,6 +56,23 @@ class InfluenceGraph(Ranked, OrderTested, HasPage, Predictor):
     graph divides by their sum. Where events happen together, each label has its own probability to be among
     those that come next, and nothing is divided.
 
+    Attributes
+    ----------
+    edges_ : Edges
+        Every influence by evidence: the surest first, then labels on themselves, then faint ones.
+    influencers_ : dict
+        The influencers of every target.
+    models_ : dict
+        The fitted model of every target.
+    confidence_, order_
+        What :meth:`confidence` and :meth:`order_test` found; None if not asked since the graph was fitted.
+    summed_log_likelihood_ : float
+        Log-likelihoods of the training data under each target's own model, summed over the targets.
+    labels_, label_counts_, outcomes_, classes_
+        The vocabulary, how often each label occurred, and the targets: the columns of probabilities.
+
+    Examples
+    --------
     >>> from summarkov import BSuMM, read_events
     >>> events = read_events([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
     >>> graph = InfluenceGraph(BSuMM(lookback=1)).fit(events)
@@ -165,34 +182,6 @@ class InfluenceGraph(Ranked, OrderTested, HasPage, Predictor):
     @property
     def _first(self) -> SummaryModel:
         return next(iter(self.models_.values()))
-
-    def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        return to_networkx(self)
-
-    def to_dot(self) -> str:
-        """Return the graph in Graphviz's DOT language.
-
-        Amplifying edges are solid with an arrow, inhibiting ones dashed with a bar, mixed ones dotted with a
-        diamond, unclear ones dotted with a ring, and thin evidence is grey. They are labelled with ``ratio``,
-        and with the ``frequency`` if it is known, and wider the larger the factor is that is sure.
-        """
-        return to_dot(self)
-
-    def to_mermaid(self) -> str:
-        """Return the graph in Mermaid's language, which many wikis and Markdown viewers draw.
-
-        Effects differ by colour and arrow: a head for amplifying, a cross for inhibiting, a ring for mixed.
-        """
-        return to_mermaid(self)
-
-    def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
-        return to_graphml(self)
-
-    def edge_table(self) -> Any:
-        """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
-        return self.edges_.to_frame("pyarrow")
 
     def _sheet(self) -> Sheet:
         edges = self.edges_

@@ -16,7 +16,7 @@ from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain.shares import SharedExplanation
 from summarkov.frames import Sheet
 from summarkov.kernels import Index
-from summarkov.models.edges import Edges, to_dot, to_graphml, to_mermaid, to_networkx
+from summarkov.models.edges import Edges, HasEdges
 from summarkov.models.has_page import HasPage
 from summarkov.models.joint_fitted import FittedJoint
 from summarkov.models.joint_learning import JointData, joint_edges
@@ -37,7 +37,7 @@ _MOST_LEAVES = 64
 
 
 @dataclass(eq=False, repr=False)
-class JointSuMM(HasPage, Predictor):
+class JointSuMM(HasEdges, HasPage, Predictor):
     r"""One distribution over all labels, log-linear in what each label's own influencers did.
 
     .. math::
@@ -78,6 +78,23 @@ class JointSuMM(HasPage, Predictor):
         Another name for ``seed``; give one of them.
     n_jobs : int, optional
         Threads that count; None is one, -1 one per core. The result does not depend on it.
+
+    Attributes
+    ----------
+    influencers_ : dict
+        The influencers of every target.
+    edges_ : Edges
+        Every influence by evidence, the surest first.
+    gains_ : dict
+        What the log-likelihood of the training data loses without each influencer, the most first.
+    recency_ : dict
+        The factor of the odds of every target, for each influencer, by how long ago that occurred.
+    log_likelihood_ : float
+        Log-likelihood of the training data.
+    labels_, label_counts_
+        The vocabulary, and how often each label occurred.
+    outcomes_, classes_
+        What the columns of probabilities stand for: the targets, then ``OTHER`` unless they are all.
 
     Examples
     --------
@@ -248,29 +265,13 @@ class JointSuMM(HasPage, Predictor):
         longer time within the window.
 
         >>> model = JointSuMM(penalty=1.0).fit([["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5)
-        >>> [round(each, 1) for each in model.recency_["B"]["A"].values()][:2]
-        [31.4, 14.1]
+        >>> [round(each) for each in model.recency_["B"]["A"].values()][:2]
+        [31, 14]
         """
         return {
             x: {z: self.fitted.by_recency(z, at) for z in self.influencers_[x]}
             for at, x in enumerate(self.influencers_)
         }
-
-    def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
-        return to_networkx(self)
-
-    def to_graphml(self) -> str:
-        """Return the graph as GraphML, for Gephi, Cytoscape, yEd and others."""
-        return to_graphml(self)
-
-    def to_dot(self) -> str:
-        """Return the graph in Graphviz's DOT language, drawn as :meth:`InfluenceGraph.to_dot` does."""
-        return to_dot(self)
-
-    def to_mermaid(self) -> str:
-        """Return the graph in Mermaid's language, drawn as :meth:`InfluenceGraph.to_mermaid` does."""
-        return to_mermaid(self)
 
     # ------------------------------------------------------------------ use
 

@@ -46,6 +46,18 @@ class SummaryModel(HasPage, Predictor):
     """A target whose probability depends on a summary of the history of its influencers.
 
     Fitted attributes end in an underscore; asking an unfitted model for one raises ``NotFittedError``.
+
+    Parameters
+    ----------
+    target, alpha, prior, n_jobs
+        As of :class:`BSuMM`.
+
+    Attributes
+    ----------
+    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
     """
 
     target: Label | Iterable[Label] | None = None

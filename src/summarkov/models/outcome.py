@@ -65,6 +65,26 @@ class OutcomeModel(Saved, Parameters):
         Look at the first ``after`` positions only, of sequences that have as many. So all sequences have had
         equal time; without, in long ones more has happened, and whatever goes with length seems to matter.
 
+    Attributes
+    ----------
+    influencers_ : tuple of labels
+        The labels and attributes that the outcome depends on, sorted.
+    influences_ : Edges
+        How each influencer changes the probability of the outcome, the surest first.
+    table_, open_table_ : StateTable
+        How often the outcome came about in each state, at the end of every sequence; and at every beginning
+        of every sequence, on which predictions for open cases rest.
+    base_rate_ : float
+        The share of sequences with the outcome.
+    labels_ : tuple of labels
+        The vocabulary, attributes included.
+    name_ : str
+        The outcome, such as "result=declined".
+    n_left_out_ : int
+        How many sequences had no known outcome.
+    model_ : SummaryModel
+        The model of the outcome: one with the outcome and its opposite as target.
+
     Examples
     --------
     >>> import summarkov as sm

@@ -29,6 +29,7 @@ class Parameters:
             "fitted",
             "fitted_type",
             "has_edges",
+            "layout_",
             "make_models",
             "make_problem",
             "make_search",

@@ -65,6 +65,20 @@ class PoolRare(Transformer):
 
     In other events, too, whatever is not one of the labels that were kept becomes ``into``.
 
+    Parameters
+    ----------
+    min_count : int
+        A label stays if it occurs at least this often.
+    into : str
+        What the others become.
+
+    Attributes
+    ----------
+    kept_ : tuple of labels
+        The labels that are frequent enough.
+
+    Examples
+    --------
     >>> step = PoolRare(min_count=2).fit([["a", "b", "a", "c"]])
     >>> step.kept_, step.transform([["c", "a", "z"]]).to_lists()
     (('a',), [['(rare)', 'a', '(rare)']])
@@ -95,6 +109,16 @@ class MapLabels(Transformer):
 
     Labels of a dict that do not occur in some of the events, such as in one part of a cross-validation, do no
     harm there; one of them at least must occur in those it is fitted to.
+
+    Parameters
+    ----------
+    mapping : dict or function
+        What each label becomes. Labels that a dict does not name stay.
+
+    Examples
+    --------
+    >>> MapLabels({"add shirt": "add", "add hat": "add"}).fit_transform([["add hat", "pay"]]).to_lists()
+    [['add', 'pay']]
     """
 
     mapping: Mapping[Any, str] | Callable[[str], str] | None = None
@@ -116,6 +140,8 @@ class MapLabels(Transformer):
 class CollapseRepeats(Transformer):
     """Keep only the first of equal labels in a row.
 
+    Examples
+    --------
     >>> CollapseRepeats().fit_transform([["a", "a", "b", "a"]]).to_lists()
     [['a', 'b', 'a']]
     """
@@ -128,6 +154,13 @@ class CollapseRepeats(Transformer):
 class AddEnd(Transformer):
     """End every sequence with one more event, so that a model learns what comes before the end.
 
+    Parameters
+    ----------
+    label : str
+        The label of that event.
+
+    Examples
+    --------
     >>> AddEnd().fit_transform([["a"], []]).to_lists()
     [['a', '(end)'], ['(end)']]
     """
@@ -145,6 +178,13 @@ class ReadEvents(Transformer):
     To choose settings by cross-validation, read the table before: scikit-learn splits a table by row, in the
     middle of sequences, and events by sequence.
 
+    Parameters
+    ----------
+    case, event, order, session_gap
+        As of :func:`read_events`.
+
+    Examples
+    --------
     >>> import pyarrow
     >>> table = pyarrow.table({"user": [1, 1, 1], "page": ["a", "b", "a"], "at": [0, 5, 90]})
     >>> step = ReadEvents(case="user", event="page", order="at", session_gap=60)

@@ -179,6 +179,13 @@ class TreeSuMM(SummaryModel):
     of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
     tree.
 
+    Attributes
+    ----------
+    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
+        What was learned; as of :class:`BSuMM`.
+    labels_, target_, outcomes_, classes_, base_rates_
+        What it is about; as of :class:`BSuMM`.
+
     Examples
     --------
     >>> events = [["A", "B", "C", "D", "A", "D", "C", "B"], ["D", "C", "A", "C", "D", "B"]] * 20

@@ -41,7 +41,7 @@ _REGISTERED: dict[str, Callable[[], HistorySummary]] = {}
 def register_summary(name: str) -> Callable[[Factory], Factory]:
     """Give a summary class a name, so that models that use it can be stored and loaded.
 
-    The same registration must have run before such a model is loaded.
+    The same registration, with the same ``name``, must have run before such a model is loaded.
 
     >>> @register_summary("length of the history, up to 2")
     ... class Length:

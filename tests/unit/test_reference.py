@@ -1,0 +1,47 @@
+"""The reference misses nothing: parameters and fitted attributes stand in the docstrings."""
+
+import inspect
+import re
+
+import pytest
+
+import summarkov as sm
+
+NAMES = [name for name in sm.__all__ if callable(getattr(sm, name))]
+ESTIMATORS = [name for name in NAMES if hasattr(getattr(sm, name), "get_params")]
+
+
+def named_in(section: str, doc: str) -> set[str]:
+    """The names that a section of a docstring lists, alone or several in a line, as numpydoc reads them."""
+    found = re.search(rf"^{section}\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
+    lines = re.findall(r"^(\S.*)$", found.group(1), re.MULTILINE) if found else []
+    return {name.strip() for line in lines for name in line.partition(" : ")[0].split(",")}
+
+
+def test_sections_are_read():
+    doc = "Sum.\n\nParameters\n----------\na, b : int\n    Terms.\nc\n    More.\n\n"
+    doc += "Attributes\n----------\nd_ : int\n    It."
+    assert named_in("Parameters", doc) == {"a", "b", "c"}
+    assert named_in("Attributes", doc) == {"d_"}
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_list_their_parameters(name):
+    estimator = getattr(sm, name)
+    listed = named_in("Parameters", inspect.getdoc(estimator))
+    assert [each for each in inspect.signature(estimator).parameters if each not in listed] == []
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_list_what_they_learn(name):
+    estimator = getattr(sm, name)
+    learned = {each for each in dir(estimator) if each.endswith("_") and not each.startswith("_")}
+    assert learned - estimator._machinery - named_in("Attributes", inspect.getdoc(estimator)) == set()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if inspect.isfunction(getattr(sm, name))])
+def test_functions_tell_of_all_their_parameters(name):
+    doc = inspect.getdoc(getattr(sm, name))
+    listed = {each.lstrip("*") for each in named_in("Parameters", doc)}
+    given = inspect.signature(getattr(sm, name)).parameters
+    assert [each for each in given if each not in listed and f"``{each}``" not in doc] == []
