@@ -11,6 +11,9 @@
     ├── MissingLibraryError     an optional library is not installed
     └── StoreError         a model file that is damaged, foreign or of a later version; a disk that is full
 
+    UserWarning
+    └── TiesWarning        many events have the place of the one before, and nothing says what that means
+
 Every message is one sentence that says what is wrong and what to do about it. ``DataError`` and
 ``SettingError`` are also ``ValueError``, so code that knows nothing of this library can catch them.
 """
@@ -21,6 +24,8 @@ import difflib
 import errno
 import os
 import shutil
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -67,6 +72,23 @@ class MissingLibraryError(SummarkovError, ImportError):
 
 class StoreError(SummarkovError, ValueError):
     """A model file is damaged, foreign or of a later version; or there is no room to write one."""
+
+
+class TiesWarning(UserWarning):
+    """Many events have the place of the one before, and nothing says whether that is their order."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of something in the line of code, outside of this library, that has asked for it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    """Whether a module is of this library, or stands between it and whoever calls it."""
+    return module.partition(".")[0] in ("summarkov", "contextlib")
 
 
 @contextmanager

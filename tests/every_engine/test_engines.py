@@ -43,6 +43,9 @@ from summarkov.summaries import (
     WindowSummary,
 )
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 ENGINES = ("memory", "stream", "spark")
 
 

@@ -25,6 +25,9 @@ from summarkov.io import regroup, scan
 from summarkov.io.temporary import PREFIX, Scratch
 from summarkov.summaries import HistoryTests, TreeSummary
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 MODELS = [
     sm.BSuMM(lookback=3),
     sm.BSuMM(lookback="auto"),

@@ -24,6 +24,9 @@ from summarkov.engines import scan_events
 from summarkov.errors import DataError
 from summarkov.events.keys import stable_hashes
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,6 +11,9 @@ from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.spark.session import map_partitions
 from summarkov.errors import DataError, SettingError
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 SCHEMA = "case bigint, event string, time bigint"
 
 

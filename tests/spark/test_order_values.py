@@ -7,6 +7,9 @@ import pytest
 import summarkov as sm
 from summarkov.errors import DataError
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 CASES, EVENTS = ["a", "b"] * 3, list("pqrstu")
 
 

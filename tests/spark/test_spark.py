@@ -15,6 +15,9 @@ from summarkov.engines.spark.session import explained
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import draws
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 
 def rows(n=60, n_cases=7, seed=0):
     """Rows in any order, with ties."""

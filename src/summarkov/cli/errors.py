@@ -7,6 +7,8 @@ import errno
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -126,9 +128,19 @@ def report(message: str, *, name: str = "Error") -> None:
         )
 
 
+@contextlib.contextmanager
+def reporting() -> Iterator[None]:
+    """Say on stderr what something warns of, once it is done."""
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        yield
+    for note in notes:
+        report(sentence(note.message) if isinstance(note.message, Exception) else note.message, name="Note")
+
+
 def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
-    if isinstance(problem, SummarkovError):
+    if isinstance(problem, SummarkovError | Warning):
         return _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
     if isinstance(problem, _UsageError):
         return _usage(problem)

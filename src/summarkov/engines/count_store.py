@@ -114,7 +114,7 @@ class CountStore(EventSource):
         found = {label for part in self._parts for label in part.labels} if policy == "add" else set()
         self.labels = tuple(sorted({*fixed, *found, *([RARE] if policy == "pool" else [])}))
         self.n_sequences = sum(part.n_sequences for part in self._parts)
-        self.tied_order = sum(part.tied_order for part in self._parts)
+        self.tied_order = sum(part.ties.n for part in self._parts)
         self._views = [self._view(part.labels) for part in self._parts]
         counts = [
             view.label_counts(part.label_counts) for view, part in zip(self._views, self._parts, strict=True)

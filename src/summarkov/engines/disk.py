@@ -19,11 +19,13 @@ from summarkov.events.block import Block, with_keys
 from summarkov.events.keys import distinct_keys
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
+from summarkov.io.buckets import FILES
 from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
 from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
+from summarkov.io.ticks import warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import is_whole
 from summarkov.typing import HashArray
@@ -41,7 +43,7 @@ class StreamSource(EventSource):
         self._scratch, self._content = scratch, content.spill
         self._keys: HashArray | None = None
         self._open = True
-        self.tied_order = self._content.tied_order
+        self.tied_order = self._content.ties.n
         self.labels, self.n_sequences = self._content.labels, self._content.n_sequences
         self._heads = None
         if content.attributes is not None:
@@ -184,6 +186,9 @@ def scan_events(
     task = Task(Files(found.paths, kind, wanted, memory), progress)
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, names=names)
+        ties, n = content.spill.ties.n, content.spill.n_events
+        source = plain_name(found.paths[0]) if len(found.paths) == 1 else FILES
+        warn_of_ties(ties, n, content.origin, wanted, source)
         return StreamSource(folder, content, memory=memory, n_jobs=n_threads)
 
 

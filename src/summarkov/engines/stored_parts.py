@@ -18,9 +18,10 @@ from summarkov.errors import SettingError
 from summarkov.events.keys import sequence_keys
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.temporary import write_atomically
+from summarkov.io.ticks import Ties
 
 #: What of a part is written beside its codes.
-_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "tied_order", "n_held")
+_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held")
 
 
 def write_part(folder: Path, source: EventSource) -> None:
@@ -53,9 +54,15 @@ def read_part(folder: Path) -> Spill:
         raise ValueError(f"{folder.name}/codes has not its {known['n_events']} events")
     labels = tuple(known.pop("labels"))
     counts = np.array(known.pop("label_counts"), np.int64)
-    codes = np.arange(len(labels), dtype=np.int32)
     return Spill(
-        folder, labels=labels, label_counts=counts, translate=codes, has_names=False, n_values=0, **known
+        folder,
+        labels=labels,
+        label_counts=counts,
+        translate=np.arange(len(labels), dtype=np.int32),
+        ties=Ties(known.pop("tied_order")),
+        has_names=False,
+        n_values=0,
+        **known,
     )
 
 

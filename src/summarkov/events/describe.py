@@ -95,7 +95,7 @@ class Description(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
         plain = {name: value for name, value in vars(self).items() if name != "origin"}
-        return plain | as_read(self.origin)
+        return plain | as_read(self.origin, self.tied_order)
 
     def _columns(self) -> Mapping[str, Column]:
         events = max(self.n_events, 1)
@@ -171,9 +171,13 @@ def describe(
     )
 
 
-def as_read(origin: Origin | None) -> dict[str, Any]:
-    """How events were read, as plain values for JSON: the columns, and how many events were left out."""
-    if origin is None:
-        return {"columns": None, "left_out": {"unlabelled": 0, "other_lifecycle": 0}, "backwards": 0}
-    left_out = {"unlabelled": origin.unlabelled, "other_lifecycle": origin.other_lifecycle}
-    return {"columns": origin.to_dict(), "left_out": left_out, "backwards": origin.backwards}
+def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:
+    """How events were read, as plain values for JSON: the columns, events that were left out, and ties."""
+    found = origin or Origin()
+    return {
+        "columns": None if origin is None else origin.to_dict(),
+        "left_out": {"unlabelled": found.unlabelled, "other_lifecycle": found.other_lifecycle},
+        "backwards": found.backwards,
+        "tied_order": tied_order,
+        "tied_case": found.tied_case,
+    }

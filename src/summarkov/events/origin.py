@@ -13,7 +13,7 @@ class Origin:
     ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are the names of columns of a
     table, of keys of JSON objects or of attributes in XES; None or empty where there is none. ``unlabelled``
     and ``other_lifecycle`` count the events that were left out as asked, and ``backwards`` those that stand
-    after an event of a later time.
+    after an event of a later time. ``tied_case`` is the first case with events of the same place.
     """
 
     case: str | None = None
@@ -25,6 +25,7 @@ class Origin:
     unlabelled: int = 0
     other_lifecycle: int = 0
     backwards: int = 0
+    tied_case: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns as plain values, for JSON."""
@@ -81,13 +82,21 @@ class Origin:
             f"{'it keeps' if one else 'they keep'} the order of the input"
         )
 
-    def ties(self, n: int) -> str:
-        """What to say of ``n`` events with the same place as the one before.
+    def tied(self, n: int, source: str | None = None) -> str:
+        """How many events have the same place as the one before, and where.
+
+        >>> Origin("user", ("page",), ("time",), tied_case="ann").tied(2, "log.csv")
+        "2 events of log.csv with the same 'time' as the one before, for example in case 'ann'"
+        """
+        same = " and ".join(map(repr, self.order)) or ("time" if self.event else "place")
+        of = "" if source is None else f" of {source}"
+        where = "" if self.tied_case is None else f", for example in case {self.tied_case[:40]!r}"
+        return f"{n:,} event{'' if n == 1 else 's'}{of} with the same {same} as the one before{where}"
+
+    def ties(self, n: int, source: str | None = None) -> str:
+        """The same, and in which order these events are taken.
 
         >>> Origin("user", ("page",), ("time",)).ties(1)
         "1 event with the same 'time' as the one before; it keeps the order of the input"
         """
-        same = " and ".join(map(repr, self.order)) or ("time" if self.event else "place")
-        kept = "it keeps" if n == 1 else "they keep"
-        events = f"{n:,} event{'' if n == 1 else 's'}"
-        return f"{events} with the same {same} as the one before; {kept} the order of the input"
+        return f"{self.tied(n, source)}; {'it keeps' if n == 1 else 'they keep'} the order of the input"

@@ -244,7 +244,6 @@ class Collected:
         self.codes = array("i")
         self.offsets = array("q", [0])
         self.ids: list[str] | None = None  # once a sequence has a name
-        self.tied_order = 0
         self.together = array("q")  # the events that happened together with the one before
 
     def add(self, labels: Iterable[str], name: str | None = None, together: Iterable[int] = ()) -> None:
@@ -261,7 +260,7 @@ class Collected:
         self.codes.extend(map(self.index.__getitem__, labels))
         self.offsets.append(len(self.codes))
 
-    def finish(self, labels: Sequence[str] | None) -> EventSequences:
+    def finish(self, labels: Sequence[str] | None, *, tied_order: int = 0) -> EventSequences:
         """All sequences, with the vocabulary declared or that of the labels that occur."""
         codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
         offsets: IntArray = np.asarray(self.offsets)
@@ -270,9 +269,7 @@ class Collected:
             starts = np.ones(len(codes), bool)
             starts[np.asarray(self.together)] = False
             codes, offsets, moments = Moments.made(codes, offsets, starts)
-        return EventSequences(
-            codes, offsets, vocabulary, self.ids, moments=moments, tied_order=self.tied_order
-        )
+        return EventSequences(codes, offsets, vocabulary, self.ids, moments=moments, tied_order=tied_order)
 
 
 class Vocabulary:

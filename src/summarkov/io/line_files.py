@@ -21,7 +21,7 @@ from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut
-from summarkov.io.ticks import refuse_ties
+from summarkov.io.ticks import Ties, refuse_ties
 from summarkov.io.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, and its labels.
@@ -212,13 +212,13 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
     """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
 
     A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
-    happened at once: with ``ties="together"`` they are a tick, else they become events in the order in which
+    happened at once, and are a tick; with ``ties="in row order"`` they become events in the order in which
     they stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or
     their numbers where they have none.
     """
     _refuse_columns(path, wanted, "SPMF text")
     collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
-    name = None
+    name, tied = None, list[int]()  # the number of the sequence of each event that is not the first of a set
     for number, line in text_lines(path):
         where = f"{path}, line {number}"
         if line.startswith("@ITEM"):
@@ -227,12 +227,14 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
             name = _name(line)
         elif line.strip() and line[0] not in "#%@":
             items, together = _items(line.split(), where)
-            at_once = wanted.ties == "together"
+            at_once = wanted.ties in (None, "together")
             collected.add((names.get(item, item) for item in items), name, together if at_once else ())
-            collected.tied_order += 0 if at_once else len(together)
+            tied += [] if at_once else [len(collected.offsets) - 2] * len(together)
             name = None
-    refuse_ties(collected.tied_order, wanted, "itemset", path)
-    return collected.finish(wanted.labels)
+    found = collected.finish(wanted.labels, tied_order=len(tied))
+    ties = Ties(len(tied), found.ids[tied[0]] if tied else None)
+    refuse_ties(ties, wanted, "itemset", path)
+    return found.with_origin(Origin(tied_case=ties.case)) if tied else found
 
 
 def _items(tokens: list[str], where: str) -> tuple[list[str], list[int]]:

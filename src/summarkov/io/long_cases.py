@@ -21,7 +21,7 @@ from summarkov.io.grouping import tied
 from summarkov.io.ordering import is_ranked
 from summarkov.io.per_case import CaseValues
 from summarkov.io.spill import SpillWriter
-from summarkov.io.ticks import Times
+from summarkov.io.ticks import Ties, Times
 from summarkov.typing import BoolArray, CodeArray
 
 if TYPE_CHECKING:
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 
 class _Events(NamedTuple):
-    """Some events of a case: their codes, whether each happened with the one before, and their times."""
+    """Some events of a case: codes, whether each happened with the one before, times, and number of ties."""
 
     codes: CodeArray
     together: BoolArray | None = None
     times: Times | None = None
+    n_tied: int = 0
 
 
 def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
@@ -51,7 +52,8 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
     for text, (first, of_case) in firsts.items():
         tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
         names, once = [text], of_case[None]
-        for codes, together, times in _in_order(tables, bucket.path, memory, writer, order):
+        for codes, together, times, n_tied in _in_order(tables, bucket.path, memory, order):
+            writer.add_ties(Ties(n_tied, text), first)
             writer.add(
                 codes,
                 np.empty(0, np.int64),
@@ -77,9 +79,7 @@ def _rows_of(case: Encoded, text: str) -> pa.Array:
     return pa.array(case.codes == code)
 
 
-def _in_order(
-    tables: Iterator[pa.Table], path: Path, memory: int, writer: SpillWriter, order: Order
-) -> Iterator[_Events]:
+def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order) -> Iterator[_Events]:
     """The events of one case, in order."""
     if not order.columns:
         for table in tables:
@@ -109,10 +109,10 @@ def _in_order(
         while some := list(islice(merged, few)):
             keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
             same = tied(keys, np.zeros(1, np.int64))[len(last) :]
-            writer.tied_order += int(np.count_nonzero(same))
             codes, times = np.array([code for _, code in some], np.int32), keys[0][len(last) :]
             last = [some[-1][0]]
-            yield _Events(codes, order.together_of(same), order.times_of(times, kind))
+            n_tied = int(np.count_nonzero(same))
+            yield _Events(codes, order.together_of(same), order.times_of(times, kind), n_tied)
     finally:
         for run, _ in runs:
             run.unlink(missing_ok=True)

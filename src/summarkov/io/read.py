@@ -13,7 +13,9 @@ from summarkov.events.origin import Origin
 from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
 from summarkov.io.case_attributes import Cuts, attributes_from
+from summarkov.io.columns import TABLE
 from summarkov.io.files import format_of
+from summarkov.io.ticks import warn_of_ties
 from summarkov.io.wanted import SEPARATOR, Wanted
 
 
@@ -31,7 +33,7 @@ def read_events(
     lifecycle: str | None = None,
     missing: str = "error",
     separator: str = SEPARATOR,
-    ties: str = "in row order",
+    ties: str | None = None,
     times: bool = False,
     attributes: Any = None,
     cuts: Cuts | None = None,
@@ -91,8 +93,9 @@ def read_events(
         What stands between the labels of several event columns.
     ties
         What rows of a case with the same place are: "in row order", one after the other as they come;
-        "together", one tick, a set of labels without order; or an "error". In SPMF text, the items of an
-        itemset.
+        "together", one tick, a set of labels without order; or an "error". If nothing is said they are taken
+        in row order, with a ``TiesWarning`` if they are more than one event in a hundred. In SPMF text, where
+        the items of an itemset have one place, they are together if nothing is said.
     times
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
     attributes
@@ -147,6 +150,9 @@ def read_events(
         missing_attributes=missing_attributes,
     )
     events = _read(source, wanted, format)
+    if not isinstance(source, EventSequences):
+        named = local_name(source) if isinstance(source, str | os.PathLike) else TABLE
+        warn_of_ties(events.tied_order, events.n_events, events.origin, wanted, named)
     if wanted.cases is None:
         return events
     return events.with_attributes(attributes_from(wanted.cases, wanted, events.ids))
@@ -164,7 +170,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
         if is_table(source):
             refuse_cut_rows()
             return read_table(source, wanted)
-    if wanted.is_about_columns or wanted.times or wanted.ties != "in row order":
+    if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
             "case, event, order, weight, lifecycle, date_format, ties, times and session_gap are about "
             "columns, and "
@@ -188,7 +194,7 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
         return xes_files.read_xes(path, wanted)
     if wanted.gap is not None or wanted.times:
         raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
-    if wanted.ties != "in row order" and kind != "spmf":
+    if wanted.needs_places and kind != "spmf":
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
         return line_files.read_jsonl(path, wanted)

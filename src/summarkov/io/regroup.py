@@ -18,6 +18,7 @@ from summarkov.io.grouping import group
 from summarkov.io.long_cases import sort_outside
 from summarkov.io.per_case import CaseValues
 from summarkov.io.spill import SpillWriter
+from summarkov.io.ticks import Ties
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +68,7 @@ def regroup(
         by_bucket.close()
     inside.rmdir()
     copy_in_order(by_bucket, n_rows, memory, writer)
-    writer.tied_order = by_bucket.tied_order
+    writer.add_ties(by_bucket.ties)
     shutil.rmtree(grouped)
 
 
@@ -138,4 +139,7 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
     together = order.together_of(grouping.tied)
     ends, begun = grouping.offsets[1:], sequence_keys(names)
     writer.add(codes, ends, begun, names, firsts, of_rows[starts], together, times)
-    writer.tied_order += grouping.tied_order
+    if grouping.tied_order:
+        of_ties = sequence[grouping.tied]
+        first = of_ties[firsts[of_ties].argmin()]
+        writer.add_ties(Ties(grouping.tied_order, names[first]), int(firsts[first]))

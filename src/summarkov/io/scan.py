@@ -27,7 +27,7 @@ from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import origin_of, read_lists
 from summarkov.io.temporary import Scratch
-from summarkov.io.ticks import Times, refuse_no_order, refuse_ties, times_of
+from summarkov.io.ticks import Ties, Times, refuse_no_order, refuse_ties, times_of
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
@@ -110,9 +110,9 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
             found.left_out = LeftOut()
             _regrouped(task, found, writer, scratch.path)
         found.left_out.refuse_all(files.wanted, writer.n_events, files.paths[0])
-        if writer.tied_order:
-            refuse_ties(writer.tied_order, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
-        writer.tied_order = 0 if task.together else writer.tied_order
+        if writer.ties.n:
+            refuse_ties(writer.ties, files.wanted, (files.chosen.order or ("",))[0], files.paths[0])
+        writer.ties = Ties() if task.together else writer.ties
         content = writer.finish(*found.labels.settled())
     finally:
         writer.close()
@@ -120,8 +120,10 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     weights = None if asked.weight is None else weights_of(found.values.column(asked.weight, values))
     named = {name: found.values.column(name, values) for name in asked.attributes}
     attributes = attribute_names(named, files.wanted, files.paths[0]) if named else None
-    lines = files.format == "jsonl"
-    origin = jsonl_origin(files.wanted, found.left_out) if lines else origin_of(files.chosen, found.left_out)
+    if files.format == "jsonl":
+        origin = jsonl_origin(files.wanted, found.left_out)
+    else:
+        origin = origin_of(files.chosen, found.left_out, writer.ties.case)
     return Content(content, weights, attributes, values[:, values.shape[1] - len(named) :], origin)
 
 
@@ -234,7 +236,9 @@ class _Grouped:
         if not sorted_within(keys, starts):
             raise NotGroupedError
         same = tied(keys, starts)[int(continues) :]
-        self.writer.tied_order += int(np.count_nonzero(same))
+        if same.any():
+            case = rows.case.texts[rows.case.codes[same.argmax()]]
+            self.writer.add_ties(Ties(int(np.count_nonzero(same)), case))
         self.kinds, self.keys = kinds, [each[-1:] for each in keys]
         return same if self.task.together else None, times
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from summarkov.errors import DataError
 from summarkov.events.block import Block
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
-from summarkov.io.ticks import Times
+from summarkov.io.ticks import Ties, Times
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Spill:
     labels: tuple[str, ...]
     label_counts: IntArray
     translate: CodeArray
-    tied_order: int
+    ties: Ties
     has_names: bool
     n_held: int  # sequences that are not empty
     n_values: int  # of each sequence: the columns that do not change during a case
@@ -152,7 +152,8 @@ class SpillWriter:
         self._times: IO[bytes] | None = None
         self.time_unit: TimeUnit | None = None
         self.n_together = 0  # events that happened together with the one before
-        self.n_events = self.n_sequences = self.tied_order = 0
+        self.n_events = self.n_sequences = 0
+        self.ties, self._tied_row = Ties(), 0
         self._n_held = self._last_end = self._name_bytes = 0
         self.counts = np.zeros(0, np.int64)
 
@@ -203,6 +204,13 @@ class SpillWriter:
             self._names[0].write(b"".join(texts))
             _write(self._names[1], places)
 
+    def add_ties(self, ties: Ties, row: int = 0) -> None:
+        """Count some more ties; ``row`` tells of which case the example is first."""
+        if ties.n:
+            earlier = not self.ties.n or row < self._tied_row
+            self.ties = Ties(self.ties.n + ties.n, ties.case if earlier else self.ties.case)
+            self._tied_row = row if earlier else self._tied_row
+
     def finish(self, labels: Sequence[str], translate: CodeArray, *, is_sorted: bool = False) -> Spill:
         """Close the files; ``translate`` has the final code of every one written.
 
@@ -218,7 +226,7 @@ class SpillWriter:
             tuple(labels),
             label_counts,
             translate,
-            self.tied_order,
+            self.ties,
             self.keeps_names,
             self._n_held,
             self.n_values,

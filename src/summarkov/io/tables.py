@@ -27,7 +27,7 @@ from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import one_per_case, weights_of
 from summarkov.io.rows import LeftOut, filled, read_per_case, read_rows
-from summarkov.io.ticks import with_moments
+from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
@@ -154,8 +154,9 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
         offsets, ids, of = cut_sessions(placed(order[0]), offsets, ids, limit)
         columns = [Encoded(each.codes[of], each.texts) for each in columns]
     where = (chosen.order or ("",))[0], source
+    ties = Ties.of(grouping.tied, offsets, ids)
     codes, offsets, moments, ties = with_moments(
-        codes, offsets, [placed(each) for each in order], kind, grouping.tied_order, wanted, where
+        codes, offsets, [placed(each) for each in order], kind, ties, wanted, where
     )
     return EventSequences(
         codes,
@@ -165,12 +166,12 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
         attributes=attributes_of(_named(columns, chosen), wanted, source, ids),
         weights=None if chosen.weight is None else weights_of(columns[0]),
         moments=moments,
-        tied_order=ties,
-        origin=origin_of(chosen, left_out),
+        tied_order=ties.n,
+        origin=origin_of(chosen, left_out, ties.case),
     )
 
 
-def origin_of(chosen: Columns, left_out: LeftOut) -> Origin:
+def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None) -> Origin:
     """How events were read."""
     return Origin(
         chosen.case,
@@ -181,6 +182,7 @@ def origin_of(chosen: Columns, left_out: LeftOut) -> Origin:
         chosen.attributes,
         left_out.unlabelled,
         left_out.lifecycle,
+        tied_case=tied_case,
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.moments import FARTHEST, Moments, TimeUnit
+from summarkov.events.origin import Origin
 from summarkov.io.grouping import Keys, tied
-from summarkov.typing import CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,10 +21,43 @@ if TYPE_CHECKING:
 
 #: What may become of events with the same place.
 TIES = ("in row order", "together", "error")
+#: Up to this share of all events, those with the place of the one before are few.
+_FEW = 0.01
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _DAY = 86400 * 10**9
 #: Numbers that are not whole are told apart to this part of one.
 _PARTS = 10**9
+
+
+class Ties(NamedTuple):
+    """How many events have the place of the one before, and the first case in which some have."""
+
+    n: int = 0
+    case: str | None = None
+
+    @classmethod
+    def of(cls, tied: BoolArray | None, offsets: IntArray, ids: Sequence[str]) -> Ties:
+        """Those of some sequences, from which of their events are tied.
+
+        >>> Ties.of(np.array([False, False, True]), np.array([0, 1, 3]), ["a", "b"])
+        Ties(n=1, case='b')
+        """
+        n = 0 if tied is None else int(np.count_nonzero(tied))
+        if tied is None or not n:
+            return cls()
+        return cls(n, ids[int(np.searchsorted(offsets, tied.argmax(), side="right")) - 1])
+
+
+def warn_of_ties(n: int, n_events: int, origin: Origin | None, wanted: Wanted, source: str) -> None:
+    """Warn of many events with the place of the one before, unless it was said what these are."""
+    if wanted.ties is not None or n <= _FEW * n_events:
+        return
+    told = (origin or Origin()).ties(n, source)
+    warn_caller(
+        f"{told}, which may be an accident; say ties='together' if they happened at once, or ties='in row "
+        "order' if the rows are in order",
+        TiesWarning,
+    )
 
 
 def with_moments(
@@ -30,10 +65,10 @@ def with_moments(
     offsets: IntArray,
     keys: Keys,
     kind: pa.DataType | None,
-    ties: int,
+    ties: Ties,
     wanted: Wanted,
     where: tuple[str, str],
-) -> tuple[CodeArray, IntArray, Moments | None, int]:
+) -> tuple[CodeArray, IntArray, Moments | None, Ties]:
     """The codes and offsets of sorted events, their moments as asked for, and the ties that are left.
 
     ``keys`` are what events were sorted by, ``kind`` is the type of the first of these columns, and ``where``
@@ -51,7 +86,7 @@ def with_moments(
         starts = ~tied(keys, offsets[:-1][np.diff(offsets) > 0])
     times = times_of(keys[0], kind, where) if wanted.times else ()
     codes, offsets, moments = Moments.made(codes, offsets, starts, *times)
-    return codes, offsets, moments, 0 if together else ties
+    return codes, offsets, moments, Ties() if together else ties
 
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
@@ -63,12 +98,12 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
         )
 
 
-def refuse_ties(ties: int, wanted: Wanted, name: str, source: str) -> None:
+def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
     """Refuse events with the same place as the one before, if asked to."""
-    if ties and wanted.ties == "error":
+    if ties.n and wanted.ties == "error":
         raise DataError(
-            f"{ties:,} event{'' if ties == 1 else 's'} of {source} with the same {name!r} as the one before; "
-            "say ties='together' if they happened at once, or ties='in row order' if the rows are in order"
+            f"{Origin(order=(name,), tied_case=ties.case).tied(ties.n, source)}; say "
+            "ties='together' if they happened at once, or ties='in row order' if the rows are in order"
         )
 
 

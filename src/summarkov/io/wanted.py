@@ -32,7 +32,7 @@ class Reading(TypedDict, total=False):
     lifecycle: str | None
     missing: str
     separator: str
-    ties: str
+    ties: str | None
     times: bool
     attributes: Any
     cuts: Cuts
@@ -50,7 +50,7 @@ class Wanted:
     lifecycle: str | None = None
     missing: str = "error"
     separator: str = SEPARATOR
-    ties: str = "in row order"
+    ties: str | None = None
     times: bool = False
     cuts: Cuts = field(default_factory=dict)
     missing_attributes: str = "value"
@@ -70,7 +70,7 @@ class Wanted:
         lifecycle: str | None = None,
         missing: str = "error",
         separator: str = SEPARATOR,
-        ties: str = "in row order",
+        ties: str | None = None,
         times: bool = False,
         attributes: Any = None,
         cuts: object = None,
@@ -82,7 +82,7 @@ class Wanted:
                 raise SettingError(f"{name} must be a text, not {value!r}")
         if not separator:
             raise SettingError("separator must not be empty: it tells the labels apart that are joined")
-        if ties not in TIES or not isinstance(times, bool):
+        if ties not in (None, *TIES) or not isinstance(times, bool):
             choices = ", ".join(map(repr, TIES))
             raise SettingError(
                 f"ties must be one of {choices}, and times True or False; not {ties!r} and {times!r}"
@@ -115,6 +115,11 @@ class Wanted:
             missing_attributes,
             None if listed else attributes,
         )
+
+    @property
+    def needs_places(self) -> bool:
+        """Whether something was asked that only the places of events can tell."""
+        return self.times or self.gap is not None or self.ties in ("together", "error")
 
     @property
     def is_about_columns(self) -> bool:

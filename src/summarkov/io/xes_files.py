@@ -25,7 +25,7 @@ from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut, refuse_separator
-from summarkov.io.ticks import with_moments
+from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import CodeArray
 
@@ -50,8 +50,7 @@ def read_xes(path: str, wanted: Wanted) -> EventSequences:
     """
     asked = wanted.columns
     order = asked.order
-    needs_time = wanted.gap is not None or wanted.times or wanted.ties != "in row order"
-    if needs_time and not order:
+    if wanted.needs_places and not order:
         if order == ():
             raise SettingError(
                 "session_gap, times and ties need the time of every event; name it with order="
@@ -95,12 +94,12 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
     elif keys and len(codes) and not sorted_within(keys, starts):
         moved = sort_within(keys, starts)
         codes, keys = codes[moved], [each[moved] for each in keys]
-    ties = int(np.count_nonzero(tied(keys, starts))) if keys and len(codes) else 0
+    same = tied(keys, starts) if keys and len(codes) else None
     if wanted.gap is not None:
         limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
         offsets, names, of = cut_sessions(keys[0], offsets, ids, limit)
         ids = tuple(names)
-    kind = columns[0].type if columns else None
+    kind, ties = columns[0].type if columns else None, Ties.of(same, offsets, ids)
     codes, offsets, moments, ties = with_moments(
         codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path)
     )
@@ -118,6 +117,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         left_out.unlabelled,
         left_out.lifecycle,
         backwards,
+        ties.case,
     )
     return EventSequences(
         codes,
@@ -127,7 +127,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         attributes=attributes_of(named, wanted, log.path, ids),
         moments=moments,
         weights=weights,
-        tied_order=ties,
+        tied_order=ties.n,
         origin=origin,
     )
 

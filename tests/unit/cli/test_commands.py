@@ -575,7 +575,8 @@ def test_describe(run: Run, shop: Path) -> None:
 
 def test_describe_tells_of_ties_and_empty_sequences(run: Run) -> None:
     Path("log.csv").write_text("case,event,time\nx,A,1\nx,B,1\n")
-    assert "1 event with the same 'time' as the one before" in run("describe", "log.csv").stdout
+    described = run("describe", "log.csv", "--ties", "in row order").stdout
+    assert "1 event with the same 'time' as the one before, for example in case 'x'" in described
     Path("log.jsonl").write_text('["A"]\n[]\n')
     assert "Empty sequences: 1" in run("describe", "log.jsonl").stdout
 

@@ -237,6 +237,7 @@ def test_describe(events):
         "columns": None,
         "left_out": {"unlabelled": 0, "other_lifecycle": 0},
         "backwards": 0,
+        "tied_case": None,
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",

@@ -11,6 +11,9 @@ from summarkov.engines import scan_events
 from summarkov.errors import UnknownLabelError
 from summarkov.io import read_events
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 PROCESS_LOG = """\
 case:concept:name,concept:name,time:timestamp,org:resource,cost
 A7,register,2024-01-01T09:00:00.500+01:00,Pete,1.5

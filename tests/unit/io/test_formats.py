@@ -10,14 +10,21 @@ from summarkov.engines import scan_events
 from summarkov.errors import DataError, SettingError
 from summarkov.io import files, read_events
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 # ---------------------------------------------------------------------- SPMF
 
 
-def test_spmf_numbers_are_labels_and_itemsets_are_ties(write):
-    events = read_events(write("log.spmf", "1 -1 2 3 -1 -2\n\n-2\n% comment\n007 -1 10 -1 -2\n"))
-    assert events.to_lists() == [["1", "2", "3"], [], ["7", "10"]]
+def test_spmf_numbers_are_labels_and_itemsets_are_ticks(write):
+    path = write("log.spmf", "1 -1 2 3 -1 -2\n\n-2\n% comment\n007 -1 10 -1 -2\n")
+    events = read_events(path)
+    assert events.to_lists() == [[["1"], ["2", "3"]], [], [["7"], ["10"]]]
     assert events.ids == ("0", "1", "2")
-    assert events.tied_order == 1
+    assert events.tied_order == 0
+    in_row_order = read_events(path, ties="in row order")
+    assert in_row_order.to_lists() == [["1", "2", "3"], [], ["7", "10"]]
+    assert (in_row_order.tied_order, in_row_order.origin.tied_case) == (1, "0")
 
 
 def test_spmf_names(write):

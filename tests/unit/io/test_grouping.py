@@ -15,6 +15,9 @@ from summarkov.io import read_events
 from summarkov.io.grouping import group, stable_order
 from summarkov.io.ordering import sort_keys
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3)), max_size=40)
 
 

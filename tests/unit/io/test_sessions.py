@@ -14,6 +14,9 @@ from summarkov.errors import DataError, SettingError
 from summarkov.io import read_events
 from summarkov.io.grouping import Gap
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 ROWS = st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("AB"), st.integers(-5, 30)), max_size=25)
 
 

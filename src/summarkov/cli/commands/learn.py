@@ -111,7 +111,7 @@ def learn(
     """
     from summarkov.engines import make_source
     from summarkov.engines.surveys import count_starts
-    from summarkov.events.describe import special_starts
+    from summarkov.events.describe import as_read, special_starts
     from summarkov.models import JointSuMM
 
     template = settings.template()
@@ -152,7 +152,7 @@ def learn(
         with saving(output):
             fitted.save(output)
     if json:
-        _print_document(fitted, output, origin)
+        _print_document(fitted, output, as_read(origin, tied_order))
     else:
         _print_fitted(fitted, output, tied_order, origin, special)
 
@@ -224,17 +224,16 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
         )
 
 
-def _print_document(fitted: Any, saved: Path | None, origin: Origin | None) -> None:
+def _print_document(fitted: Any, saved: Path | None, read: dict[str, Any]) -> None:
     from summarkov.cli.printing.documents import graph_document, model_document
     from summarkov.cli.printing.joint import joint_json
-    from summarkov.events.describe import as_read
     from summarkov.models import InfluenceGraph, JointSuMM
 
     if isinstance(fitted, JointSuMM):
         document = joint_json(fitted)
     else:
         document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
-    print_json({"saved": None if saved is None else shown(saved), **as_read(origin), **document})
+    print_json({"saved": None if saved is None else shown(saved), **read, **document})
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:

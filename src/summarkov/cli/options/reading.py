@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from summarkov.cli.errors import report
+from summarkov.cli.errors import reporting
+from summarkov.cli.options.parsing import read_cuts, read_map
 from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import stages, working
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -82,13 +81,14 @@ class Reading:
         str, _option("separator", "TEXT", "What stands between the labels of several columns.")
     ] = "+"
     ties: Annotated[
-        str,
+        str | None,
         _option(
             "ties",
             "KIND",
-            "What events with the same place are: 'in row order' after each other, 'together', or an error.",
+            "What events with the same place are: 'in row order' after each other, 'together', or an error. "
+            "If not given they are taken in row order, with a note if they are many.",
         ),
-    ] = "in row order"
+    ] = None
     times: Annotated[
         bool,
         typer.Option(
@@ -221,7 +221,7 @@ class Reading:
         """Read events as they are, but for sessions."""
         from summarkov.io import read_events
 
-        with working(f"Reading {shown(path)}"):
+        with reporting(), working(f"Reading {shown(path)}"):
             return read_events(path, **self.columns)
 
     def _mapped(self, events: Events) -> Events:
@@ -237,41 +237,6 @@ class Reading:
 
 #: Nothing special.
 PLAIN = Reading()
-
-
-def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
-    """Read where numbers are cut.
-
-    >>> read_cuts(["age=30,50", "postcode=none"])
-    {'age': [30.0, 50.0], 'postcode': None}
-    """
-    found: dict[str, list[float] | None] = {}
-    for text in given:
-        column, _, numbers = text.rpartition("=")
-        try:
-            found[column] = None if numbers == "none" else [float(number) for number in numbers.split(",")]
-        except ValueError:
-            raise SettingError(f"--cut must be written as age=30,50 or postcode=none, not {text!r}") from None
-    return found
-
-
-def read_map(path: Path) -> dict[str, str]:
-    """Read what labels become."""
-    from summarkov.io.files import text_lines
-    from summarkov.store.document import first_repeated
-
-    text = "\n".join(line for _, line in text_lines(shown(path), expected="a map of labels"))
-    expected = 'expected an object of texts, {"old": "new", ...}'
-    try:
-        found = json.loads(text, object_pairs_hook=list)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not JSON ({error}); {expected}") from None
-    if not text.lstrip().startswith("{") or not all(isinstance(new, str) for _, new in found):
-        raise DataError(f"{path}: {expected}")
-    mapping = dict(found)
-    if len(mapping) < len(found):
-        raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
-    return mapping
 
 
 @dataclass(frozen=True)
@@ -339,13 +304,10 @@ class Opening(Reading):
 
         how: dict[str, Any] = {**self.columns, "engine": "stream", "memory": self.memory}
         with ExitStack() as opened:
-            with warnings.catch_warnings(record=True) as notes, stages() as tell:
-                warnings.simplefilter("always")
+            with reporting(), stages() as tell:
                 source = opened.enter_context(
                     open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
                 )
-            for note in notes:
-                report(str(note.message), name="Note")
             yield source
 
 

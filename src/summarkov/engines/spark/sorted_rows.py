@@ -16,7 +16,7 @@ from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of
 from summarkov.io.grouping import run_starts
 from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
 from summarkov.io.rows import LeftOut, read_rows
-from summarkov.io.ticks import times_of
+from summarkov.io.ticks import Ties, times_of
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -38,7 +38,7 @@ class SortedBlock:
     codes: CodeArray
     starts: IntArray
     names: list[str]  # one per run
-    ties: int
+    ties: Ties
     continues: bool
     together: BoolArray  # whether each row happened together with the one before
     times: IntArray | None
@@ -105,7 +105,7 @@ class Sorted:
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
             heads = np.sort(of_rows[starts], axis=1)
-            last_case, ties = names[-1], int(np.count_nonzero(tied))
+            last_case, ties = names[-1], Ties.of(tied, np.append(starts, len(codes)), names)
             if not self.together:
                 nothing, times = np.zeros(len(codes), bool), self._times(table)
                 yield SortedBlock(codes, starts, names, ties, continues, nothing, times, heads)
@@ -114,7 +114,7 @@ class Sorted:
             codes, offsets, moments = Moments.made(codes, offsets, ~tied, self._times(table))
             together = np.zeros(len(codes), bool) if moments is None else ~moments.starts
             times = None if moments is None else moments.times
-            yield SortedBlock(codes, offsets[:-1], names, 0, continues, together, times, heads)
+            yield SortedBlock(codes, offsets[:-1], names, Ties(), continues, together, times, heads)
 
     def _times(self, table: pa.Table) -> IntArray | None:
         if self.times is None:

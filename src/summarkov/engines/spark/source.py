@@ -7,6 +7,7 @@ import uuid
 import warnings
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Unpack
 
@@ -17,7 +18,7 @@ from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
-from summarkov.engines.spark.sorted_rows import unstable
+from summarkov.engines.spark.sorted_rows import FRAME, unstable
 from summarkov.engines.spark.workers import (
     ANSWERS,
     CODES,
@@ -32,6 +33,7 @@ from summarkov.engines.spark.workers import (
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError
+from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
 from summarkov.typing import HashArray, IntArray
@@ -51,7 +53,7 @@ class SparkSource(EventSource):
         self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
     ) -> None:
         self.memory, self.n_partitions = memory, n_partitions
-        self.origin = frame.origin(int(label_counts.sum()))
+        origin = frame.origin(int(label_counts.sum()))
         self._session = frame.frame.sparkSession
         named = frame.attributes()
         self.labels = together = labels if named is None else joined(labels, named.names)
@@ -72,6 +74,10 @@ class SparkSource(EventSource):
             assert self._tally is not None
             self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
             self.has_ticks = self._tally.together > 0
+            ties = Ties(self.tied_order, self._tied_case())
+            self.origin = replace(origin, tied_case=ties.case)
+            refuse_ties(ties, frame.wanted, frame.roles.get("order0", ""), FRAME)
+            warn_of_ties(ties.n, self.n_events, self.origin, frame.wanted, FRAME)
             found = self.event_counts[np.searchsorted(self.labels, labels)]
             same = (found <= label_counts) if reading.together else (found == label_counts)
             if not same.all():
@@ -101,6 +107,15 @@ class SparkSource(EventSource):
         elif self._tally != returned.tally:
             raise unstable("what was cached was lost, and came out differently when it was worked out anew")
         return returned.answer
+
+    def _tied_case(self) -> str | None:
+        """A case with events of the same place, if there are any."""
+        from pyspark.sql import functions as f
+
+        if not self.tied_order:
+            return None
+        with explained(self._session), named(self._session, "ties"):
+            return str(self._codes.agg(f.min("tied_case")).collect()[0][0])
 
     def _of_nothing(self, work: Work[Answer]) -> list[dict[str, Any]]:
         """The answer of a dataframe without rows, of which Spark may make no partition at all."""

@@ -29,8 +29,8 @@ ROW_EVENTS = 1 << 11
 _END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
 #: The cached table: codes (int32), their times (int64) if they have some, the keys (uint64) of the sequences
-#: that begin among them or in the rows that follow, ties in the order column, and what went wrong.
-CODES = "codes binary, times binary, keys binary, ties bigint, error binary"
+#: that begin among them or in the rows that follow, ties in the order column, a case with some, and errors.
+CODES = "codes binary, times binary, keys binary, ties bigint, tied_case string, error binary"
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,16 @@ class ToCodes:
                         "codes": _binary(codes, cuts),
                         "times": _binary(times, cuts if len(times) else np.zeros(n + 1, np.int64)),
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
-                        "ties": pa.array([block.ties] + [0] * (n - 1), pa.int64()),
+                        "ties": pa.array([block.ties.n] + [0] * (n - 1), pa.int64()),
+                        "tied_case": pa.array([block.ties.case] + [None] * (n - 1), pa.string()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
         except SummarkovError as error:
-            columns = [[b""], [b""], [b""], [0], [pack_error(error)]]
-            kinds = [pa.binary(), pa.binary(), pa.binary(), pa.int64(), pa.binary()]
-            arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
-            yield pa.record_batch(arrays, ["codes", "times", "keys", "ties", "error"])
+            nothing, packed = pa.array([b""], pa.binary()), pa.array([pack_error(error)], pa.binary())
+            none = pa.array([0], pa.int64()), pa.nulls(1, pa.string())
+            names = ["codes", "times", "keys", "ties", "tied_case", "error"]
+            yield pa.record_batch([nothing, nothing, nothing, *none, packed], names)
 
 
 def _with_heads(block: SortedBlock, ends: IntArray) -> tuple[CodeArray, IntArray]:
