@@ -50,8 +50,9 @@ def test_one_tree():
     classes = [
         c for _, c in inspect.getmembers(errors, inspect.isclass) if c.__module__ == "summarkov.errors"
     ]
-    assert len(classes) == 8
-    assert all(issubclass(c, errors.SummarkovError) for c in classes)
+    assert len(classes) == 9
+    assert [c for c in classes if not issubclass(c, errors.SummarkovError)] == [errors.TiesWarning]
+    assert issubclass(errors.TiesWarning, UserWarning)
     assert issubclass(UnknownLabelError, errors.DataError)
     assert issubclass(errors.TooLargeError, errors.SettingError)
     for c in (errors.DataError, errors.SettingError, errors.StoreError):
