@@ -182,7 +182,7 @@ def _log_factorial(n: npt.ArrayLike) -> FloatArray:
 # ruff: noqa: E501  # the page below has longer lines
 PAGE = """# Are the claims true?
 
-What is said of an edge is counted (see [Models](guide/models.md#what-an-edge-says)), so it can be checked. `make claims` does that
+What is said of an edge is counted (see [what an edge says](guide/edges.md#what-an-edge-says)), so it can be checked. `make claims` does that
 on made-up data and writes this page; the tests check every edge of random data against a count by hand.
 
 ## A log full of zeros

@@ -80,6 +80,7 @@ EXAMPLES = {
     "docs/guide/figures.md": ("matplotlib",),
     "docs/guide/getting-started.md": ("pandas",),
     "docs/guide/sklearn.md": ("pandas", "sklearn"),
+    "docs/guide/use.md": ("pandas",),
     "docs/guide/prepare.md": ("pandas",),
     "docs/guide/coming-from.md": ("pandas",),
     "docs/guide/which-tool.md": ("pandas", "sklearn"),
