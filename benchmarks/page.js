@@ -35,13 +35,27 @@ async () => {
     }
     found.crossings += met.size;
   });
-  const best = [Infinity, Infinity, Infinity, Infinity];  // of four turns, in and out again, the best of several rounds
+  const settled = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const turn = (down) => picture.dispatchEvent(new WheelEvent("wheel", { deltaY: down, clientX: size.left + 300, clientY: size.top + 200, bubbles: true, cancelable: true }));
+  // Of four turns, in and out again, the best of several rounds; until the next frame, and the work alone.
+  const best = [Infinity, Infinity, Infinity, Infinity], work = [...best];
   for (let step = 0; step < 32; step++) {
+    await frame();
     const start = performance.now();
-    picture.dispatchEvent(new WheelEvent("wheel", { deltaY: step % 4 < 2 ? -100 : 100, clientX: size.left + 300, clientY: size.top + 200, bubbles: true, cancelable: true }));
+    turn(step % 4 < 2 ? -100 : 100);
     document.body.getBoundingClientRect();
+    work[step % 4] = Math.min(work[step % 4], performance.now() - start);
+    await frame();
     best[step % 4] = Math.min(best[step % 4], performance.now() - start);
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   }
-  return { ...found, wheel: Math.max(...best) };
+  let again = Infinity;  // everything placed anew, once the picture rests
+  for (let step = 0; step < 6; step++) {
+    await settled();
+    const start = performance.now();
+    document.getElementById(step % 2 ? "zoom-out" : "zoom-in").click();
+    document.body.getBoundingClientRect();
+    again = Math.min(again, performance.now() - start);
+  }
+  return { ...found, wheel: Math.max(...work), frame: Math.max(...best), again };
 }

@@ -104,7 +104,9 @@ def _of_picture(name: str, found: dict[str, Any], n_edges: int) -> Iterator[Row]
     over = f"{found['crossings']}, {found['overlaps']} and {found['cut']}"
     yield Row(f"{what}: lines over names, names over names, names cut", over, "0, 0 and 0")
     yield Row(f"{what}: labels with their names", f"{found['named']} of {found['labels']}", "all")
-    yield Row(f"{what}: a turn of the wheel", f"{found['wheel']:.0f} ms", "at most 50 ms")
+    wheel = f"{found['wheel']:.0f} ms, {found['frame']:.0f} ms until the next frame"
+    yield Row(f"{what}: a turn of the wheel", wheel, "at most 50 ms")
+    yield Row(f"{what}: names and lines placed anew, once it rests", f"{found['again']:.0f} ms", "-")
 
 
 if __name__ == "__main__":

@@ -43,6 +43,25 @@ def own_rows(graph: sm.InfluenceGraph, histories: Any) -> Any:
     return np.column_stack(each)
 
 
+def same_reasons(page: Any, graph: sm.InfluenceGraph, cases: list[Any], more: list[Any], given: Any) -> None:
+    """State, support, and what would have been otherwise, as ``explain`` tells them."""
+    label, model = next((x, graph.models_[x]) for x, names in graph.influencers_.items() if names)
+    told = page.evaluate(
+        """([cases, more, label]) => cases.map((one, i) => [
+        summarkov.predict(one, more[i]).find((each) => each.label === label),
+        summarkov.otherwise(one, label, more[i])])""",
+        [cases, more, label],
+    )
+    for (found, otherwise), history in zip(told, given, strict=True):
+        why = model.explain(history)
+        assert (found["support"], found["words"]) == (why.support, why.words)
+        assert [(each["label"], each["occurred"], each["words"]) for each in otherwise] == [
+            (had.label, had.occurred, had.words) for had in why.counterfactuals
+        ]
+        expected = [had.probability for had in why.counterfactuals]
+        assert [each["own"] for each in otherwise] == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize("family", TEMPLATES)
 def test_ticks(visit: Any, family: str) -> None:
     events = sm.read_events(ticks(seed=1, n=150))
@@ -51,6 +70,7 @@ def test_ticks(visit: Any, family: str) -> None:
     cases = ticks(seed=2, n=60)
     page = visit(graph, events=events, sequences=5)
     np.testing.assert_allclose(asked(page, cases), own_rows(graph, cases), rtol=0, atol=1e-9)
+    same_reasons(page, graph, cases[:20], [{}] * 20, cases[:20])
 
 
 @pytest.mark.parametrize(
@@ -72,8 +92,10 @@ def test_times(visit: Any, model: Any) -> None:
     assert any(graph.influencers_.values())
     histories, labels, times = timed(seed=4, n=60)
     page = visit(graph, events=events, sequences=4)
-    found = asked(page, labels, [{"times": each} for each in times])
+    more = [{"times": each} for each in times]
+    found = asked(page, labels, more)
     np.testing.assert_allclose(found, own_rows(graph, histories), rtol=0, atol=1e-9)
+    same_reasons(page, graph, labels[:20], more[:20], [histories[i : i + 1] for i in range(20)])
 
 
 def test_asking_later_than_the_last_event(visit: Any) -> None:
@@ -107,6 +129,7 @@ def test_attributes(visit: Any, family: str) -> None:
         Attributes(named, ["region", "region"], regions[:40])
     )
     np.testing.assert_allclose(asked(page, cases, given), own_rows(graph, histories), rtol=0, atol=1e-9)
+    same_reasons(page, graph, cases[:20], given[:20], [histories[i : i + 1] for i in range(20)])
 
 
 @pytest.mark.parametrize(

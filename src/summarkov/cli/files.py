@@ -31,8 +31,8 @@ def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes:
         model = load(path)
     if is_bag(model) and not bags:
         raise SettingError(
-            f"{path} holds a bag of models; it can be shown (summarkov show) and predict (summarkov predict) "
-            "a file; everything else from Python: summarkov.load"
+            f"{path} holds a bag of models; it can be looked at (summarkov show, report) and predict "
+            "(summarkov predict) a file; everything else from Python: summarkov.load"
         )
     if is_joint(model) and not joint:
         raise SettingError(
@@ -41,8 +41,8 @@ def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes:
         )
     if is_outcome(model) and not outcomes:
         raise SettingError(
-            f"{path} holds a model of an outcome; it can be shown (summarkov show) and predict (summarkov "
-            "predict); everything else from Python: summarkov.load"
+            f"{path} holds a model of an outcome; it can be looked at (summarkov show, report) and predict "
+            "(summarkov predict); everything else from Python: summarkov.load"
         )
     return model
 

@@ -71,6 +71,8 @@ def content(
     if is_outcome(model):  # each sequence counts once, so that their number is told already
         influences = [replace(edge, sequences=None, sequences_with=None) for edge in influences]
     edges = [_edge(edge, codes) for edge in influences]
+    if passages is not None and (is_bag(model) or is_outcome(model)):
+        raise SettingError("passages can be shown for a model or a graph; leave out passages=")
     found = None if passages is None else text_events_of(passages)
     if found is not None and events is None:
         events = found.events

@@ -9,6 +9,7 @@ const heads = {
 const headLength = { amplifies: 9, inhibits: 3, mixed: 10, unclear: 8 };
 const mostDrawn = 200;  // more lines than this tell nobody anything
 const mostNames = 120;  // of more labels those have no name that would lie upon another
+const world = shape("g");
 const layers = { edges: shape("g"), heads: shape("g"), times: shape("g"), nodes: shape("g") };
 const drawnEdges = [], drawnNodes = [];
 const wide = (evidence) => 1.2 + (many ? 3 : 4.3) * (largest ? evidence / largest : 0);
@@ -31,7 +32,8 @@ function makeEdge(edge) {
 }
 
 function build() {
-  picture.append(...Object.values(layers));
+  world.append(...Object.values(layers));
+  picture.append(world);
   for (const code of everyone) {
     const group = shape("g", { class: "node", tabindex: "-1", role: "button", "data-code": code, "aria-label": nodeWords(code, names[code]) });
     const text = shape("g", { class: "name" });
@@ -130,17 +132,29 @@ function tellShown(n, alone) {
   document.getElementById("leave").hidden = state.chosen === null;
 }
 
-function draw() {
+// Everything in its place; while a label is dragged, in haste.
+function draw(isMoving = false) {
+  clearTimeout(resting);
   if (!shown.length) return;
   keepInView(shown);
+  world.removeAttribute("transform");
+  Object.assign(placedFor, view);
   const lines = drawnEdges.filter((each) => each && !each.line.classList.contains("gone"));
-  const size = sizeAt(view.scale), tries = lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
-  let outlines = drawNodes(size, lines);
-  if (tries > 1) {  // names once more, when it is known where lines run
-    const bends = lines.filter(({ edge }) => edge.from !== edge.to).map(({ edge }) => [edge, route(edge, outlines, outlines.taken, headLength[edge.effect], tries)?.bend]);
-    outlines = drawNodes(size, lines, new Map(bends));
+  const size = sizeAt(view.scale), tries = isMoving || lines.length > 150 ? 1 : bows.length;  // among very many lines nobody follows one
+  drawEdges(lines, tries > 1 ? bestNames(size, lines, tries) : drawNodes(size, lines), tries);
+}
+
+// Names are placed again and again, once it is known where lines run; of some rounds that in which fewest are run over.
+function bestNames(size, lines, tries) {
+  let bends = new Map(), best = { met: Infinity }, outlines = null;
+  for (let round = 0; round < 3 && best.met > 0; round++) {
+    outlines = drawNodes(size, lines, bends);
+    const routes = lines.filter(({ edge }) => edge.from !== edge.to).map(({ edge }) => [edge, route(edge, outlines, outlines.taken, headLength[edge.effect], tries)]);
+    const met = sumOf(routes.map(([, found]) => found?.met ?? 0));
+    if (met < best.met) best = { met, bends, outlines };
+    bends = new Map(routes.map(([edge, found]) => [edge, found?.bend]));
   }
-  drawEdges(lines, outlines, tries);
+  return best.outlines === outlines ? outlines : drawNodes(size, lines, best.bends);
 }
 
 function drawEdges(lines, outlines, tries) {

@@ -1,4 +1,20 @@
 // Pan, zoom and drag by mouse, touch and keyboard.
+
+// While the view moves, the picture is moved as it is; once it rests, names and lines are placed anew.
+let resting = null;
+const placedFor = { x: 0, y: 0, scale: 1 };  // the view that everything was placed for
+
+function moveAlong() {
+  keepInView(shown);
+  const by = view.scale / placedFor.scale;
+  world.setAttribute("transform", `translate(${put([(placedFor.x - view.x) * view.scale, (placedFor.y - view.y) * view.scale])}) scale(${by.toFixed(4)})`);
+  restSoon();
+}
+function restSoon() {
+  clearTimeout(resting);
+  resting = setTimeout(draw, 120);
+}
+
 function gestures(click) {
   const pointers = new Map();
   let held = null, edge = null, moved = false, spread = 0;
@@ -33,7 +49,7 @@ function gestures(click) {
       view.x -= dx / view.scale;
       view.y -= dy / view.scale;
     }
-    draw();
+    if (held !== null && pointers.size === 1) { draw(true); restSoon(); } else moveAlong();
   });
   const gap = () => { const [a, b] = [...pointers.values()]; return b ? Math.hypot(a[0] - b[0], a[1] - b[1]) : 0; };
   const up = (event) => {
@@ -46,7 +62,7 @@ function gestures(click) {
   picture.addEventListener("wheel", (event) => {
     event.preventDefault();
     zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), ...local(event));
-    draw();
+    moveAlong();
   }, { passive: false });
 
   picture.addEventListener("keydown", (event) => {

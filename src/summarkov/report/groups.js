@@ -7,8 +7,7 @@ const isSure = ([, low, high]) => (low !== null && endless(low) > 1) || (high !=
 const changeWords = ([ratio, low, high]) => (ratio === null && low === null ? "not known" : [make(isSure([ratio, low, high]) ? "strong" : "span", {}, factor(endless(ratio)) || "?"), make("div", { class: "quiet small" }, `${factor(endless(low)) || "0"} to ${factor(endless(high)) || "?"}`)]);
 
 function buildGroups() {
-  document.getElementById("tab-groups").hidden = !model.groups;
-  if (!model.groups) return;
+  document.getElementById("tab-groups").hidden = false;
   if (model.groups.length > 1) {
     const choice = make("select", { id: "which-groups", onchange: (event) => { comparison = Number(event.target.value); showGroups(); } }, ...model.groups.map(({ names }, i) => make("option", { value: i }, names.map(visible).join(" and "))));
     groupsPanel.append(make("label", { class: "small which" }, "Groups ", choice));

@@ -19,7 +19,7 @@ class History {
     return new History(moments, [...this.given].filter((each) => each !== code), this.now);
   }
   and(code) {
-    return attributes.has(code) ? new History(this.moments, [...this.given, code], this.now) : new History([...this.moments, { codes: [code], time: this.now }], this.given, this.now);
+    return attributes.has(code) ? new History(this.moments, [...[...this.given].filter((each) => columnOf(each) !== columnOf(code)), code], this.now) : new History([...this.moments, { codes: [code], time: this.now }], this.given, this.now);
   }
   // The rows at which a label stood in its window, the last one first: more than the delay ago and at most the reach.
   found(label, reach, delay) {

@@ -1,7 +1,5 @@
 // A joint model: one softmax over all labels. From a history to every label's probability, and why.
-const joint = model.joint;
-const hasRest = joint && joint.codes.length < labels.length;
-const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
+const hasRest = joint.codes.length < labels.length;
 
 // What a history looks like: for each label its lag (0: not in the window) and how often it is in each window; for one,
 // two and three labels before, how often each label followed them.

@@ -107,7 +107,7 @@ function start() {
   settle();
   recall();
   listen();
-  setTimeout(() => { buildWhatIf(); buildSequences(); buildGroups(); buildData(); built = true; });  // after the first picture
+  setTimeout(() => { buildWhatIf(); buildSequences(); if (model.groups) buildGroups(); buildData(); built = true; });  // after the first picture
 }
 
 function listen() {

@@ -1,6 +1,7 @@
 // The model, as the page was given it, and what everything else looks up in it.
 const model = JSON.parse(document.getElementById("model").textContent);
-const labels = model.labels;
+const { labels, joint } = model;
+const sumOf = (numbers) => numbers.reduce((a, b) => a + b, 0);
 // How sequences end is a label of its own; that they do not end so is none to show.
 const outcomes = new Set(model.outcome ?? []);
 const everyone = labels.map((_, code) => code).filter((code) => code !== model.outcome?.[1]);

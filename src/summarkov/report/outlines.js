@@ -47,7 +47,7 @@ function border(bend, test, within, beyond) {
 // the tip, and the place before it where the line gives way to its head. Null if they leave no room for it.
 function between(bend, from, to, head) {
   const far = Math.hypot(bend[0][0] - bend[2][0], bend[0][1] - bend[2][1]);
-  const steps = Math.max(12, Math.min(120, Math.ceil(far / 5)));
+  const steps = Math.max(12, Math.min(80, Math.ceil(far / 7)));
   const isFrom = (point) => isInside(from, point, 1), isTo = (point) => isInside(to, point, 2);
   const along = Array.from({ length: steps + 1 }, (_, i) => pointOf(bend, i / steps));
   const last = along.findLastIndex(isFrom), first = along.findIndex((point, i) => i > last && isTo(point));
@@ -79,13 +79,13 @@ function collisions(bend, { start, end, steps }, blocked, from, to) {
   return met.size;
 }
 
-// The bends to try, as shares of the distance to the side; of two labels that influence each other each line
-// keeps to its own side.
-const bows = [0.14, 0.06, 0.24, -0.1, 0.36, -0.22, 0.5, -0.36, -0.5];
+// The bends to try: how far to the side, as a share of the distance, and how far before or after the middle. Of two labels
+// that influence each other each line keeps to its own side.
+const bows = [0.14, 0.06, 0.24, -0.1, 0.36, -0.22, 0.5, -0.36, -0.5].flatMap((bow) => [0, -0.3, 0.3].map((lean) => [bow, lean])).sort(([, a], [, b]) => Math.abs(a) - Math.abs(b));
 
-function bent([x1, y1], [x2, y2], bow) {
-  const dx = x2 - x1, dy = y2 - y1;
-  return [[x1, y1], [(x1 + x2) / 2 - dy * bow, (y1 + y2) / 2 + dx * bow], [x2, y2]];
+function bent([x1, y1], [x2, y2], [bow, lean]) {
+  const dx = x2 - x1, dy = y2 - y1, along = 0.5 + lean;
+  return [[x1, y1], [x1 + dx * along - dy * bow, y1 + dy * along + dx * bow], [x2, y2]];
 }
 
 // A line from one label to another that meets as few others as may be, of some bends that are tried; null if there
@@ -93,13 +93,13 @@ function bent([x1, y1], [x2, y2], bow) {
 function route(edge, outlines, blocked, head, tries) {
   const from = outlines[edge.from], to = outlines[edge.to];
   let best = null, fewest = Infinity;
-  for (const bow of bows.slice(0, tries)) {
-    if (bow < 0 && edge.returns) continue;
-    const bend = bent([from.x, from.y], [to.x, to.y], bow);
+  for (const way of bows.slice(0, tries)) {
+    if (way[0] < 0 && edge.returns) continue;
+    const bend = bent([from.x, from.y], [to.x, to.y], way);
     const part = between(bend, from, to, head) ?? between(bend, { ...from, box: null }, { ...to, box: null }, head);
     if (part === null) continue;
-    const n = collisions(bend, part, blocked, edge.from, edge.to) + Math.abs(bow) / 100;
-    if (n < fewest) { best = { bend, ...part }; fewest = n; }
+    const n = collisions(bend, part, blocked, edge.from, edge.to) + (Math.abs(way[0]) + Math.abs(way[1])) / 100;
+    if (n < fewest) { best = { bend, met: Math.floor(n), ...part }; fewest = n; }
     if (n < 1) break;
   }
   return best;

@@ -48,6 +48,8 @@ SCRIPTS = (
     "address.js",
     "main.js",
 )
+#: Parts of the program that only some pages need, and what these have.
+ONLY_WITH = {"joint.js": "joint", "groups.js": "groups"}
 #: More labels than a browser can draw, or anybody look at.
 _MOST_LABELS = 20_000
 STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
@@ -123,7 +125,8 @@ def page(
         raise SettingError(f"title must be a text, not {title!r}")
     what = content(model, events, passages, title, sequences, groups)
     style = "\n".join(_part(name) for name in STYLES)
-    script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in SCRIPTS)) + "\n})();\n"
+    needed = [name for name in SCRIPTS if what.get(ONLY_WITH.get(name, "version"))]
+    script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in needed)) + "\n})();\n"
     parts = {
         "policy": policy(style, script),
         "title": html.escape(visible(title or f"Influences among {len(what['labels'])} labels"))
@@ -158,12 +161,14 @@ def as_script(value: Any) -> str:
 
 
 def packed(script: str) -> str:
-    r"""A program without its indentation and the lines that only say something to its readers.
+    r"""A program without its indentation and what only says something to its readers.
+
+    Comments at the end of a line stand two blanks off, and nothing else in the program looks so.
 
     >>> packed("// a comment\nif (a) {\n  b();  // why\n}")
-    'if (a) {\nb();  // why\n}'
+    'if (a) {\nb();\n}'
     """
-    lines = (line.strip() for line in script.splitlines())
+    lines = (line.split("  // ")[0].strip() for line in script.splitlines())
     return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 

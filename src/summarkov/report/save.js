@@ -58,6 +58,7 @@ function plainLegend(down) {
 }
 
 function plainPicture() {
+  if (state.view === "graph") draw();  // it may be moving still
   const seen = visiblePicture(), box = seen.getBoundingClientRect(), legend = document.getElementById("legend").getBoundingClientRect();
   const width = Math.ceil(Math.max(box.width, legend.width)), height = Math.ceil(box.height + legend.height + 12);
   const paper = getComputedStyle(document.body).backgroundColor;

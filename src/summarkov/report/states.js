@@ -131,9 +131,10 @@ function otherwise(history, { target, outcome }) {
   const { kind, delay } = target.summary, edits = [], missing = [], x = target.x[outcome];
   const looked = kind === "chain" ? new Set(history.codes) : new Set(model.bag ? predicting.flatMap(({ u }) => u) : target.u);
   for (const code of [...looked].sort((a, b) => a - b)) {
-    const rows = history.found(code, ...windowOf(target, code));  // none of an attribute
-    if (rows.length || history.given.has(code)) edits.push({ code, occurred: false, history: history.without(code, rows) });
-    else if (!delay && kind !== "chain") missing.push({ code, occurred: true, history: history.and(code) });
+    const rows = history.found(code, ...windowOf(target, code)), isGiven = history.given.has(code);
+    if (isGiven && columnOf(code).every((value) => looked.has(value))) continue;  // it would have another of these values
+    if (isGiven || rows.length) edits.push({ code, occurred: false, history: history.without(code, rows) });
+    else if (attributes.has(code) || (!delay && kind !== "chain")) missing.push({ code, occurred: true, history: history.and(code) });
   }
   const said = (past) => (joint || model.bag ? predict(past).find(({ code }) => code === x) : inState(target, outcome, stateOf(past, target)));
   return [...edits, ...missing].map((edit) => ({ ...said(edit.history), ...edit }));

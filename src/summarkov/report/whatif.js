@@ -14,7 +14,7 @@ const orders = {
 // One more event, the usual time after the last one; or what holds of the sequence, instead of another value.
 const usualGap = () => (clock ? (past.events.length ? past.events.at(-1).gap || fromUnit(1, unit) : 0) : 0);
 function addToHistory(code, ...focus) {
-  if (attributes.has(code)) changePast({ given: [...past.given.filter((each) => columnOf(each) !== columnOf(code)), code] }, ...focus);
+  if (attributes.has(code)) changePast({ given: [...historyOf(past).and(code).given] }, ...focus);
   else if (isEvent(code)) changePast({ events: [...past.events, { code, joined: false, gap: usualGap() }] }, ...focus);
 }
 

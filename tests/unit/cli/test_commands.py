@@ -610,6 +610,18 @@ def test_show_a_bag(run, bag_file):
     assert found["n_models"] == 3
 
 
+def test_the_page_of_a_bag(run, bag_file, tmp_path):
+    run("report", bag_file, "-o", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text().partition('id="model">')[2].partition("</script>")[0]
+    told = json.loads(text)
+    bag = sm.load(bag_file)
+    assert told["bag"] is True
+    assert len(told["targets"]["x"]) == len(bag.models_)
+    assert [[told["labels"][z] for z in u] for u in told["targets"]["u"]] == [
+        list(model.influencers_) for model in bag.models_
+    ]
+
+
 def test_predict_with_a_bag(run, bag_file, tmp_path):
     (tmp_path / "new.jsonl").write_text('{"id": "x", "events": ["A", "D", "C", "B"]}\n')
     found = json.loads(run("predict", bag_file, tmp_path / "new.jsonl", "--json").stdout)

@@ -100,5 +100,23 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
     assert "holds a model of an outcome" in refused.output
 
 
+def test_the_page_of_a_saved_model(log, tmp_path):
+    saved, page = tmp_path / "model.json", tmp_path / "page.html"
+    assert run(log, "--column", "result=declined", "-o", saved).exit_code == 0
+    written = command("report", saved, "--events", log, "--sequences", "2", "-o", page, "--json")
+    assert written.exit_code == 0, written.output
+    assert json.loads(written.stdout) == {"saved": str(page), "bytes": page.stat().st_size}
+    text = page.read_text().partition('id="model">')[2].partition("</script>")[0]
+    told = json.loads(text)
+    names = [told["labels"][code] for code in told["outcome"]]
+    assert names == ["result=declined", "result=declined: no"]
+    ends = {case[0]: told["labels"][case[1][-1]] for case in told["cases"]}
+    assert ends == {"a0": "result=declined", "d19": "result=declined: no"}
+    assert told["lengths"]["longest"] == 2  # the outcome is no event
+    refused = command("report", saved, "--group", log, "--group", log, "-o", page)
+    assert refused.exit_code == 2
+    assert "no passages and no groups" in refused.output
+
+
 def command(*arguments):
     return CliRunner().invoke(app, [*map(str, arguments)])

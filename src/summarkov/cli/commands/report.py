@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.files import check_output, is_outcome, load_model, saving
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import Jobs, Json, ModelFile, takes_options
 from summarkov.cli.paths import shown
@@ -76,7 +77,12 @@ def report(
     a history of your own makes of every label's probability.
     """
     check_output(output, model, events, passages, *(group or ()))
-    fitted = load_model(model, joint=True)
+    fitted = load_model(model, bags=True, joint=True, outcomes=True)
+    if is_outcome(fitted):
+        if passages is not None or group:
+            raise SettingError("the page of an outcome has no passages and no groups; leave these out")
+        if fitted.outcome is not None:
+            reading = replace(reading, attribute=[*(reading.attribute or []), fitted.outcome])
     data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None
     if passages is not None:
@@ -90,7 +96,8 @@ def report(
         else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
     )
     with working(f"Writing {shown(output)}"), saving(output):
-        fitted.to_html(output, events=data, passages=quoted, title=title, sequences=sequences, groups=groups)
+        more = {} if is_outcome(fitted) else {"passages": quoted, "groups": groups}
+        fitted.to_html(output, events=data, title=title, sequences=sequences, **more)
     if json:
         from summarkov.io.addresses import size_of
 
