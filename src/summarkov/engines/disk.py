@@ -58,7 +58,7 @@ class StreamSource(EventSource):
     @property
     def n_events(self) -> int:
         """N, without weights."""
-        return self._content.n_events
+        return int(self._content.label_counts.sum())
 
     def close(self) -> None:
         """Remove the temporary files."""

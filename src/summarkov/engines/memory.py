@@ -117,8 +117,8 @@ class MemorySource(EventSource):
     def with_periods(self, names: Sequence[object]) -> MemorySource:
         """The same events, each in the period of its name."""
         events = self.events
-        if len(names) != events.n_events:
-            raise SettingError(f"there are {events.n_events} events, and {len(names)} names of periods")
+        if len(names) != events.n_rows:
+            raise SettingError(f"there are {events.n_rows} events, and {len(names)} names of periods")
         _, numbers = np.unique(np.array([str(name) for name in names]), return_inverse=True)
         moments = events.moments or Moments(np.ones(events.n_events, bool))
         return self._of(events.with_moments(replace(moments, periods=numbers.astype(np.int64))), self.weights)

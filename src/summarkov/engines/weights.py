@@ -108,9 +108,9 @@ def units_of(events: EventSequences, blocks: Any = None) -> Units:
     keys = distinct_keys(sequence_keys(index))
     if len(names) == len(events):
         return Units(np.repeat(numbers, lengths), keys, "blocks")
-    if len(names) == events.n_events:
+    if len(names) == events.n_rows:
         return Units(numbers, keys, "blocks")
     raise SettingError(
-        f"blocks must name one block per sequence ({len(events)}) or one per event ({events.n_events}), "
+        f"blocks must name one block per sequence ({len(events)}) or one per event ({events.n_rows}), "
         f"not {len(names)}"
     )

@@ -152,13 +152,14 @@ def describe(
     labels: Sequence[str],
     label_counts: IntArray,
     lengths: IntArray,
+    n_events: int,
     tied_order: int,
     origin: Origin | None = None,
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
         n_sequences=len(lengths),
-        n_events=int(lengths.sum()),
+        n_events=n_events,
         n_labels=len(labels),
         n_empty=int((lengths == 0).sum()),
         shortest=int(lengths.min()) if len(lengths) else 0,

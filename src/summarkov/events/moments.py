@@ -48,12 +48,15 @@ class Moments:
         What times are measured in.
     periods : int64[N], optional
         The number of the period of each event, such as a month; shuffles keep events in their periods.
+    has_empty : bool
+        Whether some tick is empty: it has a row of its own, whose code is -1.
     """
 
     starts: BoolArray
     times: IntArray | None = None
     unit: TimeUnit = NANOSECONDS
     periods: IntArray | None = None
+    has_empty: bool = False
 
     def __post_init__(self) -> None:
         for name in ("starts", "times", "periods"):
@@ -71,11 +74,14 @@ class Moments:
         starts: npt.ArrayLike,
         times: npt.ArrayLike | None = None,
         unit: TimeUnit = NANOSECONDS,
+        *,
+        has_ticks: bool = False,
     ) -> tuple[CodeArray, IntArray, Moments | None]:
         """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
 
         No moments are left where each event is a tick of its own and has no time. A tick of no known label
-        (-1) stays if nothing else is in it.
+        (-1) stays if nothing else is in it, and is an empty one where there are ticks (``has_ticks``, or two
+        events that happened together); elsewhere it is an event of no known label.
 
         >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
         >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()
@@ -94,10 +100,11 @@ class Moments:
             keep = ~again & ((codes >= 0) | (sizes[tick] == 1))
             before = np.append(0, np.cumsum(keep))
             codes, tick, offsets = codes[keep], tick[keep], before[offsets]
-            begins = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
+            has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
             when = None if when is None else when[order][keep]
-        plain = when is None and begins.all()
-        return codes, offsets, None if plain else cls(begins, when, unit)
+        has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
+        plain = when is None and begins.all() and not has_empty
+        return codes, offsets, None if plain else cls(begins, when, unit, has_empty=has_empty)
 
     def check(self, offsets: IntArray) -> None:
         """Refuse what are no moments of sequences."""
@@ -122,8 +129,8 @@ class Moments:
 
     @property
     def has_ticks(self) -> bool:
-        """Whether any events happened together."""
-        return not self.starts.all()
+        """Whether any events happened together, or none at some position."""
+        return self.has_empty or not self.starts.all()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):

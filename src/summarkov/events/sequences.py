@@ -138,7 +138,7 @@ class EventSequences(Relabelled):
         codes, offsets, vocabulary, starts = coded_lists(sequences, labels)
         if starts is None:
             return cls(codes, offsets, vocabulary, ids)
-        codes, offsets, moments = Moments.made(codes, offsets, starts)
+        codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
         return cls(codes, offsets, vocabulary, ids, moments=moments)
 
     # ------------------------------------------------------------------ size and parts
@@ -153,13 +153,19 @@ class EventSequences(Relabelled):
 
     @property
     def n_events(self) -> int:
-        """N, the number of events in all sequences."""
+        """N, the number of events in all sequences; an empty tick has none."""
+        empty = self.moments is not None and self.moments.has_empty
+        return int(np.count_nonzero(self.codes >= 0)) if empty else len(self.codes)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of values that arrays of events have: one per event, and one per empty tick."""
         return len(self.codes)
 
     @property
     def n_ticks(self) -> int:
         """The number of positions: that of events, where no two happened together."""
-        return self.n_events if self.moments is None else int(self.moments.starts.sum())
+        return self.n_rows if self.moments is None else int(self.moments.starts.sum())
 
     @property
     def times(self) -> IntArray | None:
@@ -263,7 +269,12 @@ class EventSequences(Relabelled):
         """The same sequences, with other events."""
         if moments is not None:
             codes, offsets, moments = Moments.made(
-                codes, offsets, moments.starts, moments.times, moments.unit
+                codes,
+                offsets,
+                moments.starts,
+                moments.times,
+                moments.unit,
+                has_ticks=moments.has_ticks,
             )
         return EventSequences(
             codes,
@@ -340,4 +351,6 @@ class EventSequences(Relabelled):
 
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
-        return describe(self.labels, self.label_counts, self.lengths, self.tied_order, self.origin)
+        return describe(
+            self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin
+        )

@@ -246,8 +246,10 @@ class Collected:
         self.ids: list[str] | None = None  # once a sequence has a name
         self.together = array("q")  # the events that happened together with the one before
 
-    def add(self, labels: Iterable[str], name: str | None = None, together: Iterable[int] = ()) -> None:
-        """Add a sequence; one without a name has its number.
+    def add(
+        self, labels: Sequence[str | None], name: str | None = None, together: Iterable[int] = ()
+    ) -> None:
+        """Add a sequence; one without a name has its number. None is an empty tick.
 
         ``together`` are the places in it of events that happened together with the one before.
         """
@@ -257,7 +259,10 @@ class Collected:
             self.ids = [str(before) for before in range(number)]
         if self.ids is not None:
             self.ids.append(str(number) if name is None else name)
-        self.codes.extend(map(self.index.__getitem__, labels))
+        if None in labels:
+            self.codes.extend(-1 if label is None else self.index[label] for label in labels)
+        else:
+            self.codes.extend(map(self.index.__getitem__, labels))  # type: ignore[arg-type]  # no None
         self.offsets.append(len(self.codes))
 
     def finish(self, labels: Sequence[str] | None, *, tied_order: int = 0) -> EventSequences:
@@ -265,10 +270,10 @@ class Collected:
         codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
         offsets: IntArray = np.asarray(self.offsets)
         moments = None
-        if self.together:
+        if self.together or (len(codes) and codes.min() < 0):
             starts = np.ones(len(codes), bool)
-            starts[np.asarray(self.together)] = False
-            codes, offsets, moments = Moments.made(codes, offsets, starts)
+            starts[np.asarray(self.together, np.int64)] = False
+            codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
         return EventSequences(codes, offsets, vocabulary, self.ids, moments=moments, tied_order=tied_order)
 
 
@@ -281,16 +286,16 @@ class Vocabulary:
 
     def __init__(self, declared: Sequence[str] | None, memory: int = LEAST) -> None:
         self._declared = declared
-        self._codes = {label: code for code, label in enumerate(declared or ())}
+        self._codes: dict[str | None, int] = {label: code for code, label in enumerate(declared or ())}
         self._memory, self._n_bytes = memory, 0
         self.share = 1.0
 
-    def code(self, label: str) -> int:
-        """The code of a label; one that was not declared is an error."""
+    def code(self, label: str | None) -> int:
+        """The code of a label, or of an empty tick (None); one that was not declared is an error."""
         found = self._codes.get(label)
         if found is not None:
             return found
-        if self._declared is not None:
+        if self._declared is not None and label is not None:
             raise UnknownLabelError(label, self._declared)
         self._n_bytes += sys.getsizeof(label) + _LABEL_BYTES
         if 2 * self._n_bytes > max(self._memory, LEAST):
@@ -308,12 +313,10 @@ class Vocabulary:
     @property
     def found(self) -> list[str]:
         """The labels in the order of their codes."""
-        return list(self._codes)
+        return [label for label in self._codes if label is not None]
 
     def settled(self) -> tuple[list[str], CodeArray]:
-        """The labels in sorted order, and the final code for every one given out."""
-        found = list(self._codes)
-        order = sorted(range(len(found)), key=found.__getitem__)
-        final = np.empty(len(found), np.int32)
-        final[order] = np.arange(len(found), dtype=np.int32)
-        return [found[code] for code in order], final
+        """The labels in sorted order, and the final code for every one given out; -1 for an empty tick."""
+        labels = sorted(self.found)
+        place: dict[str | None, int] = {label: at for at, label in enumerate(labels)}
+        return labels, np.array([place.get(label, -1) for label in self._codes], np.int32)

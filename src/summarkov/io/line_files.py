@@ -42,7 +42,7 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
                 f"{path} looks like SPMF text, where -1 and -2 end itemsets and sequences; say which "
                 "it is with format=: 'spmf', or 'text' if they are labels"
             )
-        collected.add(words)
+        collected.add(list(words))
     return collected.finish(wanted.labels)
 
 
@@ -57,7 +57,7 @@ def _refuse_columns(path: str, wanted: Wanted, what: str) -> None:
 class Line:
     """A sequence: its labels, its name, if it has one, and the values of the keys that are asked for."""
 
-    labels: list[str]
+    labels: list[str | None]  # None is an empty tick
     together: list[int]  # the places of labels that happened together with the one before
     name: str | None
     values: tuple[str | None, ...]
@@ -113,8 +113,7 @@ def jsonl_sequences(
             events, name = _parts(
                 content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
             )
-            events, together = _flat(events, wanted)
-            labels = _labels(events, wanted, left_out)
+            labels, together = _flat(events, wanted, left_out)
             values = _values(content, asked)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
@@ -126,25 +125,25 @@ def jsonl_sequences(
         yield Line(labels, together, name, values)
 
 
-def _flat(events: list[object], wanted: Wanted) -> tuple[list[object], list[int]]:
-    """The events of a line without lists among them, and the places of those that were not first in one."""
+def _flat(events: list[object], wanted: Wanted, left_out: LeftOut) -> tuple[list[str | None], list[int]]:
+    """The labels of a line, and the places of those that happened together with the one before.
+
+    A list among the labels is a tick, and None an empty one. A tick all of whose labels are left out goes.
+    """
     if not any(isinstance(event, list) for event in events):
-        return events, []
-    flat, together = list[object](), list[int]()
+        return _labels(events, wanted, left_out), []
+    flat, together = list[str | None](), list[int]()
     for event in events:
-        tick = event if isinstance(event, list) else [event]
-        if not tick or (wanted.missing == "skip" and None in tick):
-            raise DataError(
-                "a list among the labels holds those that happened together, and is empty or has one that is "
-                "missing; leave it out, or name what is missing with missing="
-            )
-        together.extend(range(len(flat) + 1, len(flat) + len(tick)))
-        flat.extend(tick)
+        given = event if isinstance(event, list) else [event]
+        tick = _labels(given, wanted, left_out)
+        if tick or not given:
+            together.extend(range(len(flat) + 1, len(flat) + len(tick)))
+            flat.extend(tick or [None])
     return flat, together
 
 
-def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str]:
-    """The labels of a line; those that are missing are an error, left out, or named, as asked."""
+def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str | None]:
+    """Some labels; those that are missing are an error, left out, or named, as asked."""
     if wanted.missing != "error" and None in events:
         left_out.unlabelled += events.count(None) if wanted.missing == "skip" else 0
         given = (event if event is not None else wanted.missing for event in events)
@@ -228,7 +227,7 @@ def read_spmf(path: str, wanted: Wanted) -> EventSequences:
         elif line.strip() and line[0] not in "#%@":
             items, together = _items(line.split(), where)
             at_once = wanted.ties in (None, "together")
-            collected.add((names.get(item, item) for item in items), name, together if at_once else ())
+            collected.add([names.get(item, item) for item in items], name, together if at_once else ())
             tied += [] if at_once else [len(collected.offsets) - 2] * len(together)
             name = None
     found = collected.finish(wanted.labels, tied_order=len(tied))

@@ -12,6 +12,7 @@ from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
 from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
+from summarkov.io.list_columns import flat_values
 from summarkov.io.tables import columns_of, one_line, sequences_of
 from summarkov.io.wanted import Wanted
 
@@ -159,7 +160,7 @@ def _longest(path: str, group: int, text: str) -> int:
     if batch is None:
         return 0
     column = batch.column(0)
-    column = column if pa.types.is_dictionary(column.type) else pc.list_flatten(column)
+    column = flat_values(column)
     return int(pc.max(pc.binary_length(column.dictionary.cast(pa.large_string()))).as_py() or 0)
 
 

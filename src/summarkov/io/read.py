@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -263,13 +263,17 @@ def _labelled(
         return (iterate(sequence) for sequence in sequences), None
     found, unlabelled = [], 0
     for sequence in sequences:
-        events = list(iterate(sequence))
-        absent = [is_missing(event) for event in events]
-        if wanted.missing == "skip":
-            unlabelled += sum(absent)
-            found.append([event for event, gone in zip(events, absent, strict=True) if not gone])
-        else:
-            found.append([wanted.missing if gone else e for e, gone in zip(events, absent, strict=True)])
+        kept: list[object] = []
+        for event in iterate(sequence):
+            given = list(event) if isinstance(event, list | tuple | Set) else [event]
+            if wanted.missing == "skip":
+                labels = [label for label in given if not is_missing(label)]
+                unlabelled += len(given) - len(labels)
+            else:
+                labels = [wanted.missing if is_missing(label) else label for label in given]
+            if labels or not given:  # a tick all of whose labels are left out goes
+                kept.append(labels if isinstance(event, list | tuple | Set) else labels[0])
+        found.append(kept)
     return found, Origin(unlabelled=unlabelled) if unlabelled else None
 
 

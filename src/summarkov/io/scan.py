@@ -19,13 +19,14 @@ from summarkov.io.encoding import Vocabulary, encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.line_files import jsonl_origin, jsonl_sequences
+from summarkov.io.list_columns import flat_values, read_lists
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
 from summarkov.io.per_case import CaseValues, weights_of
 from summarkov.io.regroup import regroup
 from summarkov.io.rows import LeftOut, Rows, read_per_case, read_rows
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
-from summarkov.io.tables import origin_of, read_lists
+from summarkov.io.tables import origin_of
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Ties, Times, refuse_no_order, refuse_ties, times_of
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -282,16 +283,23 @@ def _lists(task: Task, found: _Found, writer: SpillWriter) -> None:
     name = chosen.event[0]
     for block in files.blocks(task.n_rows):
         column, where = block.table.column(name), (block.path, block.first_row)
-        n_events = sum(len(chunk.flatten()) for chunk in column.chunks)
+        n_events = len(flat_values(column))
         refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
         found.labels.share = block.done / files.n_bytes
-        event, offsets = read_lists(column, name, files.wanted, block.path, found.left_out, block.first_row)
+        event, offsets, starts = read_lists(
+            column, name, files.wanted, block.path, found.left_out, block.first_row
+        )
+        codes = found.labels.recode(event)
+        if (codes < 0).any():  # the codes of empty ticks
+            codes[codes < 0] = found.labels.code(None)
         names = [str(number) for number in range(n, n + len(column))]
         if chosen.case is not None:
             case = encode(block.table.column(chosen.case), chosen.case, *where)
             names = [case.texts[code] for code in case.codes.tolist()]
         values = found.values.recode(read_per_case(block.table, chosen, *where))
-        writer.add(found.labels.recode(event), offsets[1:], sequence_keys(names), names, values=values)
+        together = None if starts is None else ~starts
+        keys = sequence_keys(names)
+        writer.add(codes, offsets[1:], keys, names, values=values, together=together)
         n += len(column)
         task.tell("reading", block.done, files.n_bytes)
 

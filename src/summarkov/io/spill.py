@@ -38,9 +38,9 @@ _SORTED = 1 << 18
 class Spill:
     """Sequences in a folder: int32 codes in the order in which labels were found, int64 ends, uint64 keys.
 
-    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file. Sequences
-    are in the order of their first rows. Where events happened together, codes tell which, and where they
-    have times, there is a file of these, of int64.
+    ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file, with -1
+    for an empty tick. Sequences are in the order of their first rows. Where events happened together, codes
+    tell which, and where they have times, there is a file of these, of int64.
     """
 
     folder: Path
@@ -217,20 +217,21 @@ class SpillWriter:
         The labels of every tick are sorted, each once, unless they are already.
         """
         self.close()
-        label_counts = np.zeros(len(labels), np.int64)
-        label_counts[translate[: len(self.counts)]] = self.counts
+        label_counts = np.zeros(len(labels) + 1, np.int64)
+        label_counts[translate[: len(self.counts)]] = self.counts  # the last is for empty ticks
+        has_ticks = self.n_together > 0 or bool(label_counts[-1])
         found = Spill(
             self.folder,
             self.n_events,
             self.n_sequences,
             tuple(labels),
-            label_counts,
+            label_counts[:-1],
             translate,
             self.ties,
             self.keeps_names,
             self._n_held,
             self.n_values,
-            self.n_together > 0,
+            has_ticks,
             self.time_unit,
         )
         return found if is_sorted or not found.has_ticks else _with_sorted_ticks(found)
@@ -261,13 +262,14 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
             starts, times, unit = block.moments.starts, block.moments.times, block.moments.unit
             codes, offsets, moments = Moments.made(block.codes, block.offsets, starts, times, unit)
             writer.add(
-                codes,
+                np.where(codes < 0, len(spill.labels), codes),
                 offsets[1 : len(offsets) - block.goes_on],
                 np.empty(0, np.uint64),
                 together=np.zeros(len(codes), bool) if moments is None else ~moments.starts,
                 times=None if moments is None or moments.times is None else Times(moments.times, unit),
             )
-        done = writer.finish(spill.labels, np.arange(len(spill.labels), dtype=np.int32), is_sorted=True)
+        again = np.append(np.arange(len(spill.labels), dtype=np.int32), np.int32(-1))
+        done = writer.finish(spill.labels, again, is_sorted=True)
     finally:
         writer.close()
     for name in ("codes", "ends", *(["times"] if spill.time_unit is not None else [])):

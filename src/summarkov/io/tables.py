@@ -6,30 +6,24 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.moments import Moments
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import (
     Encoded,
-    count,
     encode,
-    encode_some,
-    missing_rows,
-    numpy_of,
-    refuse_missing,
     settle,
 )
 from summarkov.io.grouping import cut_sessions, group
+from summarkov.io.list_columns import is_list, read_lists
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.per_case import one_per_case, weights_of
-from summarkov.io.rows import LeftOut, filled, read_per_case, read_rows
+from summarkov.io.rows import LeftOut, read_per_case, read_rows
 from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
-from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,8 +183,11 @@ def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None) 
 def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """A row is a sequence; its events are a list, which may be empty."""
     name, left_out = chosen.event[0], LeftOut()
-    event, offsets = read_lists(table.column(name), name, wanted, source, left_out)
+    event, offsets, starts = read_lists(table.column(name), name, wanted, source, left_out)
     codes, vocabulary = settle(event.codes, event.texts, wanted.labels)
+    moments = None
+    if starts is not None:
+        codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
     ids = None
     if chosen.case is not None:
         case = encode(table.column(chosen.case), chosen.case, source)
@@ -205,6 +202,7 @@ def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -
             _named(columns, chosen), wanted, source, ids or [str(at) for at in range(len(offsets) - 1)]
         ),
         weights=None if chosen.weight is None else weights_of(columns[0]),
+        moments=moments,
         origin=origin_of(chosen, left_out),
     )
 
@@ -212,53 +210,6 @@ def _from_lists(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -
 def _named(columns: Sequence[Encoded], chosen: Columns) -> dict[str, Encoded]:
     """The columns of attributes, by name."""
     return dict(zip(chosen.attributes, columns[len(columns) - len(chosen.attributes) :], strict=True))
-
-
-def read_lists(
-    column: pa.ChunkedArray, name: str, wanted: Wanted, source: str, left_out: LeftOut, first_row: int = 0
-) -> tuple[Encoded, IntArray]:
-    """The events of all lists of a column as codes, and where each list begins and the last ends."""
-    events, offsets = flat_lists(column, name, source, first_row, missing=wanted.missing != "error")
-    if wanted.missing == "error":
-        return encode(events, name, source, first_row), offsets
-    event = encode_some(events, name, source, first_row)
-    if wanted.missing != "skip":
-        return filled(event, wanted.missing), offsets
-    kept = event.codes >= 0
-    left_out.unlabelled += int(np.count_nonzero(~kept))
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return Encoded(event.codes[kept], event.texts), before[offsets]
-
-
-def flat_lists(
-    column: pa.ChunkedArray, name: str, source: str, first_row: int = 0, *, missing: bool = False
-) -> tuple[pa.ChunkedArray, IntArray]:
-    """Return the events of all lists of a column and where each list begins; see :func:`encode`.
-
-    Events without a label are an error unless some may be ``missing``.
-    """
-    import pyarrow.compute as pc
-
-    refuse_missing(column, name, source, first_row)
-    offsets = np.zeros(len(column) + 1, dtype=np.int64)
-    np.cumsum(numpy_of(pc.list_value_length(column)), out=offsets[1:])
-    events = pc.list_flatten(column)
-    absent = missing_rows(events)
-    if len(absent) and not missing:
-        row = first_row + int(np.searchsorted(offsets, absent[0], side="right"))
-        raise DataError(
-            f"column {name!r} of {source} has {count(len(absent), 'event')} without a label, "
-            f"the first in row {row} (the first row of data is 1); fill or drop them"
-        )
-    return events, offsets
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds lists."""
-    import pyarrow as pa
-
-    kinds = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
-    return any(getattr(pa.types, f"is_{name}", lambda _: False)(kind) for name in kinds)
 
 
 def _without_other_columns(source: Any, asked: Columns) -> tuple[Any, list[str], list[str]]:

@@ -197,13 +197,13 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     """The sequences of both groups over one vocabulary."""
     labels = tuple(sorted({*first.labels, *second.labels}))
     first, second = first.recode(labels), second.recode(labels)
-    offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_events])
+    offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_rows])
     return EventSequences(
         np.concatenate([first.codes, second.codes]),
         offsets,
         labels,
         attributes=join_attributes([first.attributes, second.attributes]),
-        moments=join_moments([(part.n_events, part.moments) for part in (first, second)]),
+        moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
     )
 
 

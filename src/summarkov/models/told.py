@@ -67,7 +67,7 @@ def beginnings(told: Told, after: int) -> Told:
 def ended(data: EventSequences, code: int, name: str) -> Told:
     """Whether a label is the last, or among the last; the last position is cut off."""
     values: list[bool | None] = []
-    keep = np.ones(data.n_events, bool)
+    keep = np.ones(data.n_rows, bool)
     positions = data.positions
     for start, stop in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True):
         if stop == start:

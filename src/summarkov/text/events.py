@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,11 @@ class TextEvents:
         >>> found.joined().events.to_lists()
         [['rain', 'rain']]
         """
-        events = EventSequences(self.events.codes, [0, self.events.n_events], self.events.labels, ["all"])
-        return TextEvents(events, self.sentences)
+        events, n = self.events, self.events.n_rows
+        return TextEvents(
+            EventSequences(events.codes, [0, n], events.labels, ["all"], moments=events.moments),
+            self.sentences,
+        )
 
     def passages(
         self,
@@ -111,6 +115,11 @@ class TextEvents:
         if sequence is not None and sequence not in ids:
             raise SettingError(f"there is no sequence {sequence!r}{nearest(sequence, ids)}")
         which = len(ids) - 1 if sequence is None else ids.index(sequence)
+        if self.events.moments is not None and self.events.moments.has_ticks:
+            raise SettingError(
+                "the labels of a document happened together, and explanations are of events one after the "
+                "other; see passages, or make the events without together=True"
+            )
         start, end = self.events.offsets[which : which + 2].tolist()
         if position is not None and not 1 <= position <= end - start:
             raise SettingError(f"position must be from 1 to {end - start} in {ids[which]!r}, not {position}")
@@ -128,7 +137,7 @@ class TextEvents:
             file.writelines(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        bounds = self.events.offsets.tolist()
+        bounds = np.append(0, np.cumsum(self.events.codes >= 0))[self.events.offsets].tolist()
         for at, (name, labels) in enumerate(zip(self.events.ids, self.events, strict=True)):
             quoted = [dict(vars(sentence)) for sentence in self.sentences[bounds[at] : bounds[at + 1]]]
             yield json.dumps({"id": name, "events": labels, "sentences": quoted})
@@ -138,7 +147,8 @@ def read_text_events(path: str | os.PathLike[str]) -> TextEvents:
     """Read what :meth:`TextEvents.save` wrote."""
     events = read_events(path, format="jsonl")
     sentences: list[Sentence] = []
-    lengths = iter(np.diff(events.offsets).tolist())
+    known = np.append(0, np.cumsum(events.codes >= 0))[events.offsets]  # events before each sequence
+    lengths = iter(np.diff(known).tolist())
     for number, line in text_lines(os.fspath(path)):
         if not line.strip():
             continue
@@ -186,6 +196,7 @@ def text_events(
     *,
     repeats: str = "runs",
     single: bool = False,
+    together: bool = False,
     leave_out: Iterable[str] = (),
     language: str = "en",
     progress: Callable[[int, int], None] | None = None,
@@ -204,6 +215,9 @@ def text_events(
         a label in a document (as in the paper); "all".
     single
         One sequence over all documents by date, instead of one per document.
+    together
+        With ``single``: the labels of a document happened together, a tick each, whatever the order of its
+        sentences; a document without labels is an empty tick. Each label has the first of its sentences.
     leave_out
         Labels that make no events, such as topics that are about the form of the documents.
     language
@@ -219,6 +233,8 @@ def text_events(
     [['rain', 'sun', 'rain'], []]
     [['rain', 'sun'], []]
     [['rain', 'rain', 'sun', 'rain'], []]
+    >>> text_events(reports, weather, single=True, together=True).events.to_lists()
+    [[['rain', 'sun'], []]]
     """
     if repeats not in REPEATS:
         raise SettingError(
@@ -226,6 +242,11 @@ def text_events(
         )
     if isinstance(leave_out, str):
         raise SettingError(f"leave_out must be a list of labels, not {leave_out!r}; wrap it in a list")
+    if together and (not single or repeats == "all"):
+        raise SettingError(
+            "together=True makes one position of a document, with each label once: say single=True, so that "
+            "documents follow each other, and leave out repeats='all'"
+        )
     read = read_documents(documents)
     read = in_order(read) if single else read
     each = [
@@ -236,8 +257,12 @@ def text_events(
     for name, sentence in zip(labels, each, strict=True):
         if name is not None:
             kept[sentence.document].append((name, sentence))
-    chosen = [_keep(labelled, repeats) for labelled in kept.values()]
-    events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
+    if together:
+        chosen = [sorted(_keep(labelled, "once"), key=itemgetter(0)) for labelled in kept.values()]
+        events = EventSequences.from_lists([[[name for name, _ in some] for some in chosen]], ids=["all"])
+    else:
+        chosen = [_keep(labelled, repeats) for labelled in kept.values()]
+        events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
     found = TextEvents(events, tuple(sentence for some in chosen for _, sentence in some))
     return found.joined() if single else found
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.arrays import UNKNOWN
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows
 from summarkov.explain import Explanation, FittedGraph, FittedModel, models_of
 from summarkov.io import read_events
-from summarkov.kernels import Index
 from summarkov.text.documents import Sentence
 from summarkov.typing import BoolArray, IntArray
 
@@ -21,7 +21,7 @@ _NOWHERE = -(2**62)
 
 @dataclass(frozen=True)
 class Before:
-    """An influencer that stood in its window: the sentence, and how many events back (its last one there)."""
+    """An influencer that stood in its window: the sentence, and how many positions back it last was."""
 
     label: str
     lag: int
@@ -95,13 +95,14 @@ def cite(
     """At most ``most`` of some places in words, spread evenly, with the influencers in their windows."""
     some = np.unique(np.linspace(0, len(places) - 1, min(most, len(places))).round().astype(int))
     chosen = places[some]
-    lags = {z: last_lags(events, chosen, model, z).tolist() for z in influencers} if model else {}
+    number = np.cumsum(events.codes >= 0) - 1  # of the event at each place, which an empty tick is not
+    found = {z: last_before(events, chosen, model, z) for z in influencers} if model else {}
     of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
     shown = []
-    for number, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
-        there = sorted(((lag[number], z) for z, lag in lags.items() if lag[number]), reverse=True)
-        before = tuple(Before(z, lag, sentences[place - lag]) for lag, z in there)
-        shown.append(Passage(events.ids[sequence], before, sentences[place]))
+    for at, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
+        there = sorted(((lags[at], z) for z, (lags, _) in found.items() if lags[at]), reverse=True)
+        before = tuple(Before(z, int(lag), sentences[number[found[z][1][at]]]) for lag, z in there)
+        shown.append(Passage(events.ids[sequence], before, sentences[number[place]]))
     return Passages(target, len(places), tuple(shown))
 
 
@@ -124,40 +125,47 @@ def model_of(fitted: FittedGraph | FittedModel, target: str) -> FittedModel:
     return models[target]
 
 
-def last_lags(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
-    """How many events before each place an influencer (the last in its window) stands; 0: nowhere."""
+def last_before(
+    events: EventSequences, places: IntArray, model: FittedModel, influencer: str
+) -> tuple[IntArray, IntArray]:
+    """How many positions before each place an influencer (the last in its window) stands, and where.
+
+    The first is 0 if it stands nowhere.
+    """
     delay, lookback = model.fitted.reach(influencer)
+    position = np.arange(events.n_rows) if events.moments is None else np.cumsum(events.moments.starts)
     starts = np.repeat(events.offsets[:-1], events.lengths)[places]
+    occurs = np.flatnonzero(events.codes == events.code(influencer))
     # a sentinel before all others, so that every place has an occurrence to look at
-    before = np.concatenate([[_NOWHERE], np.flatnonzero(events.codes == events.code(influencer))])
-    last = before[np.searchsorted(before, places - delay) - 1]  # the last occurrence more than ``delay`` back
-    inside = last >= starts
+    before = np.concatenate([[_NOWHERE], position[occurs]])
+    which = np.searchsorted(before, position[places] - delay) - 1  # the last more than ``delay`` back
+    last, at = before[which], np.append(-1, occurs)[which]
+    inside = at >= starts
     if lookback is not None:
-        inside &= places - last <= lookback
-    return np.where(inside, places - last, 0)
+        inside &= position[places] - last <= lookback
+    return np.where(inside, position[places] - last, 0), at
 
 
 def _with(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
     """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
-    places = places[last_lags(events, places, model, influencer) > 0]
+    places = places[last_before(events, places, model, influencer)[0] > 0]
     fitted = model.fitted
     met = fitted.met(influencer)
     if met is None:
         return places
-    index = Index(events.codes, events.offsets, len(events.labels))
-    states, _ = fitted.summary.encode(index, fitted.influencers, fitted.labels)
+    states, _ = fitted.summary.encode(Rows.of(events).index(), fitted.influencers, fitted.labels)
     return np.asarray(places[met[states[places]]])
 
 
 def _same_state(events: EventSequences, model: FittedModel, after: Iterable[object]) -> BoolArray:
     """At which positions the past is in the state that it is in after a history."""
-    fitted, n_labels = model.fitted, len(events.labels)
-    history = read_events([list(after)]).recode(events.labels).codes
-    ends = np.array([0, len(history) + 1], np.int64)
-    row = fitted.predict(Index(np.append(history, UNKNOWN).astype(np.int32), ends, n_labels))[-1]
+    fitted, history = model.fitted, read_events([list(after)]).recode(events.labels)
+    rows = Rows.of(history)
+    rows = replace(rows, moments=rows.moments or Moments(np.ones(history.n_rows, bool)))
+    row = fitted.predict(rows.with_next().index())[-1]
     if row == len(fitted.table.keys):  # never seen: the one row of all such states
-        return np.zeros(events.n_events, bool)
-    return np.asarray(fitted.predict(Index(events.codes, events.offsets, n_labels)) == row)
+        return np.zeros(events.n_rows, bool)
+    return np.asarray(fitted.predict(Rows.of(events).index()) == row)
 
 
 @dataclass(frozen=True)

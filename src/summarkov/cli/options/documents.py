@@ -48,6 +48,14 @@ class Labelling:
     single: Annotated[
         bool, typer.Option("--single", help="One sequence over all documents by date, not one per document.")
     ] = False
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="With --single: the labels of a document happened together, whatever the order of its "
+            "sentences.",
+        ),
+    ] = False
     id_column: Annotated[
         str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)
     ] = "id"
@@ -82,7 +90,8 @@ class Labelling:
         """Label the sentences, with a bar that counts them."""
         from summarkov.text import text_events
 
-        how = {"repeats": self.repeats, "single": self.single, "language": self.language, **settings}
+        how: dict[str, Any] = {"repeats": self.repeats, "single": self.single, "together": self.together}
+        how |= {"language": self.language, **settings}
         with progress("Labelling", 0, "sentences") as advance:
             return text_events(documents, label, progress=advance, **how)
 
