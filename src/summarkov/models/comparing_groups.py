@@ -33,7 +33,9 @@ from summarkov.explain import (
 from summarkov.io import read_events
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
+from summarkov.models.tree import TreeSuMM
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
+from summarkov.summaries import BinarySummary, Summary
 
 
 def compare_groups(
@@ -65,7 +67,8 @@ def compare_groups(
     Parameters
     ----------
     model : SummaryModel
-        The template: a BSuMM, OSuMM or CSuMM without a target.
+        The template: a BSuMM, OSuMM, CSuMM or TreeSuMM without a target. Trees are compared by whether each
+        label that one of them asks about occurred as far back as any of them asks.
     first, second
         Events of the groups, as ``fit`` takes them; sequences belong to one group each.
     names : two texts
@@ -97,8 +100,12 @@ def compare_groups(
     check_level("level", level)
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise SettingError(f"names must be two texts, one for each group, not {names!r}")
-    if not isinstance(model, SummaryModel) or not model.make_summary().by_level:
-        raise SettingError("groups are compared by edges; give a template such as BSuMM(lookback=5)")
+    if not isinstance(model, SummaryModel) or not (
+        model.make_summary().by_level or isinstance(model, TreeSuMM)
+    ):
+        raise SettingError(
+            "groups are compared by edges; give a template such as BSuMM(lookback=5) or TreeSuMM()"
+        )
     if isinstance(getattr(model, "lookback", None), str | tuple):
         raise SettingError(
             "groups are compared at the same look-backs; give a number, None or a mapping instead of "
@@ -207,6 +214,26 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     )
 
 
+def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
+    """By which presence of influencers the edges of each target are compared: as the model looks back.
+
+    Of trees, each label as far back as any of them asks about it.
+    """
+    summary = graphs[0].model.make_summary()
+    if summary.by_level:
+        return [summary] * len(sets)
+    labels, found = graphs[0].labels_, list[Summary]()
+    for x, u in sets.items():
+        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
+        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
+        widest = {
+            labels[z]: None if None in each else max(k for k in each if k is not None)
+            for z, each in reaches.items()
+        }
+        found.append(BinarySummary(widest))
+    return found
+
+
 def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
     """All influencers that any graph gives each target."""
     sets: dict[int, set[int]] = {}
@@ -217,12 +244,14 @@ def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
 
 
 def _contrasts(
-    graph: InfluenceGraph, source: MemorySource | ReplicatedSource, sets: dict[int, tuple[int, ...]]
+    graphs: Sequence[InfluenceGraph],
+    source: MemorySource | ReplicatedSource,
+    sets: dict[int, tuple[int, ...]],
 ) -> list[Contrast]:
     """The contrast of every edge, beside all influencers of its target."""
-    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graph.models_.values()}
-    summary = graph.model.make_summary()
-    tables = source.count([StatesRequest(summary, u, targets[x]) for x, u in sets.items()])
+    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
+    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
+    tables = source.count([StatesRequest(window, u, targets[x]) for window, (x, u) in asked])
     found = []
     for u, table in zip(sets.values(), tables, strict=True):
         assert isinstance(table, StateCounts)
@@ -245,9 +274,9 @@ def _edge_differences(
     influences: list[list[Influence]] = []
     limits = []
     for at, source in enumerate(sources):
-        found = _contrasts(graphs[0], source, sets)
+        found = _contrasts(graphs, source, sets)
         n, seed = draws
-        drawn = _contrasts(graphs[0], source.replicated(Bootstrap(n, seed + at)), sets)
+        drawn = _contrasts(graphs, source.replicated(Bootstrap(n, seed + at)), sets)
         influences.append(
             [
                 influence_of(labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None)

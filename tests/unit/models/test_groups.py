@@ -44,6 +44,16 @@ def test_the_edge_that_differs_is_found(found):
     assert [e.change.adjusted for e in found.edges] == sorted(e.change.adjusted for e in found.edges)
 
 
+def test_trees_are_compared_by_what_they_ask_about(groups, found):
+    trees = sm.compare_groups(sm.TreeSuMM(lookbacks=(1, 4)), *groups, targets=["B", "D"], n=60, seed=1)
+    by_name = {(edge.influencer, edge.target): edge for edge in trees.edges}
+    expected = {(edge.influencer, edge.target): edge for edge in found.edges}
+    assert ("A", "B") in by_name
+    for name, edge in by_name.items():  # both ask about the event just before, and about nothing else
+        assert edge == expected[name]
+    assert [(e.influencer, e.target) for e in trees.differing()] == [("A", "B")]
+
+
 def test_differences_agree_with_their_intervals(found):
     kinds = [[e.change for e in found.edges], [x.reach for x in found.labels], [x.rate for x in found.labels]]
     for changes in kinds:
