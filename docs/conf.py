@@ -53,9 +53,10 @@ html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_sidebars = {"guide/questions": []}  # there is nothing else in its section
 html_theme_options = {
     "github_url": "https://github.com/summarkov/summarkov",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "navbar_start": ["navbar-logo", "version-switcher"],
     "switcher": {"json_url": f"{SITE}/latest/_static/versions.json", "version_match": version},
@@ -92,6 +93,12 @@ def offer_the_notebook(app: Any, name: str, source: list[str]) -> None:
         source[0] = re.sub(r"^(# .+\n)", rf"\1\n{offer}\n", source[0], count=1, flags=re.MULTILINE)
 
 
+def keep_out_of_search(app: Any, name: str, source: list[str]) -> None:
+    """Records of decisions are for those who work on the code; who searches for a word wants a guide."""
+    if name.startswith("decisions/0"):
+        source[0] = f"---\nnosearch: true\n---\n{source[0]}"
+
+
 def find_by_short_name(app: Any, env: Any, node: Any, content: Any) -> Any:
     """Let docstrings name things as users do: ``read_events`` and not the module that it lives in."""
     if node.get("refdomain") != "py":
@@ -107,4 +114,5 @@ def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", bring_from_the_top)
     app.connect("source-read", offer_the_notebook)
+    app.connect("source-read", keep_out_of_search)
     app.connect("missing-reference", find_by_short_name)
