@@ -11,11 +11,12 @@ import numpy as np
 
 from summarkov.engines.spark.session import map_partitions
 from summarkov.engines.spark.sorted_rows import FRAME, FromText, OneLabel, Sorted, TextKinds
+from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import Encoded, encode, encode_some, missing
+from summarkov.io.encoding import Encoded, encode, encode_some, missing, missing_rows
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
 from summarkov.io.per_case import changes
 from summarkov.io.rows import LeftOut
@@ -115,10 +116,17 @@ class Frame:
             return []
         return places
 
+    @property
+    def _all_rows(self) -> bool:
+        """Whether every row is an event, with its label in one column."""
+        return (
+            len(self.chosen.event) == 1 and self.chosen.lifecycle is None and self.wanted.missing == "error"
+        )
+
     @cached_property
     def rows(self) -> Any:
         """The rows that are not left out, with one label each."""
-        if len(self.chosen.event) == 1 and self.chosen.lifecycle is None and self.wanted.missing == "error":
+        if self._all_rows:
             return self.given.withColumnRenamed("event0", "event")
         names = [name for name in self.given.columns if not name.startswith(("event", "lifecycle"))]
         schema = self.given.select(names).schema.add("event", "string")
@@ -135,8 +143,13 @@ class Frame:
         for role in self.order:
             if not self._is_text(role):
                 sort_keys(sample.column(role), self.roles[role], FRAME)
-        self._refuse_missing()
-        found = self.rows.groupBy("event").agg(f.count("*").alias("n")).toArrow()
+        holes = [f.sum(self._missing(role)).alias(role) for role in ("case", *self.order) if self._all_rows]
+        if not self._all_rows:  # else missing values are looked for in the same pass
+            self._refuse_missing()
+        found = self.rows.groupBy("event").agg(f.count("*").alias("n"), *holes).toArrow()
+        absent = [sum(column.to_pylist()) for column in found.columns[2:]]
+        if len(missing_rows(found.column("event"))) or any(absent):
+            self._refuse_missing()
         encoded = encode(found.column("event"), self.roles["event0"], FRAME)
         counts: dict[str, int] = {}
         for code, n in zip(encoded.codes.tolist(), found.column("n").to_pylist(), strict=True):
@@ -237,11 +250,16 @@ class Frame:
             raise changes(self.roles[role], case, FRAME, low, high if high != low else None)
 
     def sorted(
-        self, labels: tuple[str, ...], n_partitions: int, heads: Sequence[dict[str | None, int]] = ()
+        self,
+        labels: tuple[str, ...],
+        n_partitions: int,
+        heads: Sequence[dict[str | None, int]] = (),
+        memory: int | None = None,
     ) -> tuple[Any, Sorted]:
         """All rows of a case in one partition, in order, ties as they come; and how to read such rows.
 
-        ``heads`` are the codes of attributes, by column and by the text of a value.
+        ``heads`` are the codes of attributes, by column and by the text of a value. Spark sorts, and spills
+        to disk where it must; or the workers do as they read, in that much ``memory``, in less time.
         """
         from pyspark.sql import functions as f
 
@@ -258,7 +276,13 @@ class Frame:
         ):  # what Spark takes for equal may differ as text, such as 0.0 and -0.0
             by.append(f.col("case").cast("string"))
         by += [f.col(name) for name in (*self.order, "file", "start", "row") if name in rows.columns]
-        together = rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
+        together = rows.repartition(n_partitions, "case")
+        sorting = None
+        if memory is None:
+            together = together.sortWithinPartitions(*by)
+        else:
+            orders = tuple((role, self.roles[role]) for role in self.order)
+            sorting = Sorting(self.roles["case"], orders, FRAME, memory)
         names = tuple(self.roles[role] for role in self.roles if role.startswith("value"))
         return together, Sorted(
             self.roles["case"],
@@ -268,6 +292,7 @@ class Frame:
             self.wanted.ties == "together",
             (kind, self.roles["order0"]) if self.wanted.times and kind is not None else None,
             tuple(zip(names, heads, strict=False)),
+            sorting,
         )
 
     def _with_keys(self, rows: Any, role: str) -> tuple[Any, Any]:

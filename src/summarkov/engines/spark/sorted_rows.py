@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
@@ -51,7 +52,7 @@ class Sorted:
 
     ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
     column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
-    of every value of each.
+    of every value of each. Rows that are not sorted yet are by ``sorting``.
     """
 
     case: str  # what the columns are called by the user
@@ -61,6 +62,7 @@ class Sorted:
     together: bool = False
     times: tuple[pa.DataType, str] | None = None
     heads: tuple[tuple[str, dict[str | None, int]], ...] = ()
+    sorting: Sorting | None = None
 
     @property
     def time_unit(self) -> TimeUnit | None:
@@ -73,7 +75,7 @@ class Sorted:
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
         """Blocks of rows, each with the places in it where sequences end."""
         before: SortedBlock | None = None
-        for block in self._read(batches):
+        for block in self._read(batches if self.sorting is None else self.sorting(batches)):
             if before is not None:
                 yield before, _ends(before, closed=not block.continues)
             before = block

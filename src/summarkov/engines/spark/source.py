@@ -18,7 +18,8 @@ from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
-from summarkov.engines.spark.sorted_rows import FRAME, unstable
+from summarkov.engines.spark.sorted_rows import FRAME, Sorted, unstable
+from summarkov.engines.spark.sorting import ROW_BYTES
 from summarkov.engines.spark.workers import (
     ANSWERS,
     CODES,
@@ -32,7 +33,7 @@ from summarkov.engines.spark.workers import (
 )
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Work
-from summarkov.errors import DataError
+from summarkov.errors import DataError, TooLargeError
 from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
@@ -40,8 +41,10 @@ from summarkov.typing import HashArray, IntArray
 
 #: Bytes that a task on a worker may use unless told otherwise.
 WORKER_MEMORY = 1 << 27
-#: Events to a partition, unless there are fewer than there are tasks at a time.
-PARTITION_EVENTS = 1 << 22
+#: Events to a partition, unless there are fewer than there are tasks at a time: as many as a worker sorts.
+PARTITION_EVENTS = 1 << 20
+#: Where that would be more partitions than this, they are up to four times as large.
+_MANY_PARTITIONS = 1 << 14
 #: Where there are more partitions than this, answers are added up on the workers first, this many at a time.
 FAN_IN = 16
 
@@ -60,17 +63,18 @@ class SparkSource(EventSource):
         codes: list[dict[str | None, int]] = []
         if named is not None:
             self.attributes, codes = named.names, named.codes_in(together)
-        rows, reading = frame.sorted(together, n_partitions, codes)
-        self.time_unit = reading.time_unit
-        is_attribute = None if named is None else np.append(np.isin(together, named.names), False)
-        moments = named is not None or reading.together or self.time_unit is not None
-        self._content = Contents(together, is_attribute, self.time_unit, moments)
-        self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
-        self._finalizer = weakref.finalize(self, _forget, self._codes)
-        self._finalizer.atexit = False  # with Python the session ends too
         self._tally: Tally | None = None
+        self._is_attribute = None if named is None else np.append(np.isin(together, named.names), False)
+        n_events = int(label_counts.sum())
+        fits = n_events * ROW_BYTES <= 0.75 * memory * n_partitions  # if no partition is much larger
+        reading = self._sort(frame, codes, memory if fits else None)
         try:
-            self.label_counts = self.run(SurveyWork())
+            try:
+                self.label_counts = self.run(SurveyWork())
+            except TooLargeError:  # one is
+                self.close()
+                reading = self._sort(frame, codes, None)
+                self.label_counts = self.run(SurveyWork())
             assert self._tally is not None
             self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
             self.has_ticks = self._tally.together > 0
@@ -85,6 +89,17 @@ class SparkSource(EventSource):
         except BaseException:
             self.close()
             raise
+
+    def _sort(self, frame: Frame, heads: Sequence[dict[str | None, int]], memory: int | None) -> Sorted:
+        """Sort and cache, on the workers in that much memory, or by Spark."""
+        rows, reading = frame.sorted(self.labels, self.n_partitions, heads, memory)
+        self.time_unit = reading.time_unit
+        moments = self._is_attribute is not None or reading.together or self.time_unit is not None
+        self._content = Contents(self.labels, self._is_attribute, self.time_unit, moments)
+        self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
+        self._finalizer = weakref.finalize(self, _forget, self._codes)
+        self._finalizer.atexit = False  # with Python the session ends too
+        return reading
 
     def close(self) -> None:
         """Let the cluster forget the codes."""
@@ -193,7 +208,8 @@ def scan_spark(
     memory
         Bytes that a task may use on a worker, beside Python itself and the counts; 128 MiB by default.
     partitions
-        In how many parts to cut the data, each of which is a task; by default of 4 million events each.
+        In how many parts to cut the data, each of which is a task; by default of a million events each
+        (up to 16,384 of them), which workers sort in that memory. Larger ones are sorted by Spark.
     **reading
         ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
         ``weight``, ``session_gap`` and a table of attributes. Rows of one order stay as they come, and with
@@ -217,4 +233,5 @@ def scan_spark(
 def n_partitions(session: Any, n_events: int) -> int:
     """So many that none is large, and that there is work for all if there is much."""
     few = min(2 * parallelism(session), 1 + n_events // (1 << 14))
-    return max(few, -(-n_events // PARTITION_EVENTS))
+    fewer = max(_MANY_PARTITIONS, -(-n_events // (4 * PARTITION_EVENTS)))
+    return max(few, min(-(-n_events // PARTITION_EVENTS), fewer))

@@ -1,0 +1,90 @@
+"""Rows of cases are put in order by the workers, or by Spark where they are too many for that."""
+
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import summarkov as sm
+from strategies import assert_same
+from summarkov.engines import MemorySource, StatesRequest, Target
+from summarkov.engines.spark import source as spark_source
+from summarkov.engines.spark.sorting import ROW_BYTES, Sorting
+from summarkov.errors import TooLargeError
+
+#: Depends on the order of events.
+REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
+
+
+def rows(n=400, n_cases=20, seed=0):
+    rng = np.random.default_rng(seed)
+    events = rng.choice(["A", "B", "C"], size=n)
+    case = pa.array([f"visit {number}" for number in rng.integers(n_cases, size=n)])
+    return pa.table({"case": case, "event": events, "time": rng.integers(n // 4, size=n)})
+
+
+def sorted_by(monkeypatch):
+    """What is told of each sort: the memory of the workers, or None where Spark sorts."""
+    told = []
+    sort = spark_source.SparkSource._sort
+
+    def noted(self, frame, heads, memory):
+        told.append(memory)
+        return sort(self, frame, heads, memory)
+
+    monkeypatch.setattr(spark_source.SparkSource, "_sort", noted)
+    return told
+
+
+def test_workers_and_spark_put_rows_in_the_same_order(spark, monkeypatch):
+    table = rows()
+    events = sm.read_events(table)
+    expected = MemorySource(events).count([REQUEST])[0]
+    told = sorted_by(monkeypatch)
+    for memory in (1 << 27, 100):
+        with sm.scan_spark(spark.createDataFrame(table), partitions=2, memory=memory) as source:
+            assert_same(source.count([REQUEST])[0], expected)
+            assert source.tied_order == events.tied_order > 0
+    assert told == [1 << 27, None]
+
+
+def test_a_case_too_large_for_a_worker_is_sorted_by_spark(spark, monkeypatch):
+    table = rows(n_cases=8)
+    large = pa.array(["visit 0"] * 390 + table.column("case").to_pylist()[390:])
+    table = table.set_column(0, "case", large)
+    told = sorted_by(monkeypatch)
+    memory = 400 * ROW_BYTES // 3  # all fits into four partitions, but not most of it into one
+    before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    with sm.scan_spark(spark.createDataFrame(table), partitions=4, memory=memory) as source:
+        assert told == [memory, None]
+        assert_same(source.count([REQUEST])[0], MemorySource(sm.read_events(table)).count([REQUEST])[0])
+        assert spark.sparkContext._jsc.getPersistentRDDs().size() == before + 1
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == before
+
+
+@pytest.mark.parametrize("kind", ["whole", "moment", "day", "files"])
+def test_the_order_in_which_rows_come_does_not_matter(kind):
+    """What Spark fetches from other machines first is a matter of chance."""
+    day = datetime.date(2024, 1, 1)
+    table = rows(300, 12).rename_columns(["case", "event", "order0"])
+    table = table.append_column("row", pa.array(range(300)))
+    orders = (("order0", "time"),)
+    if kind == "files":
+        names = pa.array([f"file {number % 3}" for number in range(300)])
+        table = table.drop_columns("order0").append_column("file", names)
+        table, orders = table.append_column("start", pa.array([0] * 300)), ()
+    elif kind != "whole":
+        moments = [day + datetime.timedelta(number) for number in table.column("order0").to_pylist()]
+        at = pa.array(moments, pa.date32())
+        table = table.set_column(2, "order0", at if kind == "day" else at.cast(pa.timestamp("us", "UTC")))
+    sorting = Sorting("case", orders, "the dataframe", 1 << 20)
+    by = [name for name in ("case", "order0", "file", "row") if name in table.column_names]
+    expected = table.sort_by([(name, "ascending") for name in by]).drop_columns("row")
+    for seed in range(3):
+        mixed = table.take(np.random.default_rng(seed).permutation(300))
+        found = pa.Table.from_batches(list(sorting(mixed.to_batches(max_chunksize=70))))
+        assert found.to_pylist() == expected.to_pylist()
+    with pytest.raises(TooLargeError, match=r"more than 299 rows .* give memory= a larger number"):
+        list(Sorting("case", orders, "the dataframe", 299 * ROW_BYTES)(table.to_batches()))
+    assert list(sorting([])) == []
