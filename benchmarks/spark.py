@@ -1,7 +1,8 @@
 """The same graph in memory and on Spark, on this machine: the times of every part.
 
-``python -m benchmarks.spark 1e7`` generates that many events of 200 labels as Parquet files, learns a graph
-from them in memory and on ``local[2]``, and checks that both are the same.
+``python -m benchmarks.spark 1e7`` generates that many events of 200 labels as Parquet files, once with the
+rows of each case together and once in any order, learns a graph from each in memory and on ``local[2]``, and
+checks that both are the same. The session is warm: it has learned from fewer events before.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +29,7 @@ from benchmarks.timing import machine, seconds
 from summarkov.engines import MemorySource
 from summarkov.engines.spark.frames import Frame
 
-#: By the clock, and of processors.
+#: By the clock, and of processors; on Spark also jobs, and bytes shuffled.
 Duration = npt.NDArray[np.float64]
 
 
@@ -48,16 +51,21 @@ def clocks() -> Duration:
 
 
 class Times:
-    """What took how long."""
+    """What took how long: by the clock, of processors, and what ``more`` counts beside that."""
 
-    def __init__(self) -> None:
+    def __init__(self, more: Callable[[], tuple[int, int]] = lambda: (0, 0)) -> None:
         self.parts: dict[str, Duration] = {}
+        self._more = more
+
+    def now(self) -> Duration:
+        """The clocks."""
+        return np.append(clocks(), self._more())
 
     def of(self, name: str, work: Any) -> Any:
         """Do something and note how long it took."""
-        begun = clocks()
+        begun = self.now()
         result = work()
-        self.parts[name] = self.parts.get(name, 0.0) + clocks() - begun
+        self.parts[name] = self.parts.get(name, 0.0) + self.now() - begun
         return result
 
     def learn(self, source: Any) -> sm.InfluenceGraph:
@@ -70,10 +78,10 @@ class Times:
             return self.of(f"pass {n}", lambda: count(requests))
 
         source.count = timed
-        begun = clocks()
+        begun = self.now()
         graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(source)
         passes: Any = sum(self.parts[f"pass {i + 1}"] for i in range(n))
-        self.parts["scores and search"] = clocks() - begun - passes
+        self.parts["scores and search"] = self.now() - begun - passes
         return graph
 
 
@@ -86,55 +94,95 @@ def in_memory(folder: Path) -> tuple[Times, sm.InfluenceGraph]:
     return times, times.learn(MemorySource(events, n_jobs=2))
 
 
-def on_spark(folder: Path) -> tuple[Times, sm.InfluenceGraph]:
+def on_spark(spark: SparkSession, folder: Path) -> tuple[Times, sm.InfluenceGraph]:
     """Sort and cache them, and learn."""
-    times = Times()
-    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
-    for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
-        builder = builder.config(name, "false")
-    spark = times.of("start the session", builder.getOrCreate)
-    spark.sparkContext.setLogLevel("ERROR")
-    frame = times.of("open the files", lambda: spark.read.parquet(str(folder)))
+    times = Times(lambda: work_of(spark))
+    frame = spark.read.parquet(str(folder))
     vocabulary = Frame.vocabulary
 
     def timed(self: Frame, declared: Any) -> Any:
         return times.of("labels, missing values", lambda: vocabulary(self, declared))
 
-    Frame.vocabulary = timed  # type: ignore[method-assign]
-    begun = clocks()
-    source = sm.scan_spark(frame)
-    times.parts["sort and cache"] = clocks() - begun - times.parts["labels, missing values"]
-    try:
+    with patch.object(Frame, "vocabulary", timed):
+        begun = times.now()
+        source = sm.scan_spark(frame)
+        times.parts["sort and cache"] = times.now() - begun - times.parts["labels, missing values"]
+    with source:
         return times, times.learn(source)
-    finally:
-        source.close()
-        spark.stop()
+
+
+def work_of(spark: SparkSession) -> tuple[int, int]:
+    """How many jobs a session has run, and the bytes that these have shuffled."""
+    store: Any = spark.sparkContext._jsc.sc().statusStore()
+    executors = store.executorList(True)
+    shuffled = sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
+    return store.jobsList(None).size(), shuffled
+
+
+def shuffle(folder: Path, mixed: Path) -> None:
+    """Write the rows of some files in any order, as many files."""
+    import pyarrow.dataset
+
+    whole = pyarrow.dataset.dataset(folder).to_table()
+    order = np.random.default_rng(0).permutation(whole.num_rows)
+    paths = sorted(folder.iterdir())
+    for path, rows in zip(paths, np.array_split(order, len(paths)), strict=True):
+        pyarrow.parquet.write_table(whole.take(rows), mixed / path.name)
+
+
+def session() -> SparkSession:
+    """One on two cores of this machine."""
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
+    for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+        builder = builder.config(name, "false")
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def compare(spark: SparkSession, folder: Path, what: str) -> Table:
+    """The parts of one way to learn, in memory and on Spark."""
+    memory, one = in_memory(folder)
+    there, other = on_spark(spark, folder)
+    assert one.influencers_ == other.influencers_
+    assert one.edges_ == other.edges_
+    assert [m.score_ for m in one.models_.values()] == [m.score_ for m in other.models_.values()]
+    head = ("In memory, 2 threads", "CPU", "Spark, local[2]", "CPU", "Jobs", "MB shuffled")
+    table = Table(what, *head)
+    for part in [*there.parts, *(part for part in memory.parts if part not in there.parts)]:
+        table.add_row(part, *_cells(memory.parts.get(part)), *_cells(there.parts.get(part), 4))
+    whole = [np.sum([*times.parts.values()], axis=0) for times in (memory, there)]
+    table.add_row("together", *_cells(whole[0]), *_cells(whole[1], 4))
+    table.add_row("to memory", "", "", f"{whole[1][0] / whole[0][0]:.1f}", f"{whole[1][1] / whole[0][1]:.1f}")
+    return table
+
+
+def _cells(part: Duration | None, n: int = 2) -> list[str]:
+    if part is None:
+        return [""] * n
+    return [*map(seconds, part[:2]), f"{part[2]:.0f}", f"{part[3] / 1e6:.1f}"][:n]
 
 
 def main() -> None:
     """Measure, compare and print."""
     n_events = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**6
+    console, spark = Console(width=130), session()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "events"
-        folder.mkdir()
-        generate(folder, n_events)
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        memory, one = in_memory(folder)
-        spark, other = on_spark(folder)
-    assert one.influencers_ == other.influencers_
-    assert one.edges_ == other.edges_
-    assert [m.score_ for m in one.models_.values()] == [m.score_ for m in other.models_.values()]
-    table = Table("Part", "In memory, 2 threads", "CPU", "Spark, local[2]", "CPU")
-    for part in [*spark.parts, *(part for part in memory.parts if part not in spark.parts)]:
-        cells = [[*map(seconds, t.parts[part])] if part in t.parts else ["", ""] for t in (memory, spark)]
-        table.add_row(part, *cells[0], *cells[1])
-    whole = np.concatenate([np.sum([*t.parts.values()], axis=0) for t in (memory, spark)])
-    table.add_row("together", *map(seconds, whole))
-    console = Console(width=110)
-    console.print(table)
+        folders = {}
+        for n, kind in ((min(n_events, 10**6), "warm"), (n_events, "together"), (n_events, "in any order")):
+            folders[kind] = Path(name, kind)
+            folders[kind].mkdir()
+            if kind != "in any order":
+                generate(folders[kind], n)
+        shuffle(folders["together"], folders["in any order"])
+        on_spark(spark, folders["warm"])
+        for kind in ("together", "in any order"):
+            console.print(compare(spark, folders[kind], f"Rows {kind}"))
+        size = sum(path.stat().st_size for path in folders["together"].iterdir())
+    spark.stop()
     console.print(
-        f"{n_events:,} events of {LABELS} labels, {size / 1e6:,.0f} MB of Parquet; a graph at look-back 5 "
-        f"with {len(one.edges_)} edges, the same to the last bit. {machine()}, {sm.backend()} kernels"
+        f"{n_events:,} events of {LABELS} labels, {size / 1e6:,.0f} MB of Parquet; graphs at look-back 5, "
+        f"the same to the last bit. {machine()}, {sm.backend()} kernels"
     )
 
 

@@ -32,7 +32,11 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def spark():
-    """One Spark session on this machine for all tests, or a skip that says why."""
+    """One Spark session on this machine for all tests, or a skip that says why.
+
+    SUMMARKOV_SPARK names another master, such as ``local-cluster[2,1,1024]``: two executors, each a process
+    of its own.
+    """
     if why := needs.why_not("Java", "pyspark"):
         pytest.skip(why)
     from pyspark import sql
@@ -49,7 +53,8 @@ def spark():
         # For a session this short: no second compilation of hot code, and no threads to collect garbage.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
-    builder = sql.SparkSession.builder.master("local[2]").appName("summarkov tests")
+    master = os.environ.get("SUMMARKOV_SPARK") or "local[2]"
+    builder = sql.SparkSession.builder.master(master).appName("summarkov tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()

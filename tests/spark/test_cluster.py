@@ -1,0 +1,37 @@
+"""What went wrong on clusters, tested on one: two executors, each a process of its own, on this machine."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import needs
+
+HERE = Path(__file__).parent
+#: Input that is not always the same, rows without an order, draws and the layout of files, shared caches.
+TESTS = [
+    "test_not_always_the_same.py",
+    "test_spark.py::test_what_is_drawn_does_not_depend_on_the_layout",
+    "test_spark.py::test_many_partitions_are_added_up_on_the_workers",
+    "test_sorting.py::test_a_case_too_large_for_a_worker_is_sorted_by_spark",
+]
+
+
+def test_a_cluster_of_two_executors(tmp_path):
+    if why := needs.why_not("Java", "pyspark"):
+        pytest.skip(why)
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", *TESTS]
+    master = {"SUMMARKOV_SPARK": "local-cluster[2,1,1024]", "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [*command, f"--basetemp={tmp_path}/tests"],
+        cwd=HERE,
+        env={**os.environ, **master, "SPARK_WORKER_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stdout.strip().splitlines()[-1]
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "10 passed" in last
