@@ -1,0 +1,107 @@
+"""A session as people have it: other Pythons, none at all, Ctrl-C, and what its jobs are called."""
+
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import summarkov as sm
+from summarkov.errors import SettingError
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    columns = {"case": rng.integers(7, size=n), "event": rng.choice(["A", "B"], size=n)}
+    return pa.table({**columns, "time": range(n)})
+
+
+def other_pythons():
+    """Pythons of other minor versions, as far as they lie beside this one."""
+    here = f"3.{sys.version_info.minor}."
+    found = sorted(Path(sys.base_prefix).parent.glob("3.1[0-9].*/bin/python3"))
+    return [path for path in found if not path.parents[1].name.startswith(here)]
+
+
+@pytest.fixture
+def workers_run(spark, monkeypatch):
+    """Say which Python the workers are to be, as PYSPARK_PYTHON does before a session is started."""
+
+    def run(path):
+        monkeypatch.setenv("PYSPARK_PYTHON", str(path))
+        monkeypatch.setattr(spark.sparkContext, "pythonExec", str(path))
+
+    return run
+
+
+def test_another_version_of_python_on_the_workers(spark, workers_run):
+    if not other_pythons():
+        pytest.skip("there is no Python of another version beside this one")
+    other = other_pythons()[0]
+    version, here = ".".join(other.parents[1].name.split(".")[:2]), f"3.{sys.version_info.minor}"
+    workers_run(other)
+    words = f"another Python ({version}) than the driver ({here}); set PYSPARK_PYTHON to a Python {here} with"
+    with pytest.raises(SettingError, match=re.escape(words)):
+        sm.scan_spark(spark.createDataFrame(rows()))
+
+
+def test_no_python_on_the_workers(spark, workers_run):
+    workers_run("/no/such/python")
+    words = r"the workers cannot start their Python, '/no/such/python'; set PYSPARK_PYTHON to one that is"
+    with pytest.raises(SettingError, match=words):
+        sm.scan_spark(spark.createDataFrame(rows()))
+
+
+class Waits:
+    """Work that says that it has begun, and takes long."""
+
+    def __init__(self, began):
+        self.began = str(began)
+
+    def run(self, part):
+        Path(self.began).touch()
+        time.sleep(120)
+        return 0
+
+    def total(self, answers):
+        return sum(answers)
+
+
+def test_ctrl_c_is_ctrl_c_and_the_session_goes_on(spark, tmp_path):
+    began = tmp_path / "began"
+
+    def press():
+        while not began.exists():
+            time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
+        threading.Thread(target=press).start()
+        with pytest.raises(KeyboardInterrupt):
+            source.run(Waits(began))
+        chain = sm.MarkovChain("A", order=1).fit(source)
+    assert chain.log_likelihood_ == sm.MarkovChain("A", order=1).fit(sm.read_events(rows())).log_likelihood_
+
+
+def test_jobs_are_called_by_what_they_do(spark):
+    store = spark.sparkContext._jsc.sc().statusStore()
+
+    def jobs():
+        found = store.jobsList(None)
+        each = [found.apply(at) for at in range(found.size())]
+        return {job.jobId(): job.description().getOrElse(None) for job in each}
+
+    before = jobs()
+    with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
+        graph = sm.InfluenceGraph(sm.BSuMM()).fit(source)
+        graph.confidence(source, n=3)
+    new = {description for number, description in jobs().items() if number not in before}
+    told = ("labels and order", "CountWork", "SurveyWork", "ReplicatesWork", "names of sequences")
+    assert new == {f"summarkov: {what}" for what in told}
+    assert spark.sparkContext.getLocalProperty("spark.job.description") is None
