@@ -33,21 +33,25 @@ from summarkov.engines.spark.frames import Frame
 Duration = npt.NDArray[np.float64]
 
 
+#: The ticks of processors that processes have used, by their number and start; also of those that have ended.
+_used: dict[tuple[int, str], int] = {}
+
+
 def clocks() -> Duration:
     """The time by the clock, and the seconds of processors of this process and all that it has started.
 
     Java and the workers of Spark are such. Other work on the machine shows in the first, hardly in the other.
     """
-    used, parents = {}, {}
+    found, parents = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it may have ended by now
             pid, rest = int(path.parent.name), path.read_text().rpartition(")")[2].split()
-            parents[pid], used[pid] = int(rest[1]), sum(map(int, rest[11:15]))
+            parents[pid], found[pid] = int(rest[1]), ((pid, rest[19]), sum(map(int, rest[11:13])))
     mine = {os.getpid()}
     while more := {pid for pid, parent in parents.items() if parent in mine} - mine:
         mine |= more
-    ticks = sum(used.get(pid, 0) for pid in mine)
-    return np.array([time.perf_counter(), ticks / os.sysconf("SC_CLK_TCK")])
+    _used.update(found[pid] for pid in mine if pid in found)
+    return np.array([time.perf_counter(), sum(_used.values()) / os.sysconf("SC_CLK_TCK")])
 
 
 class Times:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import uuid
 import warnings
 import weakref
@@ -17,12 +18,12 @@ from summarkov import kernels
 from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.frames import Frame
+from summarkov.engines.spark.kept_codes import KeptCodes, code_schema, fingerprint_of
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
 from summarkov.engines.spark.sorted_rows import FRAME, Sorted, unstable
 from summarkov.engines.spark.sorting import ROW_BYTES
 from summarkov.engines.spark.workers import (
     ANSWERS,
-    CODES,
     Adding,
     Contents,
     OnPartition,
@@ -33,7 +34,8 @@ from summarkov.engines.spark.workers import (
 )
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Work
-from summarkov.errors import DataError, TooLargeError
+from summarkov.errors import DataError, SummarkovError, TooLargeError
+from summarkov.io.addresses import name_of
 from summarkov.io.ticks import Ties, refuse_ties, warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
 from summarkov.settings import check_whole
@@ -53,7 +55,13 @@ class SparkSource(EventSource):
     """An :class:`EventSource` over codes that are cached on the cluster."""
 
     def __init__(
-        self, frame: Frame, labels: tuple[str, ...], label_counts: IntArray, n_partitions: int, memory: int
+        self,
+        frame: Frame,
+        labels: tuple[str, ...],
+        label_counts: IntArray,
+        n_partitions: int,
+        memory: int,
+        codes_path: str | None = None,
     ) -> None:
         self.memory, self.n_partitions = memory, n_partitions
         origin = frame.origin(int(label_counts.sum()))
@@ -67,7 +75,12 @@ class SparkSource(EventSource):
         self._is_attribute = None if named is None else np.append(np.isin(together, named.names), False)
         n_events = int(label_counts.sum())
         fits = n_events * ROW_BYTES <= 0.75 * memory * n_partitions  # if no partition is much larger
-        reading = self._sort(frame, codes, memory if fits else None)
+        self._kept: KeptCodes | None = None
+        if codes_path is None:
+            reading = self._sort(frame, codes, memory if fits else None)
+        else:
+            fingerprint = fingerprint_of(frame.wanted, labels, label_counts, (frame.chosen, together))
+            reading = self._keep(frame, codes, codes_path, fingerprint)
         try:
             try:
                 self.label_counts = self.run(SurveyWork())
@@ -86,23 +99,42 @@ class SparkSource(EventSource):
             same = (found <= label_counts) if reading.together else (found == label_counts)
             if not same.all():
                 raise unstable("its labels were counted twice, with different results")
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if self._kept is not None and self._kept.is_new and isinstance(error, SummarkovError):
+                raise DataError(f"{error}; before that, remove {self._kept.path}") from error
             raise
 
     def _sort(self, frame: Frame, heads: Sequence[dict[str | None, int]], memory: int | None) -> Sorted:
         """Sort and cache, on the workers in that much memory, or by Spark."""
         rows, reading = frame.sorted(self.labels, self.n_partitions, heads, memory)
+        self._hold(_apart(map_partitions(rows, ToCodes(reading), code_schema())).persist(), reading)
+        return reading
+
+    def _keep(
+        self, frame: Frame, heads: Sequence[dict[str | None, int]], path: str, fingerprint: str
+    ) -> Sorted:
+        """Take codes from a folder; where there are none yet, sort by Spark and write them."""
+        rows, reading = frame.sorted(self.labels, self.n_partitions, heads)
+
+        def make(schema: Any) -> Any:
+            return map_partitions(rows, ToCodes(reading), schema)
+
+        self._kept = KeptCodes.of(self._session, path, fingerprint, self.n_partitions, make)
+        self.n_partitions = self._kept.n_partitions
+        self._hold(self._kept.frame, reading)
+        return reading
+
+    def _hold(self, codes: Any, reading: Sorted) -> None:
         self.time_unit = reading.time_unit
         moments = self._is_attribute is not None or reading.together or self.time_unit is not None
         self._content = Contents(self.labels, self._is_attribute, self.time_unit, moments)
-        self._codes = _apart(map_partitions(rows, ToCodes(reading), CODES)).persist()
-        self._finalizer = weakref.finalize(self, _forget, self._codes)
+        self._codes = codes
+        self._finalizer = weakref.finalize(self, _forget, codes)
         self._finalizer.atexit = False  # with Python the session ends too
-        return reading
 
     def close(self) -> None:
-        """Let the cluster forget the codes."""
+        """Let the cluster forget the codes; those in a folder stay."""
         self._finalizer()
 
     def run(self, work: Work[Answer]) -> Answer:
@@ -134,8 +166,7 @@ class SparkSource(EventSource):
 
     def _of_nothing(self, work: Work[Answer]) -> list[dict[str, Any]]:
         """The answer of a dataframe without rows, of which Spark may make no partition at all."""
-        (batch,) = OnPartition(work, self._content, self.memory)([])
-        rows: list[dict[str, Any]] = batch.to_pylist()
+        rows: list[dict[str, Any]] = OnPartition(work, self._content, self.memory).answer(0, []).to_pylist()
         return rows
 
     def _tell_of_kernels(self, plain: int) -> None:
@@ -153,10 +184,8 @@ class SparkSource(EventSource):
 
     @cached_property
     def _keys(self) -> list[HashArray]:
-        from pyspark.sql import functions as f
-
         with explained(self._session), named(self._session, "names of sequences"):
-            found = self._codes.select(f.spark_partition_id().alias("part"), "keys").toArrow()
+            found = self._codes.select("part", "keys").toArrow()
         each: list[list[HashArray]] = [[np.empty(0, np.uint64)] for _ in range(self.n_partitions)]
         for batch in found.to_batches():
             keys = batch.column("keys")
@@ -193,6 +222,7 @@ def scan_spark(
     *,
     memory: int = WORKER_MEMORY,
     partitions: int | None = None,
+    codes: str | os.PathLike[str] | None = None,
     **reading: Unpack[Reading],
 ) -> SparkSource:
     """Count the events of a Spark dataframe on its cluster; a row is an event.
@@ -210,6 +240,11 @@ def scan_spark(
     partitions
         In how many parts to cut the data, each of which is a task; by default of a million events each
         (up to 16,384 of them), which workers sort in that memory. Larger ones are sorted by Spark.
+    codes
+        A folder to keep the codes in, as Spark names it (``"s3a://bucket/codes"``, ``"/lake/codes"``),
+        instead of the cache of the session, which some do not have. They stay there after ``close()``. Where
+        codes of the same events, read in the same way, are there already, they are taken and nothing is
+        sorted: labels, how often each occurs, columns and settings are compared.
     **reading
         ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
         ``weight``, ``session_gap`` and a table of attributes. Rows of one order stay as they come, and with
@@ -227,7 +262,7 @@ def scan_spark(
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
         found, counts = frame.vocabulary(wanted.labels)
         n = partitions or n_partitions(dataframe.sparkSession, int(counts.sum()))
-        return SparkSource(frame, found, counts, n, memory)
+        return SparkSource(frame, found, counts, n, memory, None if codes is None else name_of(codes))
 
 
 def n_partitions(session: Any, n_events: int) -> int:

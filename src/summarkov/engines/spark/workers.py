@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic
 from zlib import crc32
 
@@ -18,6 +20,7 @@ from summarkov.errors import SettingError, SummarkovError
 from summarkov.events.block import Block
 from summarkov.events.keys import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.io.grouping import run_starts
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -28,9 +31,18 @@ ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it, and this one that no tick begins with it.
 _END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
-#: The cached table: codes (int32), their times (int64) if they have some, the keys (uint64) of the sequences
-#: that begin among them or in the rows that follow, ties in the order column, a case with some, and errors.
-CODES = "codes binary, times binary, keys binary, ties bigint, tied_case string, error binary"
+#: The cached table: the number of the partition, codes (int32), their times (int64) if they have some, the
+#: keys (uint64) of the sequences that begin among them or in the rows that follow, ties in the order column,
+#: a case with some, and errors.
+CODES = {
+    "part": "integer",
+    "codes": "binary",
+    "times": "binary",
+    "keys": "binary",
+    "ties": "long",
+    "tied_case": "string",
+    "error": "binary",
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,10 @@ class ToCodes:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn sorted rows into rows of codes."""
         import pyarrow as pa
+        from pyspark import TaskContext
 
+        context = TaskContext.get()
+        number = context.partitionId() if context else 0
         try:
             if self.version != __version__:
                 raise SettingError(
@@ -66,6 +81,7 @@ class ToCodes:
                 n = len(cuts) - 1
                 yield pa.record_batch(
                     {
+                        "part": pa.array(np.full(n, number, np.int32)),
                         "codes": _binary(codes, cuts),
                         "times": _binary(times, cuts if len(times) else np.zeros(n + 1, np.int64)),
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
@@ -75,10 +91,11 @@ class ToCodes:
                     }
                 )
         except SummarkovError as error:
-            nothing, packed = pa.array([b""], pa.binary()), pa.array([pack_error(error)], pa.binary())
-            none = pa.array([0], pa.int64()), pa.nulls(1, pa.string())
-            names = ["codes", "times", "keys", "ties", "tied_case", "error"]
-            yield pa.record_batch([nothing, nothing, nothing, *none, packed], names)
+            columns = [[number], [b""], [b""], [b""], [0], [None], [pack_error(error)]]
+            binary = [pa.binary()] * 3
+            kinds = [pa.int32(), *binary, pa.int64(), pa.string(), pa.binary()]
+            arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
+            yield pa.record_batch(arrays, [*CODES])
 
 
 def _with_heads(block: SortedBlock, ends: IntArray) -> tuple[CodeArray, IntArray]:
@@ -218,26 +235,35 @@ ANSWERS = (
 
 @dataclass(frozen=True)
 class OnPartition(Generic[Answer]):
-    """Does some work on one partition of the cached table."""
+    """Does some work on every partition of the cached table that a task is given, mostly one."""
 
     work: Work[Answer]
     content: Contents
     memory: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row: the answer."""
-        from pyspark import TaskContext
+        """One row per partition: the answer."""
+        for number, some in groupby(_by_partition(batches), key=itemgetter(0)):
+            yield self.answer(number, (batch for _, batch in some))
 
-        context = TaskContext.get()
-        number = context.partitionId() if context else 0
+    def answer(self, number: int, batches: Iterable[pa.RecordBatch]) -> pa.RecordBatch:
+        """The answer of one partition, as a row."""
         codes, content = CachedCodes(batches, number, self.content), self.content
         part = Part(codes.blocks, content.labels, self.memory, number=number, attributes=content.attributes)
         try:
             answer = self.work.run(part)
         except SummarkovError as error:
-            yield _failed(error)
-        else:
-            yield _row(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
+            return _failed(error)
+        return _row(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
+
+
+def _by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The same rows with the number of their partition; those of one come in a row."""
+    for batch in batches:
+        numbers: IntArray = np.asarray(np.from_dlpack(batch.column("part")), np.int64)
+        starts = [*run_starts(numbers).tolist(), len(numbers)]
+        for start, stop in pairwise(starts):
+            yield int(numbers[start]), batch.slice(start, stop - start)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""Codes in a folder, where they stay from session to session, instead of in the cache of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from summarkov.engines.spark.workers import CODES
+from summarkov.errors import DataError
+from summarkov.io.wanted import Wanted
+from summarkov.typing import IntArray
+
+#: Changes whenever codes of an earlier version could not be read any more.
+_FORMAT = 1
+#: Rows of one partition must not be read by two tasks: they are one row group of their file.
+_ROW_GROUP = 1 << 30
+
+
+@dataclass(frozen=True)
+class KeptCodes:
+    """Codes in a folder: where, of which events, and in how many partitions."""
+
+    path: str
+    fingerprint: str
+    n_partitions: int
+    is_new: bool  # whether they were made just now
+    frame: Any
+
+    @classmethod
+    def of(cls, session: Any, path: str, fingerprint: str, n: int, make: Callable[[Any], Any]) -> KeptCodes:
+        """Those that are there, or else those that ``make(schema)`` makes in ``n`` partitions."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            there = session.read.parquet(path)
+            return cls(path, fingerprint, _checked(there, path, fingerprint), False, there)
+        except AnalysisException as error:
+            if "PATH_NOT_FOUND" not in str(error):
+                raise DataError(f"{path} holds no codes; name a folder that is not there yet") from error
+        made = make(code_schema({"fingerprint": fingerprint, "partitions": n}))
+        made.write.option("parquet.block.size", _ROW_GROUP).parquet(path)
+        return cls(path, fingerprint, n, True, session.read.parquet(path))
+
+
+def code_schema(about: dict[str, Any] | None = None) -> Any:
+    """The columns of codes, of which the first says what they are ``about``."""
+    from pyspark.sql.types import StructType
+
+    schema = StructType()
+    for name, kind in CODES.items():
+        schema.add(name, kind, metadata={"summarkov": about} if about and name == "part" else None)
+    return schema
+
+
+def fingerprint_of(wanted: Wanted, labels: tuple[str, ...], counts: IntArray, columns: object) -> str:
+    """A text that differs if labels, their numbers, columns or settings of reading do."""
+    told = repr((_FORMAT, labels, counts.tolist(), columns, wanted))
+    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _checked(there: Any, path: str, fingerprint: str) -> int:
+    """The number of partitions of codes that are there; refused if they are of something else."""
+    about = there.schema[0].metadata.get("summarkov", {}) if there.columns == [*CODES] else {}
+    if about.get("fingerprint") != fingerprint:
+        raise DataError(
+            f"{path} holds something else than the codes of these events, read in this way: labels or "
+            "columns differ, or how often labels occur; remove it, or name another folder"
+        )
+    return int(about["partitions"])
