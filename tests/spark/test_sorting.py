@@ -13,6 +13,8 @@ from summarkov.engines.spark import source as spark_source
 from summarkov.engines.spark.sorting import ROW_BYTES, Sorting
 from summarkov.errors import TooLargeError
 
+#: What is said of many ties is the topic of test_ties_warning.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
 #: Depends on the order of events.
 REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
 

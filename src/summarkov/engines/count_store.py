@@ -165,7 +165,8 @@ class CountStore(EventSource):
         source, waiting = self._joined(events, going_on)
         if source.has_ticks or source.time_unit is not None or source.attributes:
             raise SettingError(
-                "a store holds the order of events only; leave out times, ticks and attributes"
+                "a store holds the order of events only; read the part without times=True, ties='together' "
+                "and attributes=, or learn from all parts at once with scan_events"
             )
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":

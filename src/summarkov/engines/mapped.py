@@ -142,5 +142,8 @@ def _opened(opener: Opener) -> EventSource:
 def _checked(opener: Opener) -> EventSource:
     source = make_source(opener())
     if source.has_ticks or source.time_unit is not None or source.attributes:
-        raise SettingError("parts hold the order of events only; leave out times, ticks and attributes")
+        raise SettingError(
+            "parts hold the order of events only; read them without times=True, ties='together' and "
+            "attributes=, or learn with read_events, scan_events or scan_spark"
+        )
     return source

@@ -8,9 +8,10 @@ sequences.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +61,15 @@ class Drawn:
             at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
             total += np.where(self.keys[at] == keys, self.times[at], 0)
         return total
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To travel in few bytes: numbers of draws are mostly 0, 1 and 2."""
+        packed = zlib.compress(np.ascontiguousarray(self.times).tobytes())
+        return _unpacked, (self.lots, self.keys, packed, self.times.dtype.str)
+
+
+def _unpacked(lots: tuple[Lot, ...], keys: HashArray, packed: bytes, kind: str) -> Drawn:
+    return Drawn(lots, keys, np.frombuffer(zlib.decompress(packed), kind))
 
 
 #: Every unit once.

@@ -1,5 +1,7 @@
 """What is drawn by the names of sequences: as often as it should be, and the same in any order."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,13 @@ def test_numbers_that_come_twice_are_found_however_few_are_looked_at():
 
 def test_equal_names_go_by_numbers():
     assert distinct_keys(sequence_keys(["b", "a", "b"])).tolist() == [0, 1, 2]
+
+
+def test_draws_travel_in_few_bytes():
+    """A hundred replicates of ten thousand sequences go to every task of a pass."""
+    keys = MANY[:10_000]
+    each = [Bootstrap(100).drawn(number, keys) for number in range(100)]
+    sent = pickle.dumps(each)
+    assert len(sent) < 400_000
+    for one, other in zip(each, pickle.loads(sent), strict=True):
+        assert one.weights(MANY).tolist() == other.weights(MANY).tolist()
