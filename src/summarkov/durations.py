@@ -102,7 +102,8 @@ class Duration(int):
     def __repr__(self) -> str:
         return repr(self.text)
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        return self.text
 
     def __format__(self, form: str) -> str:
         return format(self.text, form)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -176,6 +177,25 @@ def _ranges(column: str, cuts: Sequence[float]) -> list[str]:
         return [f"{column}=any"]
     between = [f"{column}={low} to <{high}" for low, high in pairwise(shown)]
     return [f"{column}<{shown[0]}", *between, f"{column}>={shown[-1]}"]
+
+
+#: Ranges as they are called.
+_NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+_RANGE = re.compile(rf"([^=]*?)(?:<{_NUMBER}|>={_NUMBER}|={_NUMBER} to <{_NUMBER})")
+
+
+def cuts_of(names: Iterable[str]) -> dict[str, list[float] | None]:
+    """The columns that attributes are of, and where their numbers were cut; None: they were left as they are.
+
+    >>> cuts_of(["age<30", "age=30 to <50.5", "age>=50.5", "age=(missing)", "region=north"])
+    {'age': [30.0, 50.5], 'region': None}
+    """
+    found: dict[str, set[float]] = {}
+    for name in names:
+        match = _RANGE.fullmatch(name)
+        column, *cuts = [name.partition("=")[0]] if match is None else match.groups()
+        found.setdefault(column, set()).update(float(cut) for cut in cuts if cut is not None)
+    return {column: sorted(cuts) or None for column, cuts in found.items()}
 
 
 def _number(text: str) -> float | None:

@@ -286,7 +286,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         >>> round(graph.probability_of("C", ["A"], within=2).probability, 2)
         0.9
         """
-        if self.layout_.together or self.layout_.attributes or self._first.fitted.summary.durations:
+        if self.layout_.together or self.layout_.attributes or self.layout_.time is not None:
             raise SettingError(
                 "what comes later is worked out for graphs of events in a row, without attributes and times"
             )

@@ -71,7 +71,7 @@ def learn(
             settings=model.get_params(deep=False),
             margins=learned.margins(result.influencers, result.table, result.score),
             n_targets=n_targets,
-            layout=layout if result.summary.durations else layout._replace(time=None),
+            layout=layout if model.durations(problem.summary) else layout._replace(time=None),
         )
     _count_sequences(models, source)
 
@@ -83,7 +83,7 @@ def summaries_for(
     made: dict[int, Summary] = {}
     for summary, model in zip(summaries, models, strict=True):
         if id(summary) not in made:
-            check_layout(summary, type(model).__name__, layout)
+            check_layout(model, summary, layout)
             together = layout.together or bool(layout.attributes)
             if together and isinstance(summary, WindowSummary):
                 made[id(summary)] = replace(summary, together=True)
@@ -92,8 +92,9 @@ def summaries_for(
     return [made[id(summary)] for summary in summaries]
 
 
-def check_layout(summary: Summary, kind: str, layout: Layout) -> None:
-    """Refuse a summary that needs what the data do not have, or cannot tell what they have."""
+def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
+    """Refuse a model that needs what the data do not have, or cannot tell what they have."""
+    kind = type(model).__name__
     if layout.together and not summary.takes_ticks:
         raise SettingError(
             f"{kind} looks at events in a row, and some of these happened together; use BSuMM, OSuMM, "
@@ -104,7 +105,7 @@ def check_layout(summary: Summary, kind: str, layout: Layout) -> None:
             f"{kind} looks at events alone, and these have attributes; use BSuMM, OSuMM, CSuMM or TreeSuMM, "
             "or read the events without attributes"
         )
-    for duration in summary.durations:
+    for duration in model.durations(summary):
         if layout.time is None:
             raise SettingError(
                 f"look-back or delay {duration} is a time, and these events have no times; read them with "

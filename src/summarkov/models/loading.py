@@ -244,7 +244,7 @@ def _check_settings(
     """The search that the model was found by; settings with which none could start are refused."""
     try:
         summary.window(data.labels)  # refuses labels that are not there
-        check_layout(summary, type(model).__name__, data.layout)
+        check_layout(model, summary, data.layout)
         n_events = data.n_positions / data.scale
         problem = model.make_problem(data.labels, target, summary, n_events, data.scale)
         problem = replace(problem, n_targets=_read_n_targets(document))

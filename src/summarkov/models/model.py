@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
+from summarkov.durations import Duration
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
@@ -88,6 +89,10 @@ class SummaryModel(HasPage, Predictor):
     @abstractmethod
     def make_summary(self) -> Summary:
         """Make the summary from the parameters."""
+
+    def durations(self, summary: Summary) -> tuple[Duration, ...]:
+        """The look-backs and delays that are times, of its summary and of what a search may choose."""
+        return summary.durations
 
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from summarkov.confidence import Confidence, OrderTest
-from summarkov.engines import MemorySource, StateCounts
+from summarkov.engines import Layout, MemorySource, StateCounts
 from summarkov.errors import DataError, NotFittedError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
@@ -261,6 +261,13 @@ class OutcomeModel(Saved, Parameters):
         """How many sequences had no known outcome."""
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._n_left_out
+
+    @property
+    def layout_(self) -> Layout:
+        """What the data it was learned from had beside events in a row, without how sequences ended."""
+        layout = self.model_.layout_
+        events = tuple(name for name in layout.attributes if name not in layout.outcomes)
+        return layout._replace(attributes=events, outcomes=())
 
     @property
     def base_rate_(self) -> float:

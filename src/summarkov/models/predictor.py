@@ -13,6 +13,7 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
+from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
 from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
@@ -185,10 +186,11 @@ def check_new_events(layout: Layout, events: EventSequences) -> None:
 def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:
     """Refuse data that lack what a model was learned from; ``time`` is as in :class:`Layout`."""
     if layout.attributes and not has_attributes:
-        columns = sorted({name.partition("=")[0] for name in layout.attributes})
+        cuts = cuts_of(layout.attributes)
+        where = {column: numbers for column, numbers in cuts.items() if numbers is not None}
         raise DataError(
             f"the model was learned with attributes of sequences, and these events have none; read them with "
-            f"attributes={columns}"
+            f"attributes={list(cuts)}{f', cuts={where}' if where else ''}"
         )
     if layout.time is not None and time is None:
         raise DataError(

@@ -156,6 +156,11 @@ class WindowedModel(SearchedModel):
             return self.summary_at(given)
         return self.summary_at(choices[-1])  # each search turns it into what it needs
 
+    def durations(self, summary: Summary) -> tuple[Duration, ...]:
+        """The look-backs and delays that are times, of its summary and of what a search may choose."""
+        chosen = tuple(k for k in self.choices() or () if isinstance(k, Duration))
+        return (*summary.durations, *chosen)
+
     def make_problem(
         self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
     ) -> Problem:

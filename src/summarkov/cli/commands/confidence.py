@@ -98,6 +98,7 @@ def confidence(
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
+    opening = opening.as_learned(graph.layout_)
     with opening.open(file, graph.labels_, jobs=jobs) as events:
         if rate is None:
             if order_test and has_edges(graph):

@@ -110,6 +110,7 @@ def predict(
         from summarkov.cli.printing.history import print_after
 
         known = load_model(model, joint=True, outcomes=True)
+        opening = opening.as_learned(known.layout_)
         print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
         return
     if target is not None:
@@ -118,6 +119,7 @@ def predict(
         table_format(output)
         check_output(output, model, file, opening.map)
     fitted = load_model(model, bags=True, joint=True, outcomes=True)
+    opening = opening.as_learned(fitted.layout_)
     if is_outcome(fitted):
         _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return
@@ -129,9 +131,11 @@ def predict(
                 write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
             _print_saved(_columns(fitted), source.n_events, output, json)
         return
+    from summarkov.events.rows import recoded
+
     events = opening.read(file, fitted.labels_)
     with known_labels():  # before anything is written
-        events.recode(fitted.labels_, unknown=unknown)
+        recoded(events, fitted.labels_, unknown)
     if output is not None:
         with saving(output):
             write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)

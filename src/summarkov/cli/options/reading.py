@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import typer
 
@@ -17,7 +17,7 @@ from summarkov.cli.printing.console import stages, working
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
-    from summarkov.engines import EventSource
+    from summarkov.engines import EventSource, Layout
     from summarkov.events import EventSequences
 
 #: Events in memory, or a source of them: both are prepared by the same methods.
@@ -190,6 +190,25 @@ class Reading:
             "missing_attributes": self.missing_attributes,
         }
         return {**columns, **values, **sequences, **attributes, "format": self.format}
+
+    def as_learned(self, layout: Layout) -> Self:
+        """The same, with what the data had that a model was learned from, where nothing else is asked for."""
+        from summarkov.io.case_attributes import cuts_of
+
+        cuts = cuts_of(layout.attributes)
+        given = {text.rpartition("=")[0] for text in self.cut or ()}
+        further = [
+            f"{column}={'none' if numbers is None else ','.join(map(repr, numbers))}"
+            for column, numbers in cuts.items()
+            if column not in given
+        ]
+        return replace(
+            self,
+            ties="together" if self.ties is None and layout.together else self.ties,
+            times=self.times or layout.time is not None,
+            attribute=self.attribute or (list(cuts) if self.attributes is None else None),
+            cut=[*(self.cut or ()), *further] or None,
+        )
 
     def read(self, path: Path, known: Collection[str] | None = None) -> EventSequences:
         """Read and prepare events; for a model, the labels that it knows tell which are rare."""

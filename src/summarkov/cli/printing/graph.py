@@ -24,6 +24,7 @@ from summarkov.cli.printing.influences import (
     print_reading,
     print_settings,
 )
+from summarkov.cli.printing.settings import labels_words, positions_words
 from summarkov.wording import factor, number, percent, plural
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
         Text(
-            f"{what}{plural(len(graph.labels_), 'label')}, learned from "
-            f"{plural(first.fitted.n_sequences, 'sequence')} with {plural(first.fitted.n_events, 'event')}",
+            f"{what}{labels_words(graph.labels_, first.fitted.layout.attributes)}, learned from "
+            f"{plural(first.fitted.n_sequences, 'sequence')} with {positions_words(first.fitted)}",
             style="bold",
         )
     )

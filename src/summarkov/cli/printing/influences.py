@@ -156,7 +156,10 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
     model = models[edge.target]
     read = sentence(edge, influencer, target, window_words(model, edge.influencer))
-    back = "Back: how many events back it is looked for. " if place_of(model, edge.influencer) else ""
+    back = ""
+    if place_of(model, edge.influencer):
+        far = "how far" if model.layout_.time is not None else "how many events"
+        back = f"Back: {far} back it is looked for. "
     console.print(
         Text(
             f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"

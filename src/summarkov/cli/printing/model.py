@@ -15,7 +15,7 @@ from summarkov.cli.printing.influences import (
     print_reading,
     print_settings,
 )
-from summarkov.cli.printing.settings import place_of, window_words
+from summarkov.cli.printing.settings import place_of, positions_words, window_words
 from summarkov.summaries import TreeSummary
 from summarkov.wording import interval, number, percent, plural, visible
 
@@ -87,8 +87,7 @@ def _print_heading(
     console.print(
         Text.assemble(
             (f"{names}{more}", "bold"),
-            f": {share} of {plural(model.fitted.n_events, 'event')} "
-            f"in {plural(model.fitted.n_sequences, 'sequence')}",
+            f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'sequence')}",
         )
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from summarkov.wording import visible
+from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
     from summarkov.models import JointSuMM, SummaryModel
+    from summarkov.models.fitted import Fitted
 
 #: Settings that are told even where they have their default value, in this order.
 _ALWAYS = (
@@ -27,6 +28,8 @@ _ALWAYS = (
     "false_edges",
 )
 _NAMES = {"lookback": "look-back"}
+#: Settings that may be several to choose from, in their order.
+_CHOICES = ("lookback", "lookbacks", "counts", "starts")
 
 
 def window_words(model: SummaryModel, influencer: str | None = None) -> str:
@@ -79,14 +82,36 @@ def settings_words(model: SummaryModel | JointSuMM) -> str:
     idle = {"split"} if given.get("average") is False else set()
     shown = [name for name in (*_ALWAYS, *rest) if name in given and name not in idle]
     return f"{type(model).__name__}: " + ", ".join(
-        f"{_NAMES.get(name, name.replace('_', ' '))} {_words(given[name])}" for name in shown
+        f"{_NAMES.get(name, name.replace('_', ' '))} "
+        + (_choices if name in _CHOICES else _words)(given[name])
+        for name in shown
     )
+
+
+def positions_words(fitted: Fitted) -> str:
+    """How many positions were counted: events, or ticks where events happened together."""
+    if not fitted.layout.together:
+        return plural(fitted.n_events, "event")
+    n_events = float(fitted.event_counts.sum() / fitted.scale)
+    return f"{plural(fitted.n_events, 'tick')} of {plural(n_events, 'event')}"
+
+
+def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
+    """How many labels there are, and how many values of attributes.
+
+    >>> labels_words(["A", "B", "region=north"], ["region=north"])
+    '2 labels and 1 value of attributes'
+    """
+    n_labels = plural(len(labels) - len(attributes), "label")
+    if not attributes:
+        return n_labels
+    return f"{n_labels} and {plural(len(attributes), 'value')} of attributes"
 
 
 def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
     """The settings as plain values, without the target and what belongs to this machine only."""
     return {
-        name: _plain(value)
+        name: list(value) if name in _CHOICES and isinstance(value, tuple) else _plain(value)
         for name, value in model.get_params(deep=False).items()
         if name not in ("target", "n_jobs", "summary")
     }
@@ -95,8 +120,6 @@ def settings(model: SummaryModel | JointSuMM) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, tuple | list) and not all(isinstance(item, str) for item in value):
-        return list(value)  # numbers to choose from
     return value if value is None or isinstance(value, str | int | float) else sorted(value)
 
 
@@ -104,9 +127,12 @@ def _is_default(value: Any, default: Any) -> bool:
     return bool(value == (list(default) if isinstance(default, tuple) else default))
 
 
+def _choices(value: Any) -> str:
+    """What a search chooses from, or the one that is given."""
+    return " or ".join(map(_words, value)) or "none" if isinstance(value, list) else _words(value)
+
+
 def _words(value: Any) -> str:
-    if isinstance(value, list) and not all(isinstance(item, str) for item in value):
-        return " or ".join(_words(item) for item in value)
     if isinstance(value, list):
         return " + ".join(visible(item) for item in value) or "none"
     if isinstance(value, dict):

@@ -1,0 +1,116 @@
+"""A saved model is applied to events that are read as those were that it was learned from."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.errors import SettingError
+from summarkov.io.case_attributes import cuts_of
+
+
+def write_log(path: Path, seed: int, n: int = 120) -> None:
+    """Cases with ticks, times, a region and an age; 'dose' makes 'relief' likely for six hours."""
+    rng = random.Random(seed)
+    rows = ["case,time,event,region,age"]
+    for case in range(n):
+        region, age = rng.choice(("north", "south")), rng.randint(20, 90)
+        minute, dose = 0, -1000
+        for _ in range(12):
+            minute += rng.randint(60, 500)
+            event = "relief" if minute - dose <= 360 and rng.random() < 0.7 else rng.choice("xyz")
+            if rng.random() < 0.3:
+                event, dose = "dose", minute
+            day, hour = divmod(minute, 1440)
+            stamp = f"2024-01-{1 + day:02d}T{hour // 60:02d}:{hour % 60:02d}:00"
+            labels = (event, "aside")[: rng.randint(1, 2)]
+            rows += [f"{case},{stamp},{each},{region},{age}" for each in labels]
+    path.write_text("\n".join(rows) + "\n")
+
+
+def run(*arguments: object) -> str:
+    done = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "100"})
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+READ = ("--ties", "together", "--times", "--attribute", "region", "--attribute", "age")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("applied")
+    write_log(folder / "log.csv", 0)
+    write_log(folder / "new.csv", 1)
+    arguments = ("learn", folder / "log.csv", *READ, "--lookback", "1h,6h,1d", "--no-order-test")
+    (folder / "told.txt").write_text(run(*arguments, "-o", folder / "model.json"))
+    return folder
+
+
+def test_ticks_attributes_and_times_are_told_apart(folder: Path) -> None:
+    told = (folder / "told.txt").read_text()
+    events = sm.read_events(folder / "log.csv", ties="together", times=True, attributes=["region", "age"])
+    assert events.moments is not None
+    n_ticks = int(events.moments.starts.sum())
+    first = f"among 6 labels and 6 values of attributes, learned from 120 sequences with {n_ticks:,} ticks of"
+    assert f"{first} {events.n_events:,} events" in " ".join(told.split())
+    assert "look-back 1h or 6h or 1d" in told
+    assert "dose → relief 6h" in " ".join(told.split())
+    assert "'6h'" not in told
+    assert "Back: how far back it is looked for." in " ".join(told.split())
+
+
+def test_a_model_knows_how_its_events_were_read(folder: Path) -> None:
+    model, new = folder / "model.json", folder / "new.csv"
+    asked = json.loads(run("evaluate", model, new, *READ, *cuts(model), "--json"))
+    assert json.loads(run("evaluate", model, new, "--json")) == asked
+    run("predict", model, new, *READ, *cuts(model), "-o", folder / "asked.csv")
+    run("predict", model, new, "-o", folder / "plain.csv")
+    assert (folder / "plain.csv").read_text() == (folder / "asked.csv").read_text()
+    run("predict", model, new, "--engine", "stream", "-o", folder / "streamed.csv")
+    assert (folder / "streamed.csv").read_text() == (folder / "asked.csv").read_text()
+
+
+def cuts(model: Path) -> list[str]:
+    found = cuts_of(sm.load(model).layout_.attributes)["age"]
+    assert found is not None
+    assert len(found) == 3
+    return ["--cut", f"age={','.join(map(str, found))}"]
+
+
+def test_what_is_asked_for_goes_before_what_the_model_had(folder: Path) -> None:
+    arguments = ["evaluate", str(folder / "model.json"), str(folder / "new.csv"), "--cut", "age=50"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "age<50" in done.output
+
+
+def test_a_graph_whose_first_target_has_no_influencer_keeps_its_times(folder: Path) -> None:
+    graph = sm.load(folder / "model.json")
+    assert isinstance(graph, sm.InfluenceGraph)
+    assert graph.influencers_["aside"] == ()
+    assert graph.layout_.time == "clock"
+
+
+def test_look_backs_in_time_to_choose_from_need_times() -> None:
+    with pytest.raises(SettingError, match=r"look-back or delay 1h is a time, and these events have no"):
+        sm.BSuMM("B", lookback=("1h", None)).fit([["A", "B"]] * 5)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["age<-1.5", "age=-1.5 to <1e+20", "age>=1e+20"], {"age": [-1.5, 1e20]}),
+        (["size=1", "size=2"], {"size": None}),
+        (["code=a<5", "code=b"], {"code": None}),
+        ([], {}),
+    ],
+)
+def test_cuts_are_read_from_names(names: list[str], expected: dict[str, list[float] | None]) -> None:
+    assert cuts_of(names) == expected
