@@ -114,3 +114,8 @@ def test_look_backs_in_time_to_choose_from_need_times() -> None:
 )
 def test_cuts_are_read_from_names(names: list[str], expected: dict[str, list[float] | None]) -> None:
     assert cuts_of(names) == expected
+
+
+def test_windows_over_ticks_are_of_ticks(folder: Path) -> None:
+    told = run("learn", folder / "log.csv", "--ties", "together", "--target", "relief", "-k", "2")
+    assert "after 'dose' within the last 2 ticks, 'relief' follows" in " ".join(told.split())

@@ -45,6 +45,7 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     if "lookback" not in settings:
         return "before"
     lookback, delay = settings["lookback"], settings.get("delay", 0)
+    things = "ticks" if model.is_fitted and model.layout_.together else "events"
     if influencer is not None:
         lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
     elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
@@ -53,14 +54,14 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
         last = (
             ""
             if lookback is None
-            else f"within the last {lookback}" + ("" if isinstance(lookback, str) else " events")
+            else f"within the last {lookback}" + ("" if isinstance(lookback, str) else f" {things}")
         )
         return " and ".join(filter(None, (f"more than {delay} before" if delay else "", last)))
     if lookback is None:
-        return f"more than {delay} events before" if delay else "at any time before"
+        return f"more than {delay} {things} before" if delay else "at any time before"
     if lookback == delay + 1:
-        return f"{lookback} events before" if delay else "just before"
-    return f"{delay + 1} to {lookback} events before" if delay else f"within the last {lookback} events"
+        return f"{lookback} {things} before" if delay else "just before"
+    return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
 
 
 def place_of(model: SummaryModel, influencer: str) -> str:
