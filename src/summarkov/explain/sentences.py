@@ -135,8 +135,10 @@ def support(edge: Influence) -> str:
     return ", ".join(words)
 
 
-def sentence(edge: Influence, influencer: str, target: str, where: str) -> str:
+def sentence(edge: Influence, influencer: str, target: str, where: str | None) -> str:
     """All of it as one sentence; names are given as they are to be shown.
+
+    ``where`` says where the influencer is looked for; None: it is an attribute, which holds or does not.
 
     >>> edge = Influence("A", "B", "amplifies", 3.0, 1.8, 5.0, 30, 100, 20, 200, 12, 25)
     >>> sentence(edge, "'A'", "'B'", "within the last 5 events")  # doctest: +NORMALIZE_WHITESPACE
@@ -144,7 +146,5 @@ def sentence(edge: Influence, influencer: str, target: str, where: str) -> str:
     of 25 sequences: amplifies ×3.0 (95% interval 1.8 to 5.0)."
     """
     behind = support(edge)
-    return (
-        f"After {influencer} {where}, {target} follows at {rates(edge)}{f', {behind}' if behind else ''}: "
-        f"{verdict(edge)}."
-    )
+    when = f"Where {influencer} holds" if where is None else f"After {influencer} {where}"
+    return f"{when}, {target} follows at {rates(edge)}{f', {behind}' if behind else ''}: {verdict(edge)}."

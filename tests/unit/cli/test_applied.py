@@ -119,3 +119,18 @@ def test_cuts_are_read_from_names(names: list[str], expected: dict[str, list[flo
 def test_windows_over_ticks_are_of_ticks(folder: Path) -> None:
     told = run("learn", folder / "log.csv", "--ties", "together", "--target", "relief", "-k", "2")
     assert "after 'dose' within the last 2 ticks, 'relief' follows" in " ".join(told.split())
+
+
+def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    rows = ["case,time,event,region"]
+    for case in range(200):
+        region = rng.choice(("north", "south"))
+        buys = 0.5 if region == "north" else 0.1
+        rows += [
+            f"{case},{i},{'buy' if rng.random() < buys else rng.choice('xy')},{region}" for i in range(8)
+        ]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    told = " ".join(run("learn", tmp_path / "log.csv", "--attribute", "region").split())
+    assert "where 'region=north' holds, 'buy' follows at" in told
+    assert "Order, from" not in told

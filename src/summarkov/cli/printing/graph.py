@@ -108,9 +108,9 @@ def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest)
     """Say what the words of the column mean that occur in it."""
     from summarkov.explain.sentences import ORDER_WORDS, order_word
 
-    if not edges:
+    used = {order_word(edge) for edge in edges} & set(ORDER_WORDS)
+    if not used:
         return
-    used = {order_word(edge) for edge in edges}
     words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
     where = "inside" if found.within is None else f"within {found.within}"
     if isinstance(found.within, int):

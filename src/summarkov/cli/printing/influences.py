@@ -155,7 +155,9 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
     edge = edges[0]
     influencer, target = (f"'{shorten(name, 30)}'" for name in (edge.influencer, edge.target))
     model = models[edge.target]
-    read = sentence(edge, influencer, target, window_words(model, edge.influencer))
+    is_attribute = edge.influencer in model.layout_.attributes
+    where = None if is_attribute else window_words(model, edge.influencer)
+    read = sentence(edge, influencer, target, where)
     back = ""
     if place_of(model, edge.influencer):
         far = "how far" if model.layout_.time is not None else "how many events"
