@@ -3,10 +3,13 @@
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
+import summarkov as sm
 from strategies import (
     WINDOWS,
     Data,
@@ -153,3 +156,19 @@ def test_the_scale_is_documented():
     stored, scale = fixed_point([0.1, 2.0], 2)
     assert scale == FIXED_POINT
     assert stored.tolist() == [round(0.1 * 2**20), 2 * 2**20]
+
+
+def test_streams_draw_sequences_with_their_weights(tmp_path):
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"{case:02}", str(label), 0.5 + case % 4)
+        for case in range(30)
+        for label in rng.choice(list("ABC"), 8)
+    ]
+    columns = dict(zip(("case", "event", "weight"), map(list, zip(*rows, strict=True)), strict=True))
+    parquet.write_table(pa.table(columns), tmp_path / "all.parquet")
+    reading = {"order": False, "weight": "weight"}
+    events = sm.read_events(pa.table(columns), **reading)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=1, required=["A"])).fit(events)
+    with sm.scan_events(tmp_path, **reading) as source:
+        assert graph.confidence(source, n=5) == graph.confidence(events, n=5)

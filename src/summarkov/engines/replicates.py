@@ -253,11 +253,13 @@ class SequenceWeighing:
         """The weights of the sequences of each block."""
         for block, index in blocks:
             assert block.keys is not None
-            lengths = np.diff(block.offsets)
-            keys, lengths = block.keys[lengths > 0], lengths[lengths > 0]
+            filled = np.diff(block.offsets) > 0
+            keys, lengths = block.keys[filled], np.diff(block.offsets)[filled]
             weights = np.empty((len(keys), self.n), np.int64)
             for replicate, drawn in enumerate(self.drawn):
                 weights[:, replicate] = drawn.weights(keys)
+            if block.weights is not None:
+                weights *= block.weights[filled, None]
             yield ReplicatedShard(index, part.labels, np.repeat(np.arange(len(keys)), lengths), weights)
 
 

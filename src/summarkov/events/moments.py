@@ -211,7 +211,8 @@ def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
     starts = [np.ones(n, bool) if moments is None else moments.starts for n, moments in parts]
     times = None
     if known:
-        times = np.concatenate([m.times for n, m in parts if n and m is not None and m.times is not None])
+        there = [m.times for n, m in parts if n and m is not None and m.times is not None]
+        times = np.concatenate([np.empty(0, np.int64), *there])
     named = [moments.periods for n, moments in parts if n and moments is not None]
     periods = None
     if any(each is not None for each in named):

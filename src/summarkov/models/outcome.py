@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
 
 from summarkov.confidence import Confidence, OrderTest
-from summarkov.engines import Layout, MemorySource, StateCounts
-from summarkov.errors import DataError, NotFittedError, SettingError, nearest
+from summarkov.engines import EventSource, Layout, StateCounts, make_source
+from summarkov.engines.endings import EndedSource, Outcome
+from summarkov.errors import DataError, NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
@@ -32,10 +32,10 @@ from summarkov.models.predictions import Predictions
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
-from summarkov.models.told import Told, beginnings, ended, is_missing, reached
+from summarkov.models.told import outcome_of
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress, check_whole
-from summarkov.typing import BoolArray, FloatArray
+from summarkov.settings import Progress
+from summarkov.typing import FloatArray
 
 
 @dataclass(eq=False, repr=False)
@@ -117,109 +117,39 @@ class OutcomeModel(Saved, Parameters):
         if not isinstance(template, SearchedModel | TreeSuMM):
             kind = type(template).__name__
             raise SettingError(f"a {kind} has no influencers to choose; use a BSuMM, CSuMM or TreeSuMM")
-        data = read_events(events)
-        told = self._told(data, y)
-        known = np.array([each is not None for each in told.values], bool)
-        if not known.any():
+        source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
+        outcome, ended = self._ended(source, y)
+        name = outcome.name
+        hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
+        if not hits + others:
             raise DataError("the outcome of no sequence is known")
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        chosen = told.events[np.flatnonzero(known)]
-        yes, no = told.name, f"{told.name}: no"
-        hits = np.array([each for each in told.values if each is not None], bool)
-        if hits.all() or not hits.any():
-            every = "every" if hits.all() else "no"
-            raise DataError(f"{every} sequence has the outcome {told.name!r}; there is nothing to tell apart")
-        source = self._source(chosen, hits, (yes, no), weights)
-        model = template.copy(target=(yes, no))
-        learn([model], source, [model.make_summary()])
-        everywhere = self._source(chosen, hits, (yes, no), weights, everywhere=True)
-        (table,) = everywhere.count([model.fitted.request])
+        if not hits or not others:
+            every = "every" if hits else "no"
+            raise DataError(f"{every} sequence has the outcome {name!r}; there is nothing to tell apart")
+        model = template.copy(target=outcome.names)
+        learn([model], ended, [model.make_summary()])
+        (table,) = EndedSource(source, outcome, everywhere=True).count([model.fitted.request])
         assert isinstance(table, StateCounts)
-        self._keep(model, table, yes, int((~known).sum()))
+        self._keep(model, table, name, source.n_sequences - ended.n_sequences)
         return self
+
+    def _ended(self, source: EventSource, y: Iterable[object] | None) -> tuple[Outcome, EndedSource]:
+        """How the outcome is told, and the sequences that end in it."""
+        outcome = outcome_of(
+            source,
+            y,
+            outcome=self.outcome,
+            value=self.value,
+            reaches=self.reaches,
+            ends_with=self.ends_with,
+            after=self.after,
+        )
+        return outcome, EndedSource(source, outcome)
 
     def _keep(self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int) -> None:
         """What was learned: the model at the ends of sequences, and the counts at all of their beginnings."""
         self._model, self._open = model, replace(model.fitted, table=table)
         self._name, self._n_left_out = name, n_left_out
-
-    def _told(self, data: EventSequences, y: Iterable[object] | None) -> Told:
-        """The outcome of every sequence, and what may be looked at to tell it."""
-        asked = [
-            self.outcome is not None,
-            self.reaches is not None,
-            self.ends_with is not None,
-            y is not None,
-        ]
-        if sum(asked) != 1:
-            raise SettingError("say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit")
-        if self.after is not None:
-            check_whole("after", self.after, 1)
-        if self.reaches is not None:
-            if self.after is None:
-                raise SettingError(
-                    "reaches= needs after=, a number of events: what happened in those is looked at, of "
-                    "sequences that go on and have not reached it by then. Without, sequences that reach it "
-                    "early would have had less time for all else"
-                )
-            return reached(data, data.code(self.reaches), f"reaches {self.reaches}", self.after)
-        told = self._all_told(data, y)
-        return told if self.after is None else beginnings(told, self.after)
-
-    def _all_told(self, data: EventSequences, y: Iterable[object] | None) -> Told:
-        """The same, looking at all that came before the end."""
-        if self.ends_with is not None:
-            return ended(data, data.code(self.ends_with), f"ends with {self.ends_with}")
-        if y is not None:
-            values = [None if is_missing(each) else str(each) for each in y]
-            if len(values) != len(data):
-                raise DataError(f"there are {len(data)} sequences but {len(values)} outcomes")
-            return Told.of(data, values, "outcome", self.value)
-        given = data.attributes
-        column = str(self.outcome)
-        if given is None or column not in given.columns:
-            columns = () if given is None else given.columns
-            raise DataError(
-                f"the events have no attribute {column!r}{nearest(column, columns)}; read them with "
-                f"attributes=[{column!r}]"
-            )
-        names = [name.partition("=")[2] for name in given.values(column)]
-        values = [None if name == "(missing)" else name for name in names]
-        return Told.of(data.with_attributes(given.without(column)), values, column, self.value)
-
-    def _source(
-        self,
-        events: EventSequences,
-        hits: BoolArray,
-        names: tuple[str, str],
-        weights: Any,
-        *,
-        everywhere: bool = False,
-    ) -> MemorySource:
-        """The events, each sequence ended by its outcome; or with that at each position and the end."""
-        for name in names:
-            if name in events.labels:
-                raise DataError(f"there is a label {name!r} already; rename it, or the outcome")
-        labels = tuple(sorted((*events.labels, *names)))
-        more = events.recode(labels)
-        codes = np.array([labels.index(names[0]), labels.index(names[1])], np.int32)[np.where(hits, 0, 1)]
-        n, ends = len(events), more.offsets[1:]
-        moments = (more.moments or Moments(np.ones(more.n_events, bool))).with_ends(more.offsets, n)
-        offsets = more.offsets + np.arange(n + 1)
-        rows = np.insert(more.codes, ends, codes)
-        if everywhere:  # one row more at each tick but the last, which has it already
-            at = np.flatnonzero(moments.starts)
-            sequence = np.searchsorted(offsets, at, side="right") - 1
-            at, sequence = at[at != offsets[1:][sequence] - 1], sequence[at != offsets[1:][sequence] - 1]
-            rows = np.insert(rows, at + 1, codes[sequence])
-            starts = np.insert(moments.starts, at + 1, False)
-            times = None if moments.times is None else np.insert(moments.times, at + 1, moments.times[at])
-            offsets = offsets + np.append(0, np.cumsum(np.bincount(sequence, minlength=n)))
-            moments = replace(moments, starts=starts, times=times)
-        made = more.with_rows(rows, offsets, moments)
-        if made.moments is None:
-            made = made.with_moments(Moments(np.ones(made.n_events, bool)))  # outcomes stay where they are
-        return MemorySource(made, sample_weight=weights, outcomes=tuple(sorted(names)))
 
     # ------------------------------------------------------------------ what was learned
 
@@ -376,10 +306,11 @@ class OutcomeModel(Saved, Parameters):
         n: int = 100,
         seed: int = 0,
         level: float = 0.95,
+        sample_weight: Any = None,
         progress: Progress = None,
     ) -> Confidence:
         """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
-        source = self._again(events, y)
+        source = self._again(events, y, sample_weight)
         found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
         mine = tuple(edge for edge in found.edges if edge.target == self._name)
         return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self._name))
@@ -392,37 +323,16 @@ class OutcomeModel(Saved, Parameters):
         n: int = 99,
         within: Any = None,
         seed: int = 0,
+        sample_weight: Any = None,
         progress: Progress = None,
     ) -> OrderTest:
         """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
-        source = self._again(events, y)
+        source = self._again(events, y, sample_weight)
         return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
 
-    def _again(self, events: Any, y: Any) -> MemorySource:
+    def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """The same data as in ``fit``."""
-        told = self._told(read_events(events), y)
-        known = np.array([each is not None for each in told.values], bool)
-        hits = np.array([each for each in told.values if each is not None], bool)
-        return self._source(told.events[np.flatnonzero(known)], hits, (told.name, f"{told.name}: no"), None)
-
-    def to_html(
-        self,
-        path: str | PathLike[str] | None = None,
-        *,
-        events: Any = None,
-        y: Any = None,
-        title: str | None = None,
-        sequences: int | None = None,
-    ) -> str | None:
-        """Write it as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
-
-        ``events`` and ``y`` are those of ``fit``, to tell how long sequences are; ``sequences`` of them
-        become part of the page if asked for, to see the probability of the outcome change along them.
-        """
-        from summarkov.report import to_html
-
-        ended = None if events is None else self._again(events, y).events
-        return to_html(self, path, events=ended, title=title, sequences=sequences)
+        return self._ended(make_source(events, sample_weight=sample_weight), y)[1]
 
     def _sheet(self) -> Sheet:
         return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")

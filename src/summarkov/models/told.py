@@ -1,83 +1,96 @@
-"""The outcome of each sequence, and what of it came before: what may be looked at to tell the outcome."""
+"""How the outcome of sequences is told: what was asked, in terms of the labels of a source."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from summarkov.errors import SettingError, nearest
-from summarkov.events import EventSequences
+from summarkov.engines import EventSource
+from summarkov.engines.endings import NOT_KNOWN, NOT_TOLD, Outcome
+from summarkov.errors import DataError, SettingError, nearest
+from summarkov.models.parameters import codes_of
+from summarkov.settings import check_whole
 
 
-@dataclass(frozen=True)
-class Told:
-    """What may be looked at, whether each sequence has the outcome (None: not known), and its name."""
-
-    events: EventSequences
-    values: Sequence[bool | None]
-    name: str
-
-    @classmethod
-    def of(cls, events: EventSequences, values: Sequence[str | None], column: str, value: str | None) -> Told:
-        """From the values of a column."""
-        counts: dict[str, int] = {}
-        for each in values:
-            if each is not None:
-                counts[each] = counts.get(each, 0) + 1
-        if value is None:
-            if len(counts) != 2:
-                there = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
-                raise SettingError(f"say which value of {column!r} is asked about: value= one of {there}")
-            value = min(sorted(counts), key=lambda name: counts[name])
-        if str(value) not in counts:
+def outcome_of(
+    source: EventSource,
+    y: Iterable[object] | None,
+    *,
+    outcome: str | None,
+    value: str | None,
+    reaches: str | None,
+    ends_with: str | None,
+    after: int | None,
+) -> Outcome:
+    """What tells the outcome, from the settings of an ``OutcomeModel``; see there."""
+    if sum(each is not None for each in (outcome, reaches, ends_with, y)) != 1:
+        raise SettingError("say what the outcome is: one of outcome=, reaches=, ends_with=, or y in fit")
+    if after is not None:
+        check_whole("after", after, 1)
+    if reaches is not None:
+        if after is None:
             raise SettingError(
-                f"no sequence has {column}={value}{nearest(str(value), list(counts))}; there are "
-                f"{', '.join(sorted(counts))}"
+                "reaches= needs after=, a number of events: what happened in those is looked at, of "
+                "sequences that go on and have not reached it by then. Without, sequences that reach it "
+                "early would have had less time for all else"
             )
-        hits = [None if each is None else each == str(value) for each in values]
-        return cls(events, hits, f"{column}={value}")
+        return Outcome(f"reaches {reaches}", reached=_code(source, reaches), after=after)
+    if ends_with is not None:
+        return Outcome(f"ends with {ends_with}", last=_code(source, ends_with), after=after)
+    if y is not None:
+        return _given(source, list(y), value, after)
+    return _of_column(source, str(outcome), value, after)
 
 
-def reached(data: EventSequences, code: int, name: str, after: int) -> Told:
-    """Whether a label occurs after the first ``after`` positions, of sequences where it has not by then.
-
-    Sequences that have ended by then cannot reach it any more, and are left out too: so all that are compared
-    have a past of one length.
-    """
-    values: list[bool | None] = []
-    positions = data.positions
-    for start, stop in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True):
-        places = positions[start:stop][data.codes[start:stop] == code]
-        is_open = stop > start and positions[stop - 1] > after and not (places <= after).any()
-        values.append(bool(len(places)) if is_open else None)
-    return Told(data.only_rows(positions <= after), values, name)
+def _code(source: EventSource, label: Any) -> int:
+    """The code of a label of events."""
+    (code,) = codes_of([label], source.labels)
+    if source.labels[code] in source.attributes:
+        raise SettingError(f"{label!r} is an attribute of sequences, and not a label of events")
+    return code
 
 
-def beginnings(told: Told, after: int) -> Told:
-    """The same, looking at the first ``after`` positions only, of sequences that have as many."""
-    data = told.events
-    last = np.append(0, data.positions)[data.offsets[1:]]
-    long_enough = np.where(data.lengths > 0, last, 0) >= after
-    values = [each if ok else None for each, ok in zip(told.values, long_enough.tolist(), strict=True)]
-    return Told(data.only_rows(data.positions <= after), values, told.name)
+def _given(source: EventSource, y: list[object], value: str | None, after: int | None) -> Outcome:
+    """From values that were given, one for each sequence."""
+    if len(y) != source.n_sequences:
+        raise DataError(f"there are {source.n_sequences} sequences but {len(y)} outcomes")
+    values = [None if each is None or each != each else str(each) for each in y]
+    chosen = _chosen("outcome", value, Counter(each for each in values if each is not None))
+    hits = [NOT_KNOWN if each is None else int(each == chosen) for each in values]
+    return Outcome(f"outcome={chosen}", hits=np.array(hits, np.int64), after=after)
 
 
-def ended(data: EventSequences, code: int, name: str) -> Told:
-    """Whether a label is the last, or among the last; the last position is cut off."""
-    values: list[bool | None] = []
-    keep = np.ones(data.n_rows, bool)
-    positions = data.positions
-    for start, stop in zip(data.offsets[:-1].tolist(), data.offsets[1:].tolist(), strict=True):
-        if stop == start:
-            values.append(None)
-            continue
-        last = positions[start:stop] == positions[stop - 1]
-        values.append(bool((data.codes[start:stop][last] == code).any()))
-        keep[start:stop] = ~last
-    return Told(data.only_rows(keep), values, name)
+def _of_column(source: EventSource, column: str, value: str | None, after: int | None) -> Outcome:
+    """From the values of an attribute."""
+    if not any(name.startswith(f"{column}=") for name in source.attributes):
+        columns = sorted({name.partition("=")[0] for name in source.attributes})
+        raise DataError(
+            f"the events have no attribute {column!r}{nearest(column, columns)}; read them with "
+            f"attributes=[{column!r}]"
+        )
+    named = {name.partition("=")[2]: name for name in source.attributes if name.startswith(f"{column}=")}
+    codes = {text: int(np.searchsorted(source.labels, name)) for text, name in named.items()}
+    counts = {text: int(source.label_counts[code]) for text, code in codes.items() if text != "(missing)"}
+    chosen = _chosen(column, value, {text: n for text, n in counts.items() if n})
+    values = np.full(len(source.labels) + 1, NOT_TOLD)
+    for text, code in codes.items():
+        values[code] = NOT_KNOWN if text == "(missing)" else int(text == chosen)
+    return Outcome(f"{column}={chosen}", values=values, after=after)
 
 
-def is_missing(value: object) -> bool:
-    return value is None or value != value
+def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
+    """The value that is asked about; of two the rarer one, if none is named."""
+    if value is None:
+        if len(counts) != 2:
+            there = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
+            raise SettingError(f"say which value of {column!r} is asked about: value= one of {there}")
+        return min(sorted(counts), key=lambda name: counts[name])
+    if str(value) not in counts:
+        raise SettingError(
+            f"no sequence has {column}={value}{nearest(str(value), list(counts))}; there are "
+            f"{', '.join(sorted(counts))}"
+        )
+    return str(value)

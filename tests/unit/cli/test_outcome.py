@@ -118,5 +118,10 @@ def test_the_page_of_a_saved_model(log, tmp_path):
     assert "no passages and no groups" in refused.output
 
 
+def test_a_stream_prints_the_same(log):
+    asked = (log, "--column", "result=declined", "--json")
+    assert run(*asked, "--engine", "stream", "--memory", "1M").stdout == run(*asked).stdout
+
+
 def command(*arguments):
     return CliRunner().invoke(app, [*map(str, arguments)])

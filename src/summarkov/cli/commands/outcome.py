@@ -14,7 +14,7 @@ from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, takes_options
 from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_saved
+from summarkov.cli.printing.console import print_json, print_saved, working
 from summarkov.cli.printing.outcome import outcome_document, print_outcome
 from summarkov.errors import SettingError
 
@@ -57,7 +57,6 @@ def outcome(
     Which events, and which attributes, change the probability of an outcome:
     --column result=declined, --reaches LABEL or --ends-with LABEL.
     """
-    from summarkov.events import EventSequences
     from summarkov.models import JointSuMM, OutcomeModel
 
     template = settings.template()
@@ -75,16 +74,12 @@ def outcome(
         after=after,
     )
     check_output(output, file, open_cases, opening.map)
-    opening = replace(opening, engine="memory")
-    with (replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening).open(
-        file
-    ) as events:
-        assert isinstance(events, EventSequences)  # so it was asked for
+    ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
+    with ended.open(file) as events, working("Learning"):
         model.fit(events)
     told: Any = None
     if open_cases is not None:
-        with opening.open(open_cases) as events:
-            told = model.predictions(events, unknown="ignore")
+        told = model.predictions(opening.read(open_cases, model.labels_), unknown="ignore")
     if output is not None:
         with saving(output):
             model.save(output)

@@ -1,0 +1,320 @@
+"""Sequences that end in their outcome: one more event after all others, wherever the sequences are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from summarkov.engines.memory import MemorySource
+from summarkov.engines.source import EventSource
+from summarkov.engines.views import Seen
+from summarkov.engines.work import Answer, Part, Work
+from summarkov.errors import DataError
+from summarkov.events.block import Block, cut_events, with_keys
+from summarkov.events.moments import Moments, join_moments
+from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import translation
+from summarkov.kernels import UNLIMITED
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+
+#: Of a sequence whose outcome is not known, and of a code that tells nothing about it.
+NOT_KNOWN, NOT_TOLD = -1, -2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How to tell the outcome of a sequence: from a value that it has, or from its events.
+
+    ``name`` is the outcome. One of these tells it: ``values`` has, for each code and last for no known label,
+    1 if it is an attribute that means the outcome, 0 if one that means the opposite, -1 if one that says that
+    it is not known, -2 else; ``hits`` has 1, 0 or -1 for each sequence by its number; ``last`` is a label
+    that a sequence ends with, and ``reached`` one that occurs after the first ``after`` positions. With
+    ``after``, these alone are looked at, of sequences that have as many.
+    """
+
+    name: str
+    values: IntArray | None = None
+    hits: IntArray | None = None
+    last: int | None = None
+    reached: int | None = None
+    after: int | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The outcome and its opposite, sorted."""
+        return self.name, f"{self.name}: no"
+
+    def tell(self, here: _Whole) -> tuple[IntArray, IntArray]:
+        """Of each sequence whether it has the outcome, and the number of positions that came before."""
+        n = here.n_positions
+        limits = n
+        if self.reached is not None:
+            assert self.after is not None
+            first, last = here.first_and_last(self.reached)
+            hits = np.where((n > self.after) & (first > self.after), last > 0, NOT_KNOWN)
+        elif self.last is not None:
+            _, last = here.first_and_last(self.last)
+            hits, limits = np.where(n > 0, last == n, NOT_KNOWN), np.maximum(n - 1, 0)
+        elif self.values is not None:
+            hits = here.value(self.values)
+        else:
+            assert self.hits is not None
+            hits = self.hits[here.number : here.number + len(n)]
+        if self.after is not None:
+            hits, limits = np.where(limits >= self.after, hits, NOT_KNOWN), np.minimum(limits, self.after)
+        return hits, limits
+
+
+class _Whole(NamedTuple):
+    """A block of whole sequences, the first of which has a number; and the position of each row.
+
+    ``starts`` are the rows that begin a position; attributes stand at position 0.
+    """
+
+    block: Block
+    number: int
+    sequence: IntArray
+    position: IntArray
+    starts: BoolArray
+
+    @classmethod
+    def of(cls, block: Block, number: int, attributes: BoolArray | None) -> _Whole:
+        """Which rows stand where."""
+        starts = np.ones(len(block.codes), bool) if block.moments is None else block.moments.starts
+        if attributes is not None:
+            starts = starts & ~attributes[block.codes]
+        sequence = np.repeat(np.arange(len(block.offsets) - 1), np.diff(block.offsets))
+        ticks = np.append(0, np.cumsum(starts))
+        return cls(block, number, sequence, ticks[1:] - ticks[block.offsets[:-1]][sequence], starts)
+
+    @property
+    def n_positions(self) -> IntArray:
+        """How many positions each sequence has."""
+        return np.bincount(self.sequence[self.starts], minlength=len(self.block.offsets) - 1)
+
+    def first_and_last(self, code: int) -> tuple[IntArray, IntArray]:
+        """The first and the last position of each sequence with a code; far off and 0 where there is none."""
+        at, n = np.flatnonzero(self.block.codes == code), len(self.block.offsets) - 1
+        first, last = np.full(n, UNLIMITED), np.zeros(n, np.int64)
+        np.minimum.at(first, self.sequence[at], self.position[at])
+        np.maximum.at(last, self.sequence[at], self.position[at])
+        return first, last
+
+    def value(self, values: IntArray) -> IntArray:
+        """What the attributes of each sequence tell."""
+        found = np.full(len(self.block.offsets) - 1, NOT_KNOWN)
+        at = np.flatnonzero(values[self.block.codes] != NOT_TOLD)
+        found[self.sequence[at]] = values[self.block.codes[at]]
+        return found
+
+
+def _uncut(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks of whole sequences: one that goes on is held until it ends."""
+    held: Block | None = None
+    for each in blocks:
+        block = each if held is None else _joined(held, each)
+        if not block.goes_on:
+            held = None
+            yield block
+            continue
+        ended = np.arange(len(block.offsets) - 1) < len(block.offsets) - 2
+        moments = block.moments
+        held = block.with_events(
+            block.codes[block.begin :],
+            np.empty(0, np.int64),
+            ~ended,
+            None if moments is None else moments[block.begin :],
+        )
+        if ended.any():
+            before = None if moments is None else moments[: block.begin]
+            yield block.with_events(block.codes[: block.begin], block.offsets[1:-1], ended, before)
+
+
+def _joined(held: Block, block: Block) -> Block:
+    """A sequence that went on, and the block that goes on with it."""
+    n = len(held.codes)
+    moments = join_moments([(n, held.moments), (len(block.codes), block.moments)])
+    ends = block.offsets[1 : len(block.offsets) - block.goes_on] + n
+    return block.with_events(np.concatenate([held.codes, block.codes]), ends, moments=moments)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """Shows every sequence up to its limit, and then its outcome; those of which none is known not at all.
+
+    With ``everywhere``, the outcome is also at each position, together with what stands there: for cases that
+    have not ended.
+    """
+
+    outcome: Outcome
+    labels: tuple[str, ...]
+    translate: CodeArray  # the new code of every old one
+    everywhere: bool
+
+    @classmethod
+    def of(cls, labels: Sequence[str], outcome: Outcome, *, everywhere: bool) -> Ended:
+        """The vocabulary with the outcome and its opposite, and without the values that tell it."""
+        held = [] if outcome.values is None else np.flatnonzero(outcome.values[:-1] != NOT_TOLD).tolist()
+        gone = {labels[code] for code in held}
+        kept = [label for label in labels if label not in gone]
+        for name in outcome.names:
+            if name in kept:
+                raise DataError(f"there is a label {name!r} already; rename it, or the outcome")
+        together = tuple(sorted((*kept, *outcome.names)))
+        return cls(outcome, together, translation(labels, together), everywhere)
+
+    def __call__(self, part: Part) -> Part:
+        """Two labels more."""
+
+        def read(most: int) -> Iterator[Block]:
+            done, any_yet = 0, False
+            few = max(1, most // (1 + 2 * self.everywhere))  # each position may have an outcome
+            for block in _uncut(part.read(few)):
+                shown = self._shown(_Whole.of(block, done, part.attributes))
+                done += len(block.offsets) - 1
+                if len(shown.offsets) > 1:
+                    any_yet = True
+                    yield from _cut(shown, most)
+            if not any_yet:
+                yield Block.of(np.empty(0, np.int32), np.empty(0, np.int64))
+
+        seen = part.seen(read, self.labels)
+        if seen.attributes is None:
+            return seen
+        is_outcome = np.append(np.isin(self.labels, self.outcome.names), False)
+        return replace(seen, attributes=seen.attributes & ~is_outcome)
+
+    def _shown(self, here: _Whole) -> Block:
+        """A block up to the limits of its sequences, each of which ends there."""
+        block, (hits, limits) = here.block, self.outcome.tell(here)
+        there = hits != NOT_KNOWN
+        keep = there[here.sequence] & (here.position <= limits[here.sequence])
+        if self.outcome.values is not None:
+            keep &= self.outcome.values[block.codes] == NOT_TOLD
+        times = None if block.moments is None or block.moments.times is None else block.moments.times[keep]
+        rows = _Rows(self.translate[block.codes[keep]], here.sequence[keep], here.starts[keep], times)
+        code_of = np.searchsorted(self.labels, self.outcome.names).astype(np.int32)
+        outcomes = code_of[np.where(hits == 1, 0, 1)]
+        if self.everywhere:
+            rows = rows.inserted(np.flatnonzero(rows.starts) + 1, outcomes, begins=False)
+        ending = np.flatnonzero(there)
+        rows = rows.inserted(np.searchsorted(rows.sequence, ending, side="right"), outcomes, ending)
+        ends = np.searchsorted(rows.sequence, ending, side="right")
+        moments = replace(
+            block.moments or Moments(rows.starts), starts=rows.starts, times=rows.times, periods=None
+        )
+        return block.with_events(rows.codes, ends, there, moments)
+
+
+class _Rows(NamedTuple):
+    """Rows of some sequences."""
+
+    codes: CodeArray
+    sequence: IntArray
+    starts: BoolArray
+    times: IntArray | None
+
+    def inserted(
+        self, places: IntArray, outcomes: CodeArray, of: IntArray | None = None, *, begins: bool = True
+    ) -> _Rows:
+        """With the outcomes of sequences before some rows, at the time of the row before each.
+
+        ``of`` are their sequences; None: those of the rows before.
+        """
+        of = self.sequence[places - 1] if of is None else of
+        times = self.times
+        if times is not None:  # that of a sequence without events is asked about by nobody
+            times = np.insert(times, places, np.append(times, 0)[places - 1])
+        return _Rows(
+            np.insert(self.codes, places, outcomes[of]),
+            np.insert(self.sequence, places, of),
+            np.insert(self.starts, places, begins),
+            times,
+        )
+
+
+class EndedSource(EventSource):
+    """A source whose sequences end in their outcome; those without one are left out. It must stay open.
+
+    What is made of events in memory is kept from pass to pass.
+    """
+
+    def __init__(self, source: EventSource, outcome: Outcome, *, everywhere: bool = False) -> None:
+        self._source, self._view = source, Ended.of(source.labels, outcome, everywhere=everywhere)
+        self.labels, self.outcomes = self._view.labels, outcome.names
+        self.memory, self.tied_order, self.scale = source.memory, source.tied_order, source.scale
+        self.has_ticks, self.time_unit, self.origin = source.has_ticks, source.time_unit, source.origin
+        known = set(self.labels) - set(self.outcomes)
+        self.attributes = tuple(name for name in source.attributes if name in known)
+
+    @cached_property
+    def n_sequences(self) -> int:  # type: ignore[override]  # worked out when it is asked for
+        """K: those whose outcome is known, however much they weigh."""
+        return self.run(_CountSequences())
+
+    @cached_property
+    def _held(self) -> Part | None:
+        """The one part of events in memory, with what is kept of it."""
+        if not isinstance(self._source, MemorySource):
+            return None
+        self._source.sequence_keys()  # so that its blocks have them
+        return in_memory(self._view(self._source.part()))
+
+    def run(self, work: Work[Answer]) -> Answer:
+        """Do some work on every part as it is seen."""
+        return self._source.run(Seen(work, self._view)) if self._held is None else work.run(self._held)
+
+    @cached_property
+    def _keys(self) -> HashArray:
+        self._source.sequence_keys()  # so that the blocks of its parts have them
+        return self.run(_CollectKeys())
+
+    def sequence_keys(self) -> Sequence[HashArray]:
+        """Numbers for the names of all sequences, sorted."""
+        return [self._keys]
+
+
+def in_memory(part: Part) -> Part:
+    """A part with all that can be read from it in memory, once."""
+    (block,) = part.read(UNLIMITED)
+    return replace(part, read=partial(_cut, block), n_events=len(block.codes), kept={})
+
+
+def _cut(block: Block, most: int) -> Iterator[Block]:
+    """A block of whole sequences in smaller ones."""
+    rows = Rows(block.codes, block.offsets, (), np.empty(0, bool), block.moments)
+    return with_keys(cut_events(rows, most, block.weights), block.keys)
+
+
+@dataclass(frozen=True)
+class _CountSequences:
+    """Counts the sequences of all parts."""
+
+    def run(self, part: Part) -> int:
+        """Each is counted where it ends."""
+        return sum(len(block.offsets) - 1 - block.goes_on for block in part.blocks(1 << 6))
+
+    def total(self, answers: Sequence[int]) -> int:
+        """Add up several parts."""
+        return sum(answers)
+
+
+@dataclass(frozen=True)
+class _CollectKeys:
+    """Collects the keys of the sequences of all parts."""
+
+    def run(self, part: Part) -> HashArray:
+        """Each is told where it ends."""
+        found = [np.empty(0, np.uint64)]
+        for block in part.blocks(1 << 6):
+            assert block.keys is not None
+            found.append(block.keys[: len(block.offsets) - 1 - block.goes_on])
+        return np.concatenate(found)
+
+    def total(self, answers: Sequence[HashArray]) -> HashArray:
+        """Those of several parts."""
+        return np.sort(np.concatenate(answers))

@@ -1,0 +1,139 @@
+"""Outcomes of sequences are learned alike in memory and streamed, wherever sequences are cut."""
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+
+READING = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
+#: How outcomes are told.
+ASKED = {
+    "column": {"outcome": "result", "value": "bad"},
+    "column, beginnings": {"outcome": "result", "value": "bad", "after": 3},
+    "last": {"ends_with": "D"},
+    "last, beginnings": {"ends_with": "D", "after": 2},
+    "reached": {"reaches": "C", "after": 2},
+}
+
+
+def table(n=40, seed=3):
+    """Cases of ticks with times, a region each, and a result, which some do not have."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for case in range(n):
+        region, time, seen = "ns"[case % 2], 0, set()
+        ticks = []
+        for _ in range(int(rng.integers(1, 9))):
+            time += int(rng.integers(1, 5))
+            ticks.append((time, sorted(rng.choice(list("ABCD"), size=rng.integers(1, 4), replace=False))))
+            seen |= set(ticks[-1][1])
+        chance = 0.85 if "A" in seen and region == "n" else 0.15
+        result = None if case % 15 == 0 else "bad" if rng.random() < chance else "good"
+        rows += [(f"case {case:02}", str(x), t, region, result) for t, tick in ticks for x in tick]
+    names = ("case", "event", "time", "region", "result")
+    return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def twin(rows, asked):
+    """Whether each case has the outcome (None: not known), counted by hand, and its ticks before that."""
+    cases = {}
+    for row in rows.to_pylist():
+        ticks, _ = cases.setdefault(row["case"], ({}, row["result"]))
+        ticks.setdefault(row["time"], set()).add(row["event"])
+    found = []
+    for by_time, result in cases.values():
+        ticks, after = list(by_time.values()), asked.get("after")
+        if "outcome" in asked:
+            hit = None if result is None else result == asked["value"]
+        elif "ends_with" in asked:
+            hit, ticks = asked["ends_with"] in ticks[-1], ticks[:-1]
+        else:
+            begun = any(asked["reaches"] in tick for tick in ticks[:after])
+            hit = None if begun or len(ticks) <= after else any(asked["reaches"] in tick for tick in ticks)
+        if after is not None:
+            hit, ticks = (hit if len(ticks) >= after else None), ticks[:after]
+        found.append((hit, ticks))
+    return found
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_outcomes_are_those_counted_by_hand(asked):
+    rows = table()
+    template = sm.BSuMM(lookback=None, required=["A", "B"], max_influencers=2)
+    model = sm.OutcomeModel(template, **asked).fit(sm.read_events(rows, **READING))
+    at_end, everywhere = {}, {}
+    cases, names = twin(rows, asked), ("A", "B")
+    for hit, ticks in cases:
+        for n in range(len(ticks) + 1) if hit is not None else ():
+            state = tuple(z for z in names if any(z in tick for tick in ticks[:n]))
+            everywhere.setdefault(state, [0, 0])[not hit] += 1
+            if n == len(ticks):
+                at_end.setdefault(state, [0, 0])[not hit] += 1
+    assert model.n_left_out_ == sum(hit is None for hit, _ in cases)
+    assert {row.state: list(row.counts) for row in model.table_} == at_end
+    assert {row.state: list(row.counts) for row in model.open_table_} == everywhere
+
+
+def scanned(rows, folder, memory=2**30, **reading):
+    """The rows in three files, streamed."""
+    cuts = [len(rows) * number // 3 for number in range(4)]
+    for start, stop in pairwise(cuts):
+        parquet.write_table(rows[start:stop], folder / f"{start:04}.parquet")
+    return sm.scan_events(folder, memory=memory, **READING, **reading)
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize("memory", [1, 5000])
+def test_streams_learn_what_is_learned_in_memory(asked, memory, tmp_path):
+    rows = table()
+    expected = sm.OutcomeModel(**asked).fit(sm.read_events(rows, **READING)).to_document()
+    with scanned(rows, tmp_path, memory) as source:
+        assert sm.OutcomeModel(**asked).fit(source).to_document() == expected
+
+
+@pytest.mark.parametrize("asked", ["column", "reached"])
+def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
+    rows, settings = table(), ASKED[asked]
+    events = sm.read_events(rows, **READING)
+    with scanned(rows, tmp_path, 5000) as source:
+        for data in (events, source):
+            tree = sm.OutcomeModel(sm.TreeSuMM(), **settings).fit(data).to_document()
+            near = sm.OutcomeModel(sm.BSuMM(lookback="6", required=["A"]), **settings).fit(data)
+            sure, tested = near.confidence(data, n=5), near.order_test(data, n=19)
+            found = tree, near.to_document(), sure, tested
+            if data is events:
+                expected = found
+    assert found == expected
+    assert [edge.influencer for edge in tested.edges] == ["A"]
+
+
+def test_weights_of_a_column_are_those_in_memory(tmp_path):
+    rows = table()
+    numbers = [int(name[-2:]) for name in rows["case"].to_pylist()]
+    rows = rows.append_column("weight", pa.array([0.5 + number % 3 for number in numbers]))
+    events = sm.read_events(rows, **READING, weight="weight")
+    model = sm.OutcomeModel(**ASKED["column"]).fit(events)
+    with scanned(rows, tmp_path, weight="weight") as source:
+        streamed = sm.OutcomeModel(**ASKED["column"]).fit(source)
+        assert streamed.to_document() == model.to_document()
+        assert streamed.confidence(source, n=5) == model.confidence(events, n=5)
+    hits = [(hit, 0.5 + number % 3) for number, (hit, _) in enumerate(twin(rows, ASKED["column"]))]
+    known = [(hit, weight) for hit, weight in hits if hit is not None]
+    share = sum(weight for hit, weight in known if hit) / sum(weight for _, weight in known)
+    assert model.base_rate_ == pytest.approx(share, rel=1e-9)
+    assert model.n_left_out_ == 3
+
+
+def test_what_a_stream_cannot_be_asked(tmp_path):
+    with scanned(table(), tmp_path) as source:
+        with pytest.raises(DataError, match="there are 40 sequences but 2 outcomes"):
+            sm.OutcomeModel(value="x").fit(source, ["x", "y"])
+        with pytest.raises(DataError, match="no attribute 'resalt'; did you mean 'result'"):
+            sm.OutcomeModel(outcome="resalt").fit(source)
+        with pytest.raises(SettingError, match="is an attribute of sequences, and not a label of events"):
+            sm.OutcomeModel(ends_with="region=n").fit(source)

@@ -1,0 +1,34 @@
+"""Outcomes of the sequences of a Spark dataframe: the model that is learned in memory, to the last bit."""
+
+import numpy as np
+import pandas as pd
+
+import summarkov as sm
+
+
+def cases(n=60, seed=5):
+    """One row per event: a case that has A in the north mostly ends badly; some results are not known."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for case in range(n):
+        events = rng.choice(list("ABCD"), size=rng.integers(1, 9)).tolist()
+        region = "ns"[case % 2]
+        chance = 0.9 if "A" in events and region == "n" else 0.1
+        result = None if case % 20 == 0 else "bad" if rng.random() < chance else "good"
+        rows += [(f"{case:02}", event, time, region, result) for time, event in enumerate(events)]
+    return pd.DataFrame(rows, columns=["case", "event", "time", "region", "result"])
+
+
+def test_a_column_and_what_is_reached(spark):
+    frame = cases()
+    reading = {"order": "time", "attributes": ["region", "result"]}
+    events = sm.read_events(frame, **reading)
+    with sm.scan_spark(spark.createDataFrame(frame), partitions=3, **reading) as source:
+        for asked in ({"outcome": "result", "value": "bad"}, {"reaches": "A", "after": 2}):
+            model = sm.OutcomeModel(**asked).fit(events)
+            on_spark = sm.OutcomeModel(**asked).fit(source)
+            assert on_spark.to_document() == model.to_document()
+        near = sm.OutcomeModel(sm.BSuMM(lookback=2, required=["A"]), outcome="result", value="bad")
+        expected = near.fit(events).confidence(events, n=4)
+        assert near.fit(source).confidence(source, n=4) == expected
+    assert len(expected.edges) > 0
