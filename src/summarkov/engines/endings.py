@@ -14,6 +14,7 @@ from summarkov.engines.source import EventSource
 from summarkov.engines.views import Seen
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
+from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.rows import Rows
@@ -267,6 +268,30 @@ class EndedSource(EventSource):
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part as it is seen."""
         return self._source.run(Seen(work, self._view)) if self._held is None else work.run(self._held)
+
+    def events(self) -> EventSequences:
+        """The sequences with their outcomes, of a source in memory."""
+        assert isinstance(self._source, MemorySource)
+        assert self._held is not None
+        (block,) = self._held.read(UNLIMITED)
+        assert block.keys is not None
+        assert block.moments is not None
+        held, given = self._held.attributes, self._source.events.attributes
+        event = np.ones(len(block.codes), bool) if held is None else ~held[block.codes]
+        labels = [label for label in self.labels if label not in self.attributes]
+        which = np.flatnonzero(np.isin(self._source.sequence_keys()[0], block.keys))
+        if given is not None:
+            named = zip(given.names, given.of, strict=True)
+            told_by = {of for name, of in named if name not in self.attributes}
+            given = given[which] if not told_by else given[which].without(*told_by)
+        return EventSequences(
+            translation(self.labels, labels)[block.codes[event]],
+            np.append(0, np.cumsum(event))[block.offsets],
+            labels,
+            ids=[self._source.ids[at] for at in which.tolist()],
+            moments=block.moments[event],
+            attributes=given,
+        )
 
     @cached_property
     def _keys(self) -> HashArray:

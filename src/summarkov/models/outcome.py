@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -133,17 +134,13 @@ class OutcomeModel(Saved, Parameters):
         self._keep(model, table, name, source.n_sequences - ended.n_sequences)
         return self
 
+    @property
+    def _asked(self) -> tuple[str | None, str | None, str | None, str | None]:
+        return self.outcome, self.value, self.reaches, self.ends_with
+
     def _ended(self, source: EventSource, y: Iterable[object] | None) -> tuple[Outcome, EndedSource]:
         """How the outcome is told, and the sequences that end in it."""
-        outcome = outcome_of(
-            source,
-            y,
-            outcome=self.outcome,
-            value=self.value,
-            reaches=self.reaches,
-            ends_with=self.ends_with,
-            after=self.after,
-        )
+        outcome = outcome_of(source, y, *self._asked, self.after)
         return outcome, EndedSource(source, outcome)
 
     def _keep(self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int) -> None:
@@ -221,13 +218,8 @@ class OutcomeModel(Saved, Parameters):
         return table.sheet("How often it came about, by state", sorted(table, key=lambda row: -row.n))
 
     def to_document(self) -> dict[str, Any]:
-        texts = {
-            "column": self.outcome,
-            "value": self.value,
-            "reaches": self.reaches,
-            "ends_with": self.ends_with,
-        }
-        told = {name: None if text is None else str(text) for name, text in texts.items()}
+        asked = zip(("column", "value", "reaches", "ends_with"), self._asked, strict=True)
+        told = {name: None if text is None else str(text) for name, text in asked}
         after = None if self.after is None else int(self.after)
         return {
             **models_document("OutcomeModel", [self.model_]),
@@ -333,6 +325,25 @@ class OutcomeModel(Saved, Parameters):
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """The same data as in ``fit``."""
         return self._ended(make_source(events, sample_weight=sample_weight), y)[1]
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        events: Any = None,
+        y: Any = None,
+        title: str | None = None,
+        sequences: int | None = None,
+    ) -> str | None:
+        """Write it as one HTML page, as :meth:`InfluenceGraph.to_html` does; or return its text.
+
+        ``events`` and ``y`` are those of ``fit``, to tell how long sequences are; ``sequences`` of them
+        become part of the page if asked for, to see the probability of the outcome change along them.
+        """
+        from summarkov.report import to_html
+
+        ended = None if events is None else self._again(read_events(events), y, None).events()
+        return to_html(self, path, events=ended, title=title, sequences=sequences)
 
     def _sheet(self) -> Sheet:
         return self.influences_.sheet(f"Outcome {self._name}: {self.base_rate_:.1%} of the sequences")

@@ -18,7 +18,6 @@ from summarkov.settings import check_whole
 def outcome_of(
     source: EventSource,
     y: Iterable[object] | None,
-    *,
     outcome: str | None,
     value: str | None,
     reaches: str | None,
