@@ -134,3 +134,13 @@ def test_attributes_hold_and_come_in_no_order(tmp_path: Path) -> None:
     told = " ".join(run("learn", tmp_path / "log.csv", "--attribute", "region").split())
     assert "where 'region=north' holds, 'buy' follows at" in told
     assert "Order, from" not in told
+
+
+def test_the_document_counts_events_positions_and_attributes(folder: Path) -> None:
+    events = sm.read_events(folder / "log.csv", ties="together", times=True, attributes=["region", "age"])
+    assert events.moments is not None
+    data = json.loads(run("show", folder / "model.json", "--json"))["data"]
+    assert data["events"] == events.n_events == sum(data["labels"].values())
+    assert data["positions"] == events.moments.starts.sum()
+    assert sorted(data["labels"]) == ["aside", "dose", "relief", "x", "y", "z"]
+    assert data["attributes"]["region=north"] + data["attributes"]["region=south"] == 120

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.printing.influences import label_counts
 from summarkov.cli.printing.settings import settings
 from summarkov.store import finite
 
@@ -90,14 +89,19 @@ def _certificate(model: SummaryModel) -> dict[str, Any]:
 
 
 def _origin(model: SummaryModel) -> dict[str, Any]:
+    """What a model was learned from: ``positions`` are ticks, where events happened together."""
     fitted = model.fitted
+    counts = dict(zip(fitted.labels, (fitted.label_counts / fitted.scale).tolist(), strict=True))
+    held = {name: counts.pop(name) for name in fitted.layout.attributes}
     return {
         "model": type(model).__name__,
         "settings": settings(model),
         "data": {
             "sequences": fitted.n_sequences,
-            "events": fitted.n_events,
-            "labels": label_counts(model),
+            "events": sum(counts.values()),
+            **({"positions": fitted.n_events} if fitted.layout.together else {}),
+            "labels": counts,
+            **({"attributes": held} if held else {}),
         },
     }
 

@@ -44,12 +44,6 @@ def print_settings(console: Console, model: SummaryModel) -> None:
     console.print(Text(settings_words(model), style="dim"))
 
 
-def label_counts(model: SummaryModel) -> dict[str, float]:
-    """How often each label occurred in the data that a model was learned from."""
-    fitted = model.fitted
-    return dict(zip(fitted.labels, (fitted.label_counts / fitted.scale).tolist(), strict=True))
-
-
 def print_influences(
     console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel]
 ) -> None:
