@@ -135,13 +135,16 @@ class Moments:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Moments):
             return NotImplemented
-        same_times = self.times is None or other.times is None or np.array_equal(self.times, other.times)
-        return (
-            np.array_equal(self.starts, other.starts)
-            and (self.times is None) == (other.times is None)
-            and same_times
-            and (self.times is None or self.unit == other.unit)
-        )
+        if not np.array_equal(self.starts, other.starts) or self.has_ticks != other.has_ticks:
+            return False
+        if self.times is None or other.times is None:
+            return self.times is other.times
+        if self.unit == other.unit:
+            return np.array_equal(self.times, other.times)
+        if self.unit.is_clock != other.unit.is_clock:
+            return False
+        mine, others = (each.times.astype(object) * each.unit.size for each in (self, other))  # type: ignore[union-attr]
+        return np.array_equal(mine, others)
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
 

@@ -18,7 +18,7 @@ from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.origin import Origin
 from summarkov.events.relabelled import Relabelled
 from summarkov.events.vocabulary import coded_lists
-from summarkov.frames import Column, FrameLibrary
+from summarkov.frames import FrameLibrary
 from summarkov.frames.tabular import to_frame
 from summarkov.settings import seed_of
 from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
@@ -295,18 +295,15 @@ class EventSequences(Relabelled):
         return as_lists(self.codes, self.offsets, self.labels, self.moments)
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
-        """Return a data frame with one row per event: its ``sequence``, ``position`` and ``event``.
+        """Return a data frame with one row per event: ``sequence``, ``position`` (or ``tick``) and ``event``.
 
-        ``library`` is "pandas", "polars" or "pyarrow"; by default pandas if that is installed, else polars.
-        Positions count from 1 on. ``read_events`` reads it back.
+        Times, attributes and weights are further columns, as :func:`summarkov.write_events` writes them; an
+        empty tick is a row without an event. ``library`` is "pandas", "polars" or "pyarrow"; by default
+        pandas if that is installed, else polars. Positions count from 1 on. ``read_events`` reads it back.
         """
-        sequences = np.repeat(np.arange(len(self)), self.lengths)
-        columns = {
-            "sequence": Column(str, np.array(self.ids, object)[sequences]),
-            "position": Column(int, self.positions),
-            "event": Column(str, [[*self.labels, "?"][code] for code in self.codes.tolist()]),
-        }
-        return to_frame(columns, library)
+        from summarkov.events.table import event_table
+
+        return to_frame(event_table(self), library)
 
     @property
     def positions(self) -> IntArray:

@@ -8,6 +8,7 @@ import math
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: The types that a column may have.
-KINDS = (str, bool, int, float)
+KINDS = (str, bool, int, float, datetime)
 
 
 class Column(NamedTuple):
@@ -200,7 +201,7 @@ def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None)
 def _to_arrow(columns: Mapping[str, Column]) -> pa.Table:
     import pyarrow as pa
 
-    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: None}
     return pa.table({name: pa.array(each.values, kinds[each.kind]) for name, each in columns.items()})
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
+from summarkov.events.table import MISSING
 from summarkov.events.vocabulary import translation
 from summarkov.io.addresses import name_of
 from summarkov.io.columns import case_column
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 MOST_VALUES, FEW_NUMBERS = 100, 5
 #: Numbers are cut at these shares of the sequences.
 _SHARES = (0.25, 0.5, 0.75)
-#: What a missing value is called.
-MISSING = "(missing)"
-
 #: Where numbers of a column are cut; None to leave them as they are.
 Cuts = Mapping[str, Sequence[float] | None]
 
@@ -141,12 +139,21 @@ def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
                 f"attribute {column!r} of {source} has {len(texts):,} different values, more than "
                 f"{MOST_VALUES}{why}; leave it out, or make groups of its values first"
             )
-        return [f"{column}={text}" for text in values.texts]
+        return [_name(column, text) for text in values.texts]
     known = dict(zip(texts, numbers, strict=True))
     found = np.array([known.get(text) for text in values.texts], float)
     where = quartiles(found, counts) if given is None else list(given)
     ranges = _ranges(column, where)
     return [ranges[at] for at in np.searchsorted(where, found, side="right").tolist()]
+
+
+def _name(column: str, value: str) -> str:
+    """What a value is called; that of a range may be one that was cut before.
+
+    >>> _name("region", "north"), _name("age", "<30"), _name("age", "30 to <50")
+    ('region=north', 'age<30', 'age=30 to <50')
+    """
+    return f"{column}{value}" if value.startswith(("<", ">=")) else f"{column}={value}"
 
 
 def quartiles(given: npt.ArrayLike, counts: IntArray) -> list[float]:

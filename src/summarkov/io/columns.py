@@ -22,10 +22,12 @@ EVENT_NAMES = (
 #: Where an event has a beginning and an end, it is at its end that it is complete.
 ORDER_NAMES = (
     ("time:timestamp",),
-    ("timestamp", "time", "order", "position", "event time"),
+    ("timestamp", "time", "order", "position", "tick", "event time"),
     ("complete timestamp", "complete time", "end timestamp", "end time"),
     ("start timestamp", "start time"),
 )
+#: The place of an event beside its time, as ``write_events`` writes both; and the one that is that of a tick.
+_PLACES, TICK = ("position", "tick"), "tick"
 #: What became of an activity: "start", "complete", ...
 LIFECYCLE_NAMES = (("lifecycle:transition",), ("lifecycle", "lifecycle transition", "transition"))
 #: Only where a row is a whole sequence: in a long table an "id" may well number the rows.
@@ -98,6 +100,11 @@ class Columns:
     def per_case(self) -> tuple[str, ...]:
         """The columns that must not change during a case: the weight, if there is one, and attributes."""
         return (*(() if self.weight is None else (self.weight,)), *self.attributes)
+
+    @property
+    def of_ticks(self) -> bool:
+        """Whether the last order column numbers the ticks: events of one place happened together."""
+        return bool(self.order) and plain((self.order or ("",))[-1]) == TICK
 
     def names(self) -> list[str]:
         """Return the names that are set, each once."""
@@ -228,6 +235,8 @@ def _recognised(
     free = [name for name in names if name not in asked.names()]  # not taken by another role
     lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
     found = next(filter(None, lines), [])
+    if role == "order" and len(found) == 2 and {"time"} < {*map(plain, found)} <= {"time", *_PLACES}:
+        return tuple(sorted(found, key=lambda name: plain(name) != "time"))
     _refuse_several(found, role, source)
     return tuple(found)
 

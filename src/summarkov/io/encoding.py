@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.vocabulary import refuse_unknown_labels, translation
 from summarkov.io.files import LEAST, refuse_beyond
 from summarkov.typing import BoolArray, CodeArray, IntArray
@@ -265,15 +265,26 @@ class Collected:
             self.codes.extend(map(self.index.__getitem__, labels))  # type: ignore[arg-type]  # no None
         self.offsets.append(len(self.codes))
 
-    def finish(self, labels: Sequence[str] | None, *, tied_order: int = 0) -> EventSequences:
-        """All sequences, with the vocabulary declared or that of the labels that occur."""
+    def names(self) -> list[str]:
+        """The names of all sequences."""
+        return self.ids or [str(number) for number in range(len(self.offsets) - 1)]
+
+    def finish(
+        self,
+        labels: Sequence[str] | None,
+        times: tuple[IntArray, TimeUnit] | None = None,
+        *,
+        tied_order: int = 0,
+    ) -> EventSequences:
+        """All sequences, with the vocabulary declared or that of the labels that occur; and their times."""
         codes, vocabulary = settle(np.asarray(self.codes), list(self.index), labels)
         offsets: IntArray = np.asarray(self.offsets)
         moments = None
-        if self.together or (len(codes) and codes.min() < 0):
+        is_ticks = bool(self.together) or bool(len(codes) and codes.min() < 0)
+        if is_ticks or times is not None:
             starts = np.ones(len(codes), bool)
             starts[np.asarray(self.together, np.int64)] = False
-            codes, offsets, moments = Moments.made(codes, offsets, starts, has_ticks=True)
+            codes, offsets, moments = Moments.made(codes, offsets, starts, *(times or ()), has_ticks=is_ticks)
         return EventSequences(codes, offsets, vocabulary, self.ids, moments=moments, tied_order=tied_order)
 
 

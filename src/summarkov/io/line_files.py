@@ -1,12 +1,12 @@
-"""Files with one sequence per line: plain text, JSON lines, and SPMF text."""
+"""Files with one sequence per line: plain text, and JSON lines."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
+from summarkov.events.table import attribute_values, time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
@@ -21,11 +22,11 @@ from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
 from summarkov.io.per_case import CaseValues, is_weight, weights_of
 from summarkov.io.rows import LeftOut
-from summarkov.io.ticks import Ties, refuse_ties
+from summarkov.io.ticks import times_of_texts
 from summarkov.io.wanted import Wanted
 
-#: The keys of an object in JSON lines: its name, and its labels.
-ID, EVENTS = "id", "events"
+#: The keys of an object in JSON lines: its name, its labels, their times, and what it weighs.
+ID, EVENTS, TIMES, WEIGHT = "id", "events", "times", "weight"
 
 
 def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences:
@@ -33,7 +34,7 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
 
     Unless ``told`` that it is plain text, what looks like SPMF text is refused.
     """
-    _refuse_columns(path, wanted, "plain text")
+    refuse_columns(path, wanted, "plain text")
     collected = Collected()
     for number, line in text_lines(path):
         words = line.split()
@@ -46,7 +47,7 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
     return collected.finish(wanted.labels)
 
 
-def _refuse_columns(path: str, wanted: Wanted, what: str) -> None:
+def refuse_columns(path: str, wanted: Wanted, what: str) -> None:
     if wanted.is_about_columns:
         raise SettingError(
             f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
@@ -61,17 +62,24 @@ class Line:
     together: list[int]  # the places of labels that happened together with the one before
     name: str | None
     values: tuple[str | None, ...]
+    times: list[str | None]  # one per label, if times are asked for
 
 
 def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
     """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
     collected, left_out = Collected(), LeftOut()
     columns = CaseValues(wanted.columns.per_case, sys.maxsize)
-    values = []
+    values, times = [], list[str | None]()
     for line in jsonl_sequences(path, wanted, left_out):
         collected.add(line.labels, line.name, line.together)
         values.append(columns.codes(line.values))
-    found = collected.finish(wanted.labels).with_origin(jsonl_origin(wanted, left_out))
+        times += line.times
+    of_events = None
+    if wanted.times:
+        of_events = times_of_texts(
+            times, collected.offsets, collected.names(), wanted, times_key(wanted), path
+        )
+    found = collected.finish(wanted.labels, of_events).with_origin(jsonl_origin(wanted, left_out))
     asked = wanted.columns
     of_lines = np.array(values, np.int32).reshape(len(values), len(asked.per_case))
     named = {name: columns.column(name, of_lines) for name in asked.attributes}
@@ -100,11 +108,12 @@ def jsonl_sequences(
 ) -> Iterator[Line]:
     """Yield the sequences of a file. Lines of more than ``longest`` bytes are refused."""
     asked = wanted.columns
-    if asked.order or asked.with_lifecycle or len(asked.event) > 1:
+    if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out order=, lifecycle= "
-            "and further keys of events"
+            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle= and "
+            "further keys of events, and name a key of times with order= only with times=True"
         )
+    key = times_key(wanted) if wanted.times else None
     for number, line in text_lines(path, longest=longest):
         if not line.strip():
             continue
@@ -113,7 +122,8 @@ def jsonl_sequences(
             events, name = _parts(
                 content, (*asked.event, EVENTS)[0], asked.case or ID, asked.case is not None
             )
-            labels, together = _flat(events, wanted, left_out)
+            of_events = _times(content, key, len(events))
+            labels, together, times = _flat(events, of_events, wanted, left_out)
             values = _values(content, asked)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
@@ -122,24 +132,44 @@ def jsonl_sequences(
             raise DataError(f"{path}, line {number}: too deeply nested; expected a list of labels") from None
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
-        yield Line(labels, together, name, values)
+        yield Line(labels, together, name, values, times)
 
 
-def _flat(events: list[object], wanted: Wanted, left_out: LeftOut) -> tuple[list[str | None], list[int]]:
-    """The labels of a line, and the places of those that happened together with the one before.
+def times_key(wanted: Wanted) -> str:
+    """The key of the times of events."""
+    return (wanted.columns.order or (TIMES,))[0]
+
+
+def _times(content: object, key: str | None, n: int) -> list[str | None]:
+    """The times of a line, one per event or tick; nothing if no key has any."""
+    if key is None:
+        return [None] * n
+    found = content.get(key) if isinstance(content, dict) else None
+    if not isinstance(found, list) or len(found) != n or not all(isinstance(time, str) for time in found):
+        raise DataError(
+            f"expected {key!r}, a list of {n} times, one per event; leave out times=True otherwise"
+        )
+    return list(found)
+
+
+def _flat(
+    events: list[object], times: list[str | None], wanted: Wanted, left_out: LeftOut
+) -> tuple[list[str | None], list[int], list[str | None]]:
+    """The labels of a line, the places of those that happened together with the one before, and their times.
 
     A list among the labels is a tick, and None an empty one. A tick all of whose labels are left out goes.
     """
-    if not any(isinstance(event, list) for event in events):
-        return _labels(events, wanted, left_out), []
-    flat, together = list[str | None](), list[int]()
-    for event in events:
+    if not wanted.times and not any(isinstance(event, list) for event in events):
+        return _labels(events, wanted, left_out), [], []
+    flat, together, when = list[str | None](), list[int](), list[str | None]()
+    for event, time in zip(events, times, strict=True):
         given = event if isinstance(event, list) else [event]
         tick = _labels(given, wanted, left_out)
         if tick or not given:
             together.extend(range(len(flat) + 1, len(flat) + len(tick)))
             flat.extend(tick or [None])
-    return flat, together
+            when.extend([time] * max(1, len(tick)))
+    return flat, together, when
 
 
 def _labels(events: list[object], wanted: Wanted, left_out: LeftOut) -> list[str | None]:
@@ -201,132 +231,29 @@ def _no_number(text: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
 
 
-#: The name of the next sequence; to SPMF, which has no such names, a comment.
-NAMED = "# sequence "
-_ITEM = re.compile(r"@ITEM=(-?[0-9]+)=(.*)", re.DOTALL)
-_NUMBER = re.compile(r"[0-9]+")
-
-
-def read_spmf(path: str, wanted: Wanted) -> EventSequences:
-    """Read one sequence per line: ``1 -1 2 3 -1 -2``, with names for the numbers if there are any.
-
-    A line is a sequence of itemsets; ``-1`` ends an itemset and ``-2`` the sequence. The items of one itemset
-    happened at once, and are a tick; with ``ties="in row order"`` they become events in the order in which
-    they stand, and are counted as ties, as rows with the same time are. Labels are the names of items, or
-    their numbers where they have none.
-    """
-    _refuse_columns(path, wanted, "SPMF text")
-    collected, names, numbers = Collected(), dict[str, str](), dict[str, str]()
-    name, tied = None, list[int]()  # the number of the sequence of each event that is not the first of a set
-    for number, line in text_lines(path):
-        where = f"{path}, line {number}"
-        if line.startswith("@ITEM"):
-            _name_item(line, names, numbers, where)
-        elif line.startswith(NAMED):
-            name = _name(line)
-        elif line.strip() and line[0] not in "#%@":
-            items, together = _items(line.split(), where)
-            at_once = wanted.ties in (None, "together")
-            collected.add([names.get(item, item) for item in items], name, together if at_once else ())
-            tied += [] if at_once else [len(collected.offsets) - 2] * len(together)
-            name = None
-    found = collected.finish(wanted.labels, tied_order=len(tied))
-    ties = Ties(len(tied), found.ids[tied[0]] if tied else None)
-    refuse_ties(ties, wanted, "itemset", path)
-    return found.with_origin(Origin(tied_case=ties.case)) if tied else found
-
-
-def _items(tokens: list[str], where: str) -> tuple[list[str], list[int]]:
-    """The items of a line, and the places of those that are not the first of their itemset."""
-    if tokens[-1] != "-2":
-        raise DataError(
-            f"{where}: a sequence must end in -2, and this ends in {tokens[-1][:40]!r}; write -1 after every "
-            "itemset and -2 after the sequence (transactions have neither, and no order to learn from)"
-        )
-    items, together, open_ = list[str](), list[int](), False
-    for token in tokens[:-1]:
-        if token == "-1":
-            open_ = False
-        elif _NUMBER.fullmatch(token):
-            if open_:
-                together.append(len(items))
-            items.append(token.lstrip("0") or "0")
-            open_ = True
-        else:
-            raise DataError(
-                f"{where}: items are whole numbers from 0 on, and this has {token[:40]!r}; mend it"
-            )
-    return items, together
-
-
-def _name_item(line: str, names: dict[str, str], items: dict[str, str], where: str) -> None:
-    """Note the name of an item; ``items`` are the items by name."""
-    found = _ITEM.fullmatch(line)
-    if found is None:
-        raise DataError(f"{where}: a name of an item is written @ITEM=1=name, not {line[:40]!r}; mend it")
-    item, name = found.groups()
-    if item.startswith("-"):
-        return  # SPMF may name its -1, too
-    item = item.lstrip("0") or "0"
-    if names.get(item, name) != name:
-        raise DataError(f"{where}: item {item[:40]} has the names {names[item]!r} and {name!r}; keep one")
-    twin = items.setdefault(name, item)
-    if twin != item:
-        raise DataError(
-            f"{where}: items {twin[:40]} and {item[:40]} are both named {name!r}; give them two names"
-        )
-    names[item] = name
-
-
-def _name(line: str) -> str | None:
-    """The name of a sequence as it was written here; any other comment says nothing."""
-    try:
-        name = json.loads(line.removeprefix(NAMED))
-    except (ValueError, RecursionError):
-        return None
-    return name if isinstance(name, str) else None
-
-
-#: Labels that SPMF can have for numbers of its own.
-_OWN_NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
-
 #: A file without sequences is not empty, as one is that was cut short.
-_NOTHING = b"\n"
+NOTHING = b"\n"
 
 
 def write_json_lines(events: EventSequences, file: Any) -> None:
     """Write a list of labels and a name a line. Everything can be held: JSON escapes what is no text."""
     if not len(events):
-        file.write(_NOTHING)
+        file.write(NOTHING)
     for line in json_lines(events):
         file.write(f"{line}\n".encode())
 
 
 def json_lines(events: EventSequences) -> Iterator[str]:
-    """One line per sequence."""
-    for name, labels in zip(events.ids, events, strict=True):
-        yield json.dumps({"id": name, "events": labels})
-
-
-def write_spmf(events: EventSequences, file: Any) -> None:
-    """Write an itemset for every tick; names of items, and of sequences, where they need them."""
-    if not len(events):
-        file.write(_NOTHING)
-    labels = [label for label, n in zip(events.labels, events.label_counts.tolist(), strict=True) if n]
-    items = {label: label for label in labels}
-    if not all(map(_OWN_NUMBER.fullmatch, labels)):
-        items = {label: str(item) for item, label in enumerate(labels, start=1)}
-        file.write(b"@CONVERTED_FROM_TEXT\n")
-        for label, item in items.items():
-            if "\n" in label or "\r" in label:
-                raise DataError(
-                    f"the label {label[:80]!r} has a line break, which SPMF text cannot hold; write .jsonl, "
-                    "or rename it: events.map_labels({...})"
-                )
-            file.write(f"@ITEM={item}={label}\n".encode())
-    for number, (name, sequence) in enumerate(zip(events.ids, events, strict=True)):
-        if name != str(number):
-            file.write(f"{NAMED}{json.dumps(name)}\n".encode())
-        ticks = ([tick] if isinstance(tick, str) else tick for tick in sequence)
-        written = (f"{' '.join(items[label] for label in tick)} -1 " for tick in ticks)
-        file.write(("".join(written) + "-2\n").encode())
+    """One line per sequence, with the times of its ticks, its attributes and its weight, if it has any."""
+    of_sequences: dict[str, list[Any]] = {**attribute_values(events.attributes, (ID, EVENTS, TIMES, WEIGHT))}
+    if events.weights is not None:
+        of_sequences[WEIGHT] = events.weights.tolist()
+    if events.moments is not None and events.moments.times is not None:
+        starts, values = events.moments.starts, time_column(events.moments).values
+        times = np.asarray(values)[starts]
+        times = np.datetime_as_string(times) if times.dtype.kind == "M" else times
+        bounds = np.append(0, np.cumsum(starts))[events.offsets].tolist()
+        of_sequences[TIMES] = [times[start:stop].tolist() for start, stop in pairwise(bounds)]
+    for at, (name, labels) in enumerate(zip(events.ids, events, strict=True)):
+        more = {key: values[at] for key, values in of_sequences.items() if values[at] is not None}
+        yield json.dumps({ID: name, EVENTS: labels, **more})

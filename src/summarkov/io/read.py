@@ -58,10 +58,10 @@ def read_events(
         sequence. Where they are not given, these names are recognised, in capitals or not:
         ``case:concept:name``, else case, case id, case key, sequence, sequence id;
         ``concept:name``, else event, activity, label, events, activity name, event name, activity en;
-        ``time:timestamp``, else timestamp, time, order, position, event time, else complete or end
-        timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
-        Two columns that are equally fit are an error. ``order=False`` keeps the order of the rows even
-        if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys; in XES, the
+        ``time:timestamp``, else timestamp, time, order, position, tick, event time, else complete or
+        end timestamp or time, else start timestamp or time. Blanks, hyphens and underscores do not matter.
+        Two columns that are equally fit are an error, but time with position or tick. ``order=False`` keeps
+        the order of the rows even if a column looks like an order. In JSON lines, ``case`` and ``event`` name the two keys; in XES, the
         keys of attributes (``concept:name``), and ``order`` is only sorted by if it is given.
         Several order columns, ``["time", "step"]``, are sorted by in turn. Several event columns are joined
         to one label, with ``separator`` between them.
@@ -95,7 +95,8 @@ def read_events(
         What rows of a case with the same place are: "in row order", one after the other as they come;
         "together", one tick, a set of labels without order; or an "error". If nothing is said they are taken
         in row order, with a ``TiesWarning`` if they are more than one event in a hundred. In SPMF text, where
-        the items of an itemset have one place, they are together if nothing is said.
+        the items of an itemset have one place, and in a column called tick, they are together if nothing is
+        said.
     times
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
     attributes
@@ -183,7 +184,7 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
 
 def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
     """Call the reader of a file's format; what it needs is imported only now."""
-    from summarkov.io import csv_files, line_files, parquet_files, xes_files
+    from summarkov.io import csv_files, line_files, parquet_files, spmf_files, xes_files
 
     kind = format_of(path, format)
     if kind in ("csv", "tsv"):
@@ -192,14 +193,14 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
         return parquet_files.read_parquet(path, wanted)
     if kind == "xes":
         return xes_files.read_xes(path, wanted)
-    if wanted.gap is not None or wanted.times:
+    if wanted.gap is not None or (wanted.times and kind != "jsonl"):
         raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
-    if wanted.needs_places and kind != "spmf":
+    if wanted.ties in ("together", "error") and kind != "spmf":
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
         return line_files.read_jsonl(path, wanted)
     if kind == "spmf":
-        return line_files.read_spmf(path, wanted)
+        return spmf_files.read_spmf(path, wanted)
     return line_files.read_text(path, wanted, told=format is not None)
 
 

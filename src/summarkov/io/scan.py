@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.errors import SettingError
 from summarkov.events.keys import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.addresses import size_of
@@ -62,7 +63,8 @@ class Task:
     @property
     def together(self) -> bool:
         """Whether rows of one place happened together."""
-        return self.files.wanted.ties == "together"
+        files = self.files
+        return files.format != "jsonl" and files.wanted.for_columns(files.chosen).ties == "together"
 
     def tell(self, what: str, done: int, total: int) -> None:
         """Say how far the work has come."""
@@ -97,6 +99,11 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
     files = task.files
     found = _Found(task)
+    if files.format == "jsonl" and files.wanted.times:
+        raise SettingError(
+            'times of JSON lines need the events in memory: read them with read_events, or engine="memory"; '
+            "or write them as .parquet first (write_events; summarkov convert)"
+        )
     if files.format == "jsonl" or files.of_lists or not files.chosen.order:
         refuse_no_order(files.wanted, files.paths[0])
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))

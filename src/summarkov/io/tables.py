@@ -109,6 +109,7 @@ def columns_of(
 
 def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) -> EventSequences:
     """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
+    wanted = wanted.for_columns(chosen)
     if wanted.gap is not None and not chosen.order:
         raise SettingError(
             f"session_gap needs the time of every event, and {source} has no order column; "

@@ -107,6 +107,33 @@ def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
         )
 
 
+def times_of_texts(
+    texts: Sequence[str | None],
+    offsets: Sequence[int],
+    ids: Sequence[str],
+    wanted: Wanted,
+    name: str,
+    source: str,
+) -> Times:
+    """The times of events that are in the order of their sequences, from how they are written."""
+    import pyarrow as pa
+
+    from summarkov.io.ordering import as_ordered, sort_keys
+
+    column = as_ordered(
+        pa.chunked_array([pa.array(texts, pa.string())]), name, source, date_format=wanted.date_format
+    )
+    keys = sort_keys(column, name, source)
+    falls = np.append(False, keys[1:] < keys[:-1])[: len(keys)]
+    falls[[start for start in offsets[:-1] if start < len(keys)]] = False
+    if falls.any():
+        case = ids[int(np.searchsorted(offsets, falls.argmax(), side="right")) - 1]
+        raise DataError(
+            f"{name!r} of {source} run backwards in sequence {case[:40]!r}; sort its events by time"
+        )
+    return times_of(keys, column.type, (name, source))
+
+
 class Times(NamedTuple):
     """The time of every event, and what these are measured in."""
 

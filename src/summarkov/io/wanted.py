@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
@@ -115,6 +115,10 @@ class Wanted:
             missing_attributes,
             None if listed else attributes,
         )
+
+    def for_columns(self, chosen: Columns) -> Wanted:
+        """The same with what the columns that were chosen tell of ties, if nothing was said of them."""
+        return replace(self, ties="together") if self.ties is None and chosen.of_ticks else self
 
     @property
     def needs_places(self) -> bool:

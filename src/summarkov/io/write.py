@@ -13,10 +13,12 @@ import numpy as np
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
 from summarkov.events.block import cut_between_sequences
+from summarkov.events.table import event_table
 from summarkov.io.addresses import name_of
 from summarkov.io.files import FORMATS, format_of
-from summarkov.io.line_files import write_json_lines, write_spmf
+from summarkov.io.line_files import write_json_lines
 from summarkov.io.read import read_events
+from summarkov.io.spmf_files import write_spmf
 from summarkov.io.temporary import replacing
 from summarkov.io.xes_files import write_xes
 
@@ -33,16 +35,20 @@ Rows = Mapping[str, Any]
 def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = False) -> None:
     """Write events as the end of the file's name says, so that ``read_events`` reads them back.
 
-    - ``.csv``, ``.tsv``, ``.parquet``: one event per row, with columns sequence, position and event;
-    - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``;
-    - ``.xes``: a log with one trace per sequence (without times, which the events do not have);
-    - ``.spmf``: an itemset an event, names of items in the header unless all labels are numbers, and names of
+    - ``.csv``, ``.tsv``, ``.parquet``: one event per row, with columns sequence, position and event. Where
+      events happened together, a column tick stands in the place of the position. Times, attributes and
+      weights are further columns: time, those of the attributes, and weight;
+    - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``, with lists for ticks, and further
+      keys: times, those of the attributes, and weight;
+    - ``.xes``: a log with one trace per sequence, without times, attributes and weights;
+    - ``.spmf``: an itemset a tick, names of items in the header unless all labels are numbers, and names of
       sequences, unless they are 0, 1, ..., as comments that other programs skip.
 
-    Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names and their labels come back the
-    same; labels of the vocabulary that never occur are not written. What a format cannot hold is a
-    ``DataError`` that says what to do, and then nothing is written; JSON lines hold everything. The file
-    appears as a whole, or what stood there before stays.
+    Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names, ticks and labels come back the
+    same; times do with ``times=True``, attributes and weights if they are named (``attributes=["region"]``,
+    ``weight="weight"``), and attributes that are numbers with ``cuts={"age": None}``. Labels of the
+    vocabulary that never occur are not written. What a format cannot hold is a ``DataError`` that says what
+    to do, and then nothing is written. The file appears as a whole, or what stood there before stays.
 
     Parameters
     ----------
@@ -71,6 +77,13 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     how = {"safe_csv": True} if safe_csv else {}
     events = read_events(events)
     events.refuse_unknown()
+    if format in ("xes", "spmf") and (
+        events.times is not None or events.attributes is not None or events.weights is not None
+    ):
+        raise DataError(
+            f"the events have times, attributes or weights, which {name} cannot hold as it is written here; "
+            "write .jsonl, .parquet or .csv, or read the events without them"
+        )
     try:
         with replacing(path) as temporary, _open(temporary, name) as file:
             _WRITERS[format](events, file, **how)
@@ -147,20 +160,11 @@ def event_rows(events: EventSequences) -> Iterator[Rows]:
             f"{most} sequences are named {name!r}, which a table with one event per row would make one; "
             "write .jsonl or .xes, or give them different ids"
         )
+    if events.n_rows > events.n_events:
+        raise DataError("a tick is empty, which a table with one event per row cannot hold; write .jsonl")
     for part in cut_between_sequences(events, 3):
-        yield event_columns(part)
-
-
-def event_columns(events: EventSequences) -> dict[str, Any]:
-    """Sequence, position (from 1 on) and label of every event; columns that ``read_events`` recognises."""
-    lengths = events.lengths
-    of_sequence = np.repeat(np.arange(len(events)), lengths)
-    ids, labels = events.ids, events.labels
-    return {
-        "sequence": [ids[s] for s in of_sequence.tolist()],
-        "position": events.positions,
-        "event": [labels[code] for code in events.codes.tolist()],
-    }
+        columns = event_table(part)
+        yield {name: list(each.values) if each.kind is str else each.values for name, each in columns.items()}
 
 
 def write_table(parts: Iterable[Rows], to: Any, format: str, *, safe_csv: bool = False) -> None:

@@ -70,7 +70,7 @@ class Frame:
                 "one with order=, or say order=False to take rows of files in the order of the files, and "
                 "all others as Spark happens to read them"
             )
-        return cls(frame, chosen, wanted)
+        return cls(frame, chosen, wanted.for_columns(chosen))
 
     @cached_property
     def roles(self) -> dict[str, str]:
