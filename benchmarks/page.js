@@ -57,5 +57,11 @@ async () => {
     document.body.getBoundingClientRect();
     again = Math.min(again, performance.now() - start);
   }
+  // The least contrast of text (by colours that the styles name) and of lines at the least confidence that is drawn.
+  const look = getComputedStyle(document.documentElement), rgb = (name) => [1, 3, 5].map((i) => parseInt(look.getPropertyValue(name).trim().slice(i, i + 2), 16));
+  const light = (colour) => [0.2126, 0.7152, 0.0722].reduce((sum, share, i) => sum + share * (colour[i] / 255 <= 0.04045 ? colour[i] / 255 / 12.92 : ((colour[i] / 255 + 0.055) / 1.055) ** 2.4), 0);
+  const contrast = (ink, paper, firm = 1) => { const [a, b] = [light(rgb(ink).map((c, i) => firm * c + (1 - firm) * rgb(paper)[i])), light(rgb(paper))]; return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
+  found.text = Math.min(...["--ink", "--quiet", "--mark", "--warn", "--amplifies", "--inhibits", "--mixed", "--unclear"].flatMap((ink) => ["--paper", "--sheet"].map((paper) => contrast(ink, paper))));
+  found.line = Math.min(...["--amplifies", "--inhibits", "--mixed", "--unclear"].map((ink) => contrast(ink, "--paper", 0.7)));
   return { ...found, wheel: Math.max(...work), frame: Math.max(...best), again };
 }

@@ -60,9 +60,10 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-def measured(open_browser: Any, path: Path, address: str = "") -> dict[str, Any]:
-    """What is measured of the graph of one page, at 1280 by 800 pixels."""
-    context = open_browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)
+def measured(open_browser: Any, path: Path, address: str = "", **screen: Any) -> dict[str, Any]:
+    """What is measured of the graph of one page, at 1280 by 800 pixels unless told otherwise."""
+    screen = {"viewport": {"width": 1280, "height": 800}} | screen
+    context = open_browser.new_context(**screen, bypass_csp=True)
     page = context.new_page()
     page.set_default_timeout(600_000)
     page.goto(path.resolve().as_uri() + address)
@@ -94,7 +95,13 @@ def rows() -> Iterator[Row]:
                 yield from _of_picture(f"{name}, all influences", every, len(graph.edges_))
             size = "under 250 KB" if name == "Timelines" else "-"
             yield Row(f"{name}: size with events", f"{found['kilobytes']:.0f} KB", size)
-            yield Row(f"{name}: violations that axe-core finds", str(found.get("axe", "not asked")), "0")
+            phone = {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark"}
+            both = [found, measured(open_browser, path, **phone)]
+            text, line = (" and ".join(f"{each[key]:.1f}" for each in both) for key in ("text", "line"))
+            yield Row(f"{name}: least contrast of text, light and dark", text, "at least 4.5")
+            yield Row(f"{name}: least contrast of lines at the least confidence", line, "at least 3")
+            axe = " and ".join(str(each.get("axe", "not asked")) for each in both)
+            yield Row(f"{name}: violations that axe-core finds, screen and dark phone", axe, "0 and 0")
 
 
 def _of_picture(name: str, found: dict[str, Any], n_edges: int) -> Iterator[Row]:

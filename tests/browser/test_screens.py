@@ -80,3 +80,32 @@ def test_a_matrix_is_printed_whole(visit: Any, graph: sm.InfluenceGraph) -> None
     assert not page.evaluate(inside)  # it scrolls on a low screen
     page.emulate_media(media="print")
     assert page.evaluate(inside)
+
+
+def test_a_picture_that_moves_is_placed_anew_when_it_rests(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    world, one = page.locator("#picture > g"), page.locator("#picture .node").first
+    where = (
+        "node => { const box = node.querySelector('circle').getBoundingClientRect(); return [box.x, box.y]; }"
+    )
+    own = one.get_attribute("transform")
+    page.mouse.move(300, 400)
+    page.mouse.wheel(0, -200)
+    moving, during = page.evaluate(
+        "() => [document.querySelector('#picture > g').getAttribute('transform'),"
+        " document.querySelector('#picture .node').getAttribute('transform')]"
+    )
+    assert moving is None or during == own  # moved as a whole, if it has not come to rest already
+    page.wait_for_function("!document.querySelector('#picture > g').hasAttribute('transform')")
+    assert one.get_attribute("transform") != own
+    at_rest = one.evaluate(where)
+    page.click("#save-svg")  # which draws once more, whatever was going on
+    assert one.evaluate(where) == at_rest
+    assert world.get_attribute("transform") is None
+
+
+def test_an_empty_panel_is_no_page_on_paper(visit: Any, graph: sm.InfluenceGraph) -> None:
+    page = visit(graph)
+    page.emulate_media(media="print")
+    shown = [page.locator(f"#panel-{name}").is_visible() for name in ("label", "whatif", "groups", "data")]
+    assert shown == [True, True, False, True]

@@ -13,7 +13,7 @@ from summarkov.models.edges import STROKES, colour, width
 from summarkov.typing import FloatArray
 
 #: How a line may bend, as a share of its length to the side; the first that is free is taken.
-_BENDS = (0.12, 0.05, 0.2, -0.08, 0.3, -0.18, 0.42, -0.3)
+_BENDS = (0.12, 0.05, 0.2, -0.08, 0.3, -0.18, 0.42, -0.3, 0.55, -0.45, 0.7, -0.6)
 #: Where along the part of a line that is seen its factor may stand, and how far from its head, in inches.
 _ALONG, _OFF_HEAD = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74), 0.2
 LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}

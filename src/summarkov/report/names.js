@@ -48,7 +48,7 @@ function drawNodes(size, lines, bends = new Map()) {
     const loops = lines.some(({ edge }) => edge.from === code && edge.to === code);
     outlines[code] = { x, y, r, box: null, loops };
     taken.add([x - r, y - r, x + r, y + r], code);
-    if (loops) { const half = 0.75 * (r + 0.7 * loopHeight); taken.add([x - half, y - r - 0.95 * loopHeight, x + half, y - r], -1 - code); }
+    if (loops) taken.add([x - r, y - r - loopHeight, x + r, y - r], -1 - code);
   }
   for (const { edge } of lines) if (edge.from !== edge.to) trail(edge, outlines, passing, bends.get(edge));
   const order = [...shown].sort((a, b) => (b === state.chosen) - (a === state.chosen) || model.n[b] - model.n[a] || a - b);
