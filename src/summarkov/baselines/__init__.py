@@ -16,6 +16,7 @@ from summarkov.baselines.contenders import (
     TreeContender,
 )
 from summarkov.baselines.joint import JointContender
+from summarkov.baselines.kneser_ney import KneserNeyContender
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.errors import MissingLibraryError
 
@@ -25,6 +26,7 @@ __all__ = [
     "BoostingContender",
     "Contender",
     "JointContender",
+    "KneserNeyContender",
     "LogisticRegressionContender",
     "MissingLibraryError",
     "ModelContender",

@@ -11,6 +11,7 @@ from summarkov.baselines import (
     BoostingContender,
     Contender,
     JointContender,
+    KneserNeyContender,
     LogisticRegressionContender,
     ModelContender,
     TreeContender,
@@ -81,6 +82,7 @@ _MAKE["vom"] = lambda jobs: ModelContender(
 _MAKE["ctw"] = lambda jobs: ModelContender(
     "ctw", ContextTreeWeighting(max_order=4), {"alpha": (0.1, 0.5, 1)}, jobs
 )
+_MAKE["kneser-ney"] = lambda jobs: KneserNeyContender(n_jobs=jobs)
 _MAKE["tree"] = lambda jobs: TreeContender("tree", TreeSuMM(), {"gamma": TREE_GAMMAS, **TREE_GRID}, jobs)
 _MAKE["tree-average"] = lambda jobs: TreeContender(
     "tree-average", TreeSuMM(gamma=TREE_GAMMAS[0], average=True), {**TREE_GRID, "split": SPLITS}, jobs
