@@ -35,11 +35,7 @@ def examine_world(world: World, n: int) -> Claimed:
     order = graph.order_test(world.events)
     claims = {
         "an edge": {(e.influencer, e.target): e.ratio for e in graph.edges_},
-        "about order": {
-            (e.influencer, e.target): e.ratio
-            for e in order.about_order
-            if e.remainder is None or not e.remainder.is_competition
-        },
+        "about order": {(e.influencer, e.target): e.ratio for e in order.about_order if not e.is_competition},
         "frequency 0.9": {
             (e.influencer, e.target): e.ratio for e in graph.confidence(world.events, n=n).stable(0.9)
         },

@@ -32,6 +32,24 @@ def shuffled(sequence, seed, within=None, kept=0):
     return [event for block in sorted(blocks) for _, _, event in sorted(blocks[block])]
 
 
+def shuffled_in_periods(sequence, periods, seed, kept=0):
+    """A sequence, the events of each stretch of one period after the first `kept` sorted by random numbers.
+
+    Each stretch has a seed of its own, from that of the sequence and the place where it begins.
+    """
+    stretches = []
+    for place, period in enumerate(periods):
+        if place <= kept or period != periods[place - 1]:
+            stretches.append([])
+        stretches[-1].append(place)
+    found = []
+    for places in stretches:
+        own = random_number(seed, places[0] + 1)
+        order = sorted((random_number(own, at + 1) >> 24, at) for at in range(len(places)))
+        found += [sequence[places[at]] for _, at in order]
+    return found
+
+
 def stratum(place, ends):
     """In which stratum position `place` (from 1 on) is."""
     return sum(place > end for end in ends)

@@ -47,6 +47,7 @@ _OPTIONS = {
     "separator=": "--separator",
     "attributes=": "--attribute",
     "times=True": "--times",
+    "period=": "--within",
     "ties='together'": "--ties together",
     "ties='in row order'": "--ties 'in row order'",
     "missing_attributes='value'": "--missing-attributes value",

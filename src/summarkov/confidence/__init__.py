@@ -10,6 +10,7 @@ from summarkov.confidence.order import (
     Sums,
     against_shuffled,
     benjamini_hochberg,
+    competing,
     order_word,
 )
 from summarkov.confidence.pairs import Pair, Ranking, standardised
@@ -48,6 +49,7 @@ __all__ = [
     "against_shuffled",
     "benjamini_hochberg",
     "benjamini_yekutieli",
+    "competing",
     "directions",
     "exact_intervals",
     "given_selected",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,25 +23,20 @@ RATE = 0.05
 
 @dataclass(frozen=True)
 class Remainder(Comparable):
-    """An inhibition among the events that its influencer does not amplify.
+    """An edge among the events that its influencer does not move the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
-    likely. ``amplified`` are those labels. With their events left out, ``ratio``, ``low``, ``high``,
-    ``p_value`` and ``adjusted`` are as those of :class:`EdgeOrder`. ``is_competition`` says that nothing is
-    left of the inhibition: ``adjusted`` is above 0.05, or the ratio is no longer below 1.
+    likely, and the other way round. ``without`` are the labels that the influencer of an inhibition
+    amplifies, or that of an amplification inhibits. With their events left out, ``ratio``, ``low``, ``high``,
+    ``p_value`` and ``adjusted`` are as those of :class:`EdgeOrder`.
     """
 
-    amplified: tuple[str, ...]
+    without: tuple[str, ...]
     ratio: float
     low: float
     high: float
     p_value: float
     adjusted: float
-
-    @property
-    def is_competition(self) -> bool:
-        """Whether the inhibition is no more than room that others take."""
-        return not (self.adjusted <= RATE and self.ratio < 1)
 
 
 @dataclass(frozen=True)
@@ -58,8 +54,8 @@ class EdgeOrder(Comparable):
     and does not reach the ratio that the graph shows: the order of events cannot account for that ratio, but
     what sequences are made of, and where in them events stand, can. Else it is "unclear".
 
-    ``remainder`` is there for edges about order whose ``ratio`` is below 1 and whose influencer amplifies
-    other labels.
+    ``remainder`` is there for edges about order whose influencer moves other labels the other way, see
+    :func:`competing`.
     """
 
     influencer: str
@@ -74,13 +70,24 @@ class EdgeOrder(Comparable):
     shuffled: float
     remainder: Remainder | None = None
 
+    @property
+    def is_competition(self) -> bool:
+        """Whether the edge is no more than the room that other labels take or leave.
+
+        Nothing is left of it in its ``remainder``: ``adjusted`` is above 0.05 there, or the ratio is on the
+        other side of 1.
+        """
+        left = self.remainder
+        return left is not None and not (left.adjusted <= RATE and (left.ratio < 1) == (self.ratio < 1))
+
 
 @dataclass(frozen=True, repr=False)
 class OrderTest(Tabular):
     """The result of an order test: every edge of the graph against ``n`` shuffles, in the order of targets.
 
-    ``within`` says in blocks of how many positions, or of which time, events changed places, "periods" in
-    those that were given, None: in the whole sequence. ``n_pairs`` is the number of pairs that the search
+    ``within`` says in blocks of how many positions, or of which time, events changed places, or of which
+    column the value stayed the same ("periods" if they were given for each event); None: in the whole
+    sequence. ``n_pairs`` is the number of pairs that the search
     could have chosen. The frame has one row per edge.
     """
 
@@ -112,6 +119,29 @@ class OrderTest(Tabular):
     def about_order(self) -> Records[EdgeOrder]:
         """The edges that are about order."""
         return Records((edge for edge in self.edges if edge.order == ORDERS[0]), EdgeOrder)
+
+
+def competing(edges: Sequence[EdgeOrder]) -> tuple[list[int], list[int]]:
+    """Edges whose influencer moves other labels the other way: those to doubt first, and the others.
+
+    Only edges about order count. What an influencer amplifies takes room from all others, what it inhibits
+    leaves room to all others. So whichever it does to fewer labels is believed first (amplifying, if to as
+    many), and the edges the other way are doubted: they may be no more than competition. Once these are
+    tested without the labels that are believed, the latter are tested without those of the others that are
+    more than competition.
+
+    >>> ratios = {"b": 6, "c": 0.5, "d": 0.5}
+    >>> competing([EdgeOrder("a", x, "about order", r, r, r, 0, 0, r, 1) for x, r in ratios.items()])
+    ([1, 2], [0])
+    """
+    about = [at for at, edge in enumerate(edges) if edge.order == ORDERS[0]]
+    up = Counter(edges[at].influencer for at in about if edges[at].ratio > 1)
+    down = Counter(edges[at].influencer for at in about if edges[at].ratio < 1)
+    both = [at for at in about if up[edges[at].influencer] and down[edges[at].influencer]]
+    first = [
+        at for at in both if (edges[at].ratio < 1) == (up[edges[at].influencer] <= down[edges[at].influencer])
+    ]
+    return first, [at for at in both if at not in set(first)]
 
 
 class Sums(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -71,12 +71,8 @@ class Heads:
         codes = np.insert(self.translate[block.codes], at, heads.ravel())
         more = np.append(np.zeros(first + 1, np.int64), np.full(n, width)).cumsum()
         moments = block.moments or Moments(np.ones(len(block.codes), bool))
-        times = moments.times
-        if times is not None:  # of an attribute that of its first event, which nobody asks about
-            times = np.insert(times, at, np.append(times, 0)[np.minimum(at, len(times))])
-        moments = replace(moments, starts=np.insert(moments.starts, at, False), times=times)
         ends = (block.offsets + more)[1 : len(block.offsets) - block.goes_on]
-        return block.with_events(codes, ends, moments=moments)
+        return block.with_events(codes, ends, moments=moments.with_attributes(at))
 
 
 def joined(labels: Sequence[str], attributes: Sequence[str]) -> tuple[str, ...]:

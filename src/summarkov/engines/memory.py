@@ -16,6 +16,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws
+from summarkov.events.keys import period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
@@ -119,9 +120,9 @@ class MemorySource(EventSource):
         events = self.events
         if len(names) != events.n_rows:
             raise SettingError(f"there are {events.n_rows} events, and {len(names)} names of periods")
-        _, numbers = np.unique(np.array([str(name) for name in names]), return_inverse=True)
-        moments = events.moments or Moments(np.ones(events.n_events, bool))
-        return self._of(events.with_moments(replace(moments, periods=numbers.astype(np.int64))), self.weights)
+        periods = period_numbers([str(name) for name in names])
+        moments = events.moments or Moments(np.ones(events.n_rows, bool))
+        return self._of(events.with_moments(replace(moments, periods=periods)), self.weights)
 
     def resamples(self, draws: Draws) -> Iterator[CountSource]:
         """The same sequences under each of many weights: one at a time is quicker than from shared counts."""

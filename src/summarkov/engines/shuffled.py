@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from summarkov import kernels
 from summarkov.durations import Duration
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
+from summarkov.engines.shuffles import ShuffledBlock, Shuffles, cut_for_shuffling
 from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
-from summarkov.errors import SettingError, TooLargeError
-from summarkov.events.block import Block
-from summarkov.events.moments import Moments, join_moments
+from summarkov.errors import SettingError
 from summarkov.summaries import Memory
-from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+from summarkov.typing import BoolArray
 
 #: Bytes for an event of a sequence that is shuffled as a whole.
 _WHOLE_BYTES = 1 << 5
@@ -28,173 +26,26 @@ _WHOLE_BYTES = 1 << 5
 _TOGETHER = 25
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-
-
-@dataclass(frozen=True)
-class Shuffles:
-    """``n`` times the same sequences, the events of each in a random order of their own.
-
-    With ``within`` they change places only inside of blocks of that many positions of their sequence, or of
-    that much time from its first event on, and the first ``kept`` positions of each stay where they are. What
-    happened together moves together, and times stay where they are: that of the i-th tick is that of whatever
-    comes i-th. The order follows from the seed, the number of the replicate and the key of the sequence
-    alone, so wherever a sequence is, it comes out the same. Replicate 0 is the data as they are.
-    """
-
-    n: int = 99
-    seed: int = 0
-    within: int | None = None
-    kept: int = 0
-
-    @property
-    def positions(self) -> int | None:
-        """The number of positions of a block; None where whole sequences are needed to tell the blocks."""
-        return None if isinstance(self.within, Duration) else self.within
-
-    def shuffled(
-        self, replicate: int, block: ShuffledBlock, stays: BoolArray | None
-    ) -> tuple[CodeArray, Moments | None]:
-        """The rows of a block of sequences; ``stays`` tells of codes whether their rows keep their places."""
-        if not replicate:
-            return block.codes, block.moments
-        seeds = kernels.sequence_seeds(self.seed, replicate, block.keys)
-        within = kernels.UNLIMITED if self.positions is None else self.positions
-        if block.moments is None:
-            made: CodeArray = kernels.shuffled(
-                block.codes, block.offsets, seeds, block.begun, self.kept, within
-            )
-            return made, None
-        return self._with_ticks(block, block.moments, seeds, within, stays)
-
-    def _with_ticks(
-        self,
-        block: ShuffledBlock,
-        moments: Moments,
-        seeds: HashArray,
-        within: int,
-        stays: BoolArray | None,
-    ) -> tuple[CodeArray, Moments]:
-        """Whole ticks in another order."""
-        is_event = np.ones(len(block.codes), bool) if stays is None else ~stays[block.codes]
-        begins = np.flatnonzero(moments.starts & is_event)
-        before = np.append(0, np.cumsum(moments.starts & is_event))
-        bounds = before[block.offsets]  # of the sequences, in ticks
-        tick = before[1:] - 1
-        sizes = np.bincount(tick[is_event], minlength=len(begins))
-        kept, begun = self.kept, block.begun
-        numbers = None
-        if moments.periods is not None:
-            numbers = moments.periods[begins]
-        elif isinstance(self.within, Duration) and moments.times is not None:
-            first = np.repeat(
-                moments.times[begins[np.minimum(bounds[:-1], len(begins) - 1)]], np.diff(bounds)
-            )
-            numbers = (moments.times[begins] - first) // max(1, int(self.within) // moments.unit.size)
-        if numbers is not None:
-            bounds, seeds = _cut_by_period(bounds, seeds, numbers, kept)
-            kept = begun = 0
-        order = kernels.shuffled(
-            np.arange(len(begins), dtype=np.int32), bounds, seeds, begun, kept, within
-        ).astype(np.int64)
-        new = sizes[order]
-        rows = np.arange(len(block.codes))
-        within_tick = np.arange(new.sum()) - np.repeat(np.cumsum(new) - new, new)
-        rows[is_event] = np.repeat(begins[order], new) + within_tick
-        starts = moments.starts.copy()
-        starts[is_event] = within_tick == 0
-        times = moments.times
-        if times is not None:
-            stay = times[begins]
-            times = times.copy()
-            times[is_event] = np.repeat(stay, new)
-        return block.codes[rows], replace(moments, starts=starts, times=times)
-
-
-def _cut_by_period(
-    bounds: IntArray, seeds: HashArray, numbers: IntArray, kept: int
-) -> tuple[IntArray, HashArray]:
-    """Cut sequences wherever the number of the period changes; a seed for each stretch."""
-    sequence = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-    place = np.arange(len(numbers)) - bounds[:-1][sequence]
-    new = np.append(True, (np.diff(numbers) != 0) | (np.diff(sequence) != 0) | (place[1:] <= kept))[
-        : len(place)
-    ]
-    starts = np.flatnonzero(new)
-    return np.append(starts, len(numbers)), kernels.block_seeds(seeds[sequence[starts]], place[starts])
-
-
-class ShuffledBlock(NamedTuple):
-    """Some rows that can be shuffled by themselves.
-
-    ``offsets`` cut them into sequences, of which the first continues one with ``begun`` positions before it;
-    ``goes_on`` says whether the last goes on in the next block. ``keys`` and ``weights`` are those of the
-    sequences.
-    """
-
-    codes: CodeArray
-    offsets: IntArray
-    begun: int
-    goes_on: bool
-    keys: HashArray
-    weights: IntArray | None
-    moments: Moments | None = None
-
-
-def cut_for_shuffling(
-    blocks: Iterable[Block], within: int | None, most: int, kept: int = 0
-) -> Iterator[ShuffledBlock]:
-    """Whole sequences, or whole blocks of ``within`` positions, of at most ``most`` events in a sequence."""
-    held, held_moments, begun = np.empty(0, np.int32), None, 0
-    for block in blocks:
-        assert block.keys is not None
-        codes = np.concatenate([held, block.codes])
-        moments = join_moments([(len(held), held_moments), (len(block.codes), block.moments)])
-        offsets = block.offsets + len(held)
-        offsets[0] = 0
-        ended = len(offsets) - 1 - block.goes_on
-        stop = int(offsets[ended])
-        before = begun if ended == 0 else 0
-        ticks = (
-            np.arange(stop, len(codes)) if moments is None else stop + np.flatnonzero(moments.starts[stop:])
-        )
-        left = len(ticks)  # positions of the sequence that goes on
-        if block.goes_on and within is not None:
-            whole = max(0, left - max(before + left - kept, 0) % within)
-            stop = len(codes) if whole == left else int(ticks[whole]) if whole else stop
-        if len(codes) - stop > most:
-            raise TooLargeError(
-                f"a sequence has more than {most:,} events, too many to shuffle as a whole in the memory "
-                "allowed; give within, a number of positions such as 1000, or allow more memory"
-            )
-        inside = offsets[: ended + 1]
-        is_cut = stop > int(inside[-1])
-        offsets_here = np.append(inside, stop) if is_cut else inside
-        if stop or ended:
-            n = ended + is_cut
-            yield ShuffledBlock(
-                codes[:stop],
-                offsets_here,
-                begun,
-                is_cut,
-                block.keys[:n],
-                None if block.weights is None else block.weights[:n],
-                None if moments is None else moments[:stop],
-            )
-        passed = stop - int(inside[-1]) if moments is None else int(np.searchsorted(ticks, stop))
-        begun = before + passed if block.goes_on else 0
-        held, held_moments = codes[stop:], None if moments is None else moments[stop:]
+#: How many positions a stratum of full windows has at least.
+_NARROWEST = 4
 
 
 def position_strata(reach: int | None) -> tuple[int, ...]:
-    """The last position of each stratum but the last, from 1 on: windows that are not full are told apart.
+    """The last position of each stratum but the last, from 1 on.
 
-    Position i has i - 1 events before it, so up to position ``reach`` its window is not full.
+    Position i has i - 1 events before it, so up to position ``reach`` its window is not full; windows that
+    are not full are told apart. Then come strata of ``reach`` positions each, so that what changes slowly
+    along all sequences is compared with itself.
 
-    >>> position_strata(5), position_strata(10)
-    ((1, 2, 3, 4, 5), (1, 2, 3, 4, 6, 8, 10))
+    >>> position_strata(5)
+    (1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60)
+    >>> position_strata(20), position_strata(None)[-3:]
+    ((1, 2, 3, 4, 6, 8, 12, 16, 20, 40, 60), (32, 48, 64))
     """
     last = _ENDS[-1] if reach is None else min(reach, _ENDS[-1])
-    return (*(end for end in _ENDS if end < last), last)
+    step = max(last, _NARROWEST)
+    more = range(last + step, _ENDS[-1] + 1, step)
+    return (*(end for end in _ENDS if end < last), last, *more)
 
 
 def count_shuffled(
@@ -267,9 +118,7 @@ class ShuffledWork:
         asked = _in_arrays(self.asked, self.strata)
         pasts = [Past()] * len(self.replicates)
         totals: list[list[StateCounts]] = []
-        read = cut_for_shuffling(
-            part.blocks(EVENT_BYTES), self.shuffles.positions, part.memory // _WHOLE_BYTES, self.shuffles.kept
-        )
+        read = cut_for_shuffling(part.blocks(EVENT_BYTES), self.shuffles, part.memory // _WHOLE_BYTES)
         with pool_of(part.n_jobs) as pool:
             for block in read:
                 here = _Here(block, self.shuffles, n_labels, _memory(self.asked), part.attributes, stays)

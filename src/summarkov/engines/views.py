@@ -69,8 +69,8 @@ def _translated(block: Block, translate: CodeArray, part: Part, seen: Part) -> B
     if part.attributes is not None:  # those that are not known are not seen
         keep = (codes != UNKNOWN) | ~part.attributes[block.codes]
         codes, offsets, moments = codes[keep], np.append(0, np.cumsum(keep))[offsets], moments[keep]
-    codes, offsets, moments = Moments.made(codes, offsets, moments.starts, moments.times, moments.unit)
-    moments = moments or Moments(np.ones(len(codes), bool))
+    codes, offsets, made = moments.of_rows(codes, offsets)
+    moments = made or Moments(np.ones(len(codes), bool))
     if seen.attributes is not None:  # which begin no tick
         moments = replace(moments, starts=moments.starts & ~seen.attributes[codes])
     return block.with_events(codes, offsets[1 : len(offsets) - block.goes_on], moments=moments)

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from summarkov.typing import HashArray
+from summarkov.typing import HashArray, IntArray
 
 #: Names that are whole numbers of at most this many digits stand for themselves.
 _MOST_DIGITS = 18
@@ -42,6 +42,15 @@ def stable_hashes(texts: Iterable[str]) -> HashArray:
     """
     each = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest() for text in texts)
     return np.frombuffer(each, "<u8").astype(np.uint64)
+
+
+def period_numbers(names: Iterable[str]) -> IntArray:
+    """A number of 64 bits for every name of a period: equal names have equal numbers.
+
+    >>> period_numbers(["May", "June", "May"]) == period_numbers(["May"])
+    array([ True, False,  True])
+    """
+    return stable_hashes(names).view(np.int64)
 
 
 def distinct_keys(keys: HashArray) -> HashArray:

@@ -47,7 +47,8 @@ class Moments:
     unit : TimeUnit
         What times are measured in.
     periods : int64[N], optional
-        The number of the period of each event, such as a month; shuffles keep events in their periods.
+        A number for the period of each event, such as a month, one for all events of a tick; shuffles can
+        keep events in their periods.
     has_empty : bool
         Whether some tick is empty: it has a row of its own, whose code is -1.
     """
@@ -74,14 +75,15 @@ class Moments:
         starts: npt.ArrayLike,
         times: npt.ArrayLike | None = None,
         unit: TimeUnit = NANOSECONDS,
+        periods: IntArray | None = None,
         *,
         has_ticks: bool = False,
     ) -> tuple[CodeArray, IntArray, Moments | None]:
         """Sort the labels of every tick, each once: the codes and offsets then, and the moments.
 
-        No moments are left where each event is a tick of its own and has no time. A tick of no known label
-        (-1) stays if nothing else is in it, and is an empty one where there are ticks (``has_ticks``, or two
-        events that happened together); elsewhere it is an event of no known label.
+        No moments are left where each event is a tick of its own and has no time and no period. A tick of no
+        known label (-1) stays if nothing else is in it, and is an empty one where there are ticks
+        (``has_ticks``, or two events that happened together); elsewhere it is an event of no known label.
 
         >>> codes, offsets, moments = Moments.made([2, 0, 2, 1], np.array([0, 4]), [True, False, False, True])
         >>> codes.tolist(), offsets.tolist(), moments.starts.tolist()
@@ -92,6 +94,7 @@ class Moments:
         begins[offsets[:-1][np.diff(offsets) > 0]] = True
         when = None if times is None else np.asarray(times, np.int64)
         if not begins.all():
+            _refuse_several_periods(begins, periods)
             tick = np.cumsum(begins) - 1
             order = np.lexsort((codes, tick))
             codes, tick = codes[order], tick[order]
@@ -101,10 +104,16 @@ class Moments:
             before = np.append(0, np.cumsum(keep))
             codes, tick, offsets = codes[keep], tick[keep], before[offsets]
             has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-            when = None if when is None else when[order][keep]
+            when, periods = (None if each is None else each[order][keep] for each in (when, periods))
         has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
-        plain = when is None and begins.all() and not has_empty
-        return codes, offsets, None if plain else cls(begins, when, unit, has_empty=has_empty)
+        plain = when is None and periods is None and begins.all() and not has_empty
+        return codes, offsets, None if plain else cls(begins, when, unit, periods, has_empty)
+
+    def of_rows(self, codes: CodeArray, offsets: IntArray) -> tuple[CodeArray, IntArray, Moments | None]:
+        """The same for events of other labels, of which a tick has each once; see :meth:`made`."""
+        return Moments.made(
+            codes, offsets, self.starts, self.times, self.unit, self.periods, has_ticks=self.has_ticks
+        )
 
     def check(self, offsets: IntArray) -> None:
         """Refuse what are no moments of sequences."""
@@ -113,6 +122,10 @@ class Moments:
             raise DataError("starts must be one truth value per event")
         if not self.starts[offsets[:-1][np.diff(offsets) > 0]].all():
             raise DataError("the first event of a sequence begins a tick")
+        if self.periods is not None:
+            if self.periods.shape != (n,) or self.periods.dtype != np.int64:
+                raise DataError("periods must be one whole number of 64 bits per event")
+            _refuse_several_periods(self.starts, self.periods)
         if self.times is None:
             return
         if self.times.shape != (n,) or self.times.dtype != np.int64:
@@ -136,6 +149,10 @@ class Moments:
         if not isinstance(other, Moments):
             return NotImplemented
         if not np.array_equal(self.starts, other.starts) or self.has_ticks != other.has_ticks:
+            return False
+        if (self.periods is None) != (other.periods is None):
+            return False
+        if self.periods is not None and not np.array_equal(self.periods, np.asarray(other.periods)):
             return False
         if self.times is None or other.times is None:
             return self.times is other.times
@@ -162,19 +179,38 @@ class Moments:
 
     def with_starts(self, places: IntArray, ends: IntArray) -> Moments:
         """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""
-        times = self.times
-        if times is not None:
-            first = np.where(places < ends, np.append(times, 0)[np.minimum(places, len(times))], 0)
-            times = np.insert(times, places, first)
-        return replace(self, starts=np.insert(self.starts, places, True), times=times, periods=None)
+        return self._with_rows(places, np.minimum(places, len(self.starts)), places < ends, starts=True)
 
     def with_ends(self, offsets: IntArray, n: int) -> Moments:
         """With one more event at the end of the first ``n`` sequences, at the time of the last one."""
-        times, ends = self.times, offsets[1 : n + 1]
-        if times is not None:
-            last = np.where(np.diff(offsets[: n + 1]) > 0, np.append(times, 0)[ends - 1], 0)
-            times = np.insert(times, ends, last)
-        return replace(self, starts=np.insert(self.starts, ends, True), times=times, periods=None)
+        ends = offsets[1 : n + 1]
+        return self._with_rows(ends, ends - 1, np.diff(offsets[: n + 1]) > 0, starts=True)
+
+    def with_attributes(self, places: IntArray) -> Moments:
+        """With a row of an attribute before some rows, which begins no tick, at the time of what follows."""
+        return self._with_rows(places, np.minimum(places, len(self.starts)), True, starts=False)
+
+    def _with_rows(
+        self, places: IntArray, like: IntArray, is_like: BoolArray | bool, *, starts: bool
+    ) -> Moments:
+        """With one more row before some, when row ``like`` was; at 0 where it ``is_like`` none."""
+
+        def more(values: IntArray | None) -> IntArray | None:
+            if values is None:
+                return None
+            return np.insert(values, places, np.where(is_like, np.append(values, 0)[like], 0))
+
+        begins = np.insert(self.starts, places, starts)
+        return replace(self, starts=begins, times=more(self.times), periods=more(self.periods))
+
+
+def _refuse_several_periods(starts: BoolArray, periods: IntArray | None) -> None:
+    """Refuse events of one tick in different periods."""
+    if periods is not None and np.diff(periods)[~starts[1:]].any():
+        raise DataError(
+            "events that happened together are in different periods; give a column of periods that is the "
+            "same for all events of one time"
+        )
 
 
 def as_lists(
@@ -205,19 +241,20 @@ def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
     """The moments of several data sets, one after the other; each with its number of events."""
     if all(moments is None for _, moments in parts):
         return None
-    known = {moments.unit for _, moments in parts if moments is not None and moments.times is not None}
-    timed = [moments is not None and moments.times is not None for n, moments in parts if n]
-    if len(known) > 1 or (any(timed) and not all(timed)):
+    units = {m.unit for _, m in parts if m is not None and m.times is not None}
+    timed = {m is not None and m.times is not None for n, m in parts if n}
+    named = {m is not None and m.periods is not None for n, m in parts if n}
+    if len(units) > 1 or len(timed) > 1 or len(named) > 1:
         raise DataError(
-            "some of the data sets have times that others lack, or in another unit; read all alike"
+            "some of the data sets have times or periods that others lack, or times in another unit; read "
+            "all alike"
         )
-    starts = [np.ones(n, bool) if moments is None else moments.starts for n, moments in parts]
-    times = None
-    if known:
-        there = [m.times for n, m in parts if n and m is not None and m.times is not None]
-        times = np.concatenate([np.empty(0, np.int64), *there])
-    named = [moments.periods for n, moments in parts if n and moments is not None]
-    periods = None
-    if any(each is not None for each in named):
-        periods = np.concatenate([each for each in named if each is not None])
-    return Moments(np.concatenate(starts), times, known.pop() if known else NANOSECONDS, periods)
+    starts = [np.ones(n, bool) if m is None else m.starts for n, m in parts]
+    times = [m.times for _, m in parts if m is not None and m.times is not None]
+    periods = [m.periods for _, m in parts if m is not None and m.periods is not None]
+    return Moments(
+        np.concatenate(starts),
+        np.concatenate(times) if times else None,
+        units.pop() if units else NANOSECONDS,
+        np.concatenate(periods) if periods else None,
+    )

@@ -10,10 +10,11 @@ from typing import Any
 class Origin:
     """How events were read.
 
-    ``case``, ``event``, ``order``, ``weight``, ``lifecycle`` and ``attributes`` are the names of columns of a
-    table, of keys of JSON objects or of attributes in XES; None or empty where there is none. ``unlabelled``
-    and ``other_lifecycle`` count the events that were left out as asked, and ``backwards`` those that stand
-    after an event of a later time. ``tied_case`` is the first case with events of the same place.
+    ``case``, ``event``, ``order``, ``weight``, ``lifecycle``, ``attributes`` and ``period`` are the names of
+    columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
+    ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
+    those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
+    place.
     """
 
     case: str | None = None
@@ -22,6 +23,7 @@ class Origin:
     weight: str | None = None
     lifecycle: str | None = None
     attributes: tuple[str, ...] = ()
+    period: str | None = None
     unlabelled: int = 0
     other_lifecycle: int = 0
     backwards: int = 0
@@ -36,6 +38,7 @@ class Origin:
             "weight": self.weight,
             "lifecycle": self.lifecycle,
             "attributes": list(self.attributes),
+            "period": self.period,
         }
 
     def sentences(self) -> list[str]:
@@ -52,6 +55,7 @@ class Origin:
             ("weight", repr(self.weight) if self.weight is not None else ""),
             ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
             ("attributes", several(map(repr, self.attributes))),
+            ("period", repr(self.period) if self.period is not None else ""),
         ]
         told = (
             ["read from: " + ", ".join(f"{role} {names}" for role, names in roles if names)]

@@ -48,20 +48,8 @@ class Rows:
         more = np.bincount(sequence, minlength=len(events))
         offsets = events.offsets + np.append(0, np.cumsum(more))
         moments = events.moments or Moments(np.ones(events.n_events, bool))
-        times = moments.times
-        if times is not None:  # of an attribute that of its first event, which nobody asks about
-            first = np.append(times, 0)[np.minimum(at, len(times))]
-            times = np.insert(times, at, first)
-        periods = None if moments.periods is None else np.insert(moments.periods, at, 0)
         # The first event begins a tick in any case, and attributes none.
-        starts = np.insert(moments.starts, at, False)
-        return cls(
-            codes.astype(np.int32),
-            offsets,
-            labels,
-            attributes,
-            replace(moments, starts=starts, times=times, periods=periods),
-        )
+        return cls(codes.astype(np.int32), offsets, labels, attributes, moments.with_attributes(at))
 
     def of_events(self, values: IntArray) -> IntArray:
         """Numbers, one per event, as numbers of rows: attributes have that of the first event after them."""

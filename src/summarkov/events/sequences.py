@@ -268,14 +268,7 @@ class EventSequences(Relabelled):
     ) -> EventSequences:
         """The same sequences, with other events."""
         if moments is not None:
-            codes, offsets, moments = Moments.made(
-                codes,
-                offsets,
-                moments.starts,
-                moments.times,
-                moments.unit,
-                has_ticks=moments.has_ticks,
-            )
+            codes, offsets, moments = moments.of_rows(codes, offsets)
         return EventSequences(
             codes,
             offsets,

@@ -47,7 +47,8 @@ class Influence(Comparable):
     ``order`` is what the order test says, None if it was not asked for (:meth:`InfluenceGraph.order_test`):
     "about order", "company only" or "unclear". ``order_ratio`` is the ratio over that of the same sequences
     shuffled inside, with its 95% interval, its p-value ``order_p`` and the adjusted one ``order_q``.
-    ``competition`` is True if Z inhibits x only by what it amplifies, one event standing at a position; False
+    ``competition`` is True if Z moves x only by the room that others take or leave, whom it moves the other
+    way, one event standing at a position; False
     if that does not explain all; None if there is nothing of the kind to tell apart.
 
     This is statistical influence (Granger style), not proof of a cause, and depends on the data set.

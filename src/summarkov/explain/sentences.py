@@ -95,7 +95,10 @@ def _about_order(edge: Influence) -> str:
     if edge.order == "unclear":
         return f"; unclear whether about order: {numbers}"
     turned = ", the other way round than it looks" if edge.is_turned else ""
-    room = "; no more than the room that labels take which it amplifies" if edge.competition else ""
+    room = ""
+    if edge.competition:
+        others = "leave which it inhibits" if (edge.order_ratio or 0) > 1 else "take which it amplifies"
+        room = f"; no more than the room that labels {others}"
     return f"; about order{turned}: {numbers}{room}"
 
 
@@ -116,7 +119,7 @@ def order_word(edge: Influence) -> str:
 #: What the words of a table mean.
 ORDER_WORDS = {
     "yes": "about the order of events",
-    "room": "so, but no more than the room that labels take which the influencer amplifies",
+    "room": "so, but no more than the room that other labels take or leave",
     "turned": "order works the other way round than the ratio looks",
     "company": "shuffled sequences show it too",
     "unclear": "neither can be said",

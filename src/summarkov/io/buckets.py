@@ -15,7 +15,7 @@ from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.ordering import OrderColumn, sort_keys
 from summarkov.io.per_case import CaseValues
 from summarkov.io.ticks import Times, times_of
-from summarkov.typing import BoolArray, CodeArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,8 +60,8 @@ class Order:
 class CaseBlock:
     """Some rows: their cases, and a table.
 
-    Its columns are "code" and "row"; "order0", "order1", ..., to sort by; and "value0", "value1", ..., the
-    codes of what must not change during a case.
+    Its columns are "code" and "row"; "order0", "order1", ..., to sort by; "value0", "value1", ..., the codes
+    of what must not change during a case; and "period", if events have periods.
     """
 
     case: Encoded
@@ -129,3 +129,8 @@ def values_of(table: pa.Table, values: CaseValues) -> CodeArray:
     for at in range(len(values.names)):
         found[:, at] = numpy_of(table.column(f"value{at}"))
     return found
+
+
+def periods_of(table: pa.Table) -> IntArray | None:
+    """The periods of rows, if they have some."""
+    return numpy_of(table.column("period")) if "period" in table.column_names else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from summarkov.errors import DataError, SettingError, nearest
 
@@ -55,6 +55,7 @@ class Columns:
     """The columns asked for, or chosen; as asked, ``order=None`` means to look for one, ``()`` to use none.
 
     ``with_lifecycle`` asks for the column that tells what became of an activity, such as "complete".
+    ``period`` may be any column, that of the order included.
     """
 
     case: str | None = None
@@ -64,6 +65,7 @@ class Columns:
     attributes: tuple[str, ...] = ()
     lifecycle: str | None = None
     with_lifecycle: bool = False
+    period: str | None = None
 
     @classmethod
     def of(
@@ -75,6 +77,7 @@ class Columns:
         weight: object = None,
         attributes: object = (),
         with_lifecycle: bool = False,
+        period: object = None,
     ) -> Columns:
         """What people ask for: names, lists of names where several are fine, ``order=False`` for none.
 
@@ -89,6 +92,7 @@ class Columns:
             _one(weight, "weight"),
             _several(attributes, "attributes"),
             with_lifecycle=with_lifecycle,
+            period=_one(period, "period"),
         )
         names = [name for name in (asked.case, asked.weight) if name is not None]
         names += [*asked.event, *(asked.order or ()), *asked.attributes]
@@ -108,7 +112,7 @@ class Columns:
 
     def names(self) -> list[str]:
         """Return the names that are set, each once."""
-        single = [name for name in (self.case, self.lifecycle) if name is not None]
+        single = [name for name in (self.case, self.lifecycle, self.period) if name is not None]
         return list(dict.fromkeys([*single, *self.event, *(self.order or ()), *self.per_case]))
 
     def may_mean(self, name: str) -> bool:
@@ -155,14 +159,15 @@ def choose_columns(
     of_lists = event[0] in list_columns
     given = () if asked.case is None else (asked.case,)
     case = next(iter(choose("case", given, ID_NAMES if of_lists else CASE_NAMES)), None)
-    for role, name in (("weight", asked.weight), *(("attributes", name) for name in asked.attributes)):
+    others = ("weight", asked.weight), ("period", asked.period)
+    for role, name in (*others, *(("attributes", name) for name in asked.attributes)):
         if name is not None:
             _there(name, role, names, source)
     if of_lists:
-        if asked.order or asked.with_lifecycle or len(event) > 1:
+        if asked.order or asked.with_lifecycle or asked.period is not None or len(event) > 1:
             raise SettingError(
                 f"in {source} a row is a whole sequence, in the order of its list; leave out order=, "
-                "lifecycle= and further columns of events"
+                "lifecycle=, period= and further columns of events"
             )
         return Columns(case, event, (), asked.weight, asked.attributes)
     if case is None:
@@ -177,7 +182,7 @@ def choose_columns(
                 f"no column of {source} is called {LIFECYCLE_NAMES[0][0]!r} or 'lifecycle', which lifecycle= "
                 f"needs; rename the column, or leave it out; {_listed(names)}"
             )
-    return Columns(case, event, order, asked.weight, asked.attributes, lifecycle, asked.with_lifecycle)
+    return replace(asked, case=case, event=event, order=order, lifecycle=lifecycle)
 
 
 #: Words in the name of a column that tell the time of an event; the last word of "created_at", too.
@@ -232,7 +237,8 @@ def _recognised(
     role: str, known: Names, names: Sequence[str], asked: Columns, source: str
 ) -> tuple[str, ...]:
     """The column whose name is recognised for a role, if there is one."""
-    free = [name for name in names if name not in asked.names()]  # not taken by another role
+    taken = replace(asked, period=None).names()
+    free = [name for name in names if name not in taken]  # not taken by another role
     lines = ([name for name in free if plain(name) in map(plain, line)] for line in known)
     found = next(filter(None, lines), [])
     if role == "order" and len(found) == 2 and {"time"} < {*map(plain, found)} <= {"time", *_PLACES}:

@@ -26,7 +26,7 @@ def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillW
     The sequences of some rows are looked up at a time, so that only these are held in memory.
     """
     step = max(1, memory // _SEQUENCE_BYTES)
-    with _Events(written.folder, written.time_unit) as events:
+    with _Events(written.folder, written.time_unit, written.has_periods) as events:
         for low in range(0, n_rows, step):
             some = _Waiting.between(
                 written.folder, low, low + step, names=writer.keeps_names, n_values=writer.n_values
@@ -35,34 +35,39 @@ def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillW
 
 
 class _Events:
-    """Events in files, to be read from any place on: their codes, and their times where they have some."""
+    """Events in files, to be read from any place on: codes, and times and periods where they have some."""
 
-    def __init__(self, folder: Path, unit: TimeUnit | None) -> None:
-        self._folder, self._unit = folder, unit
-        self._opened = ExitStack()
-        self._held: list[tuple[bytes, bytes]] = []
+    def __init__(self, folder: Path, unit: TimeUnit | None, has_periods: bool) -> None:
+        self._unit = unit
+        self._names = ["codes", *["times"] * (unit is not None), *["periods"] * has_periods]
+        self._folder, self._opened = folder, ExitStack()
+        self._held: dict[str, list[bytes]] = {name: [] for name in self._names}
 
     def __enter__(self) -> _Events:
-        opened, folder = self._opened, self._folder
-        self._codes = opened.enter_context(open(folder / "codes", "rb"))
-        timed = self._unit is not None
-        self._times = opened.enter_context(open(folder / "times", "rb")) if timed else None
+        self._files = {name: self._open(name) for name in self._names}
         return self
 
     def __exit__(self, *error: object) -> None:
         self._opened.close()
 
+    def _open(self, name: str) -> IO[bytes]:
+        return self._opened.enter_context(open(self._folder / name, "rb"))
+
     def read(self, start: int, n: int) -> None:
         """Hold some more events."""
-        times = b"" if self._times is None else _read(self._times, start, n, TIME_BYTES)
-        self._held.append((_read(self._codes, start, n, CODE_BYTES), times))
+        for name, file in self._files.items():
+            width = CODE_BYTES if name == "codes" else TIME_BYTES
+            self._held[name].append(_read(file, start, n, width))
 
-    def take(self) -> tuple[CodeArray, BoolArray, Times | None]:
-        """All that are held: codes, whether each happened together with the one before, and times."""
-        codes, starts = split_codes(np.frombuffer(b"".join(codes for codes, _ in self._held), np.int32))
-        times = np.frombuffer(b"".join(times for _, times in self._held), np.int64)
-        self._held.clear()
-        return codes, ~starts, None if self._unit is None else Times(times, self._unit)
+    def take(self) -> tuple[CodeArray, BoolArray, Times | None, IntArray | None]:
+        """All that are held: codes, whether each happened together with the one before, times and periods."""
+        bytes_of = {name: b"".join(some) for name, some in self._held.items()}
+        for some in self._held.values():
+            some.clear()
+        codes, starts = split_codes(np.frombuffer(bytes_of.pop("codes"), np.int32))
+        more = {name: np.frombuffer(some, np.int64) for name, some in bytes_of.items()}
+        times = None if self._unit is None else Times(more["times"], self._unit)
+        return codes, ~starts, times, more.get("periods")
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: Sp
 
     def flush() -> None:
         nonlocal n, at
-        codes, together, times = events.take()
+        codes, together, times, periods = events.take()
         values = some.values[at : at + len(keys)]
         at += len(keys)
         writer.add(
@@ -120,6 +125,7 @@ def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: Sp
             values=values,
             together=together,
             times=times,
+            periods=periods,
         )
         for each in (ends, begun, keys):
             each.clear()

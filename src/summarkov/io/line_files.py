@@ -50,7 +50,8 @@ def read_text(path: str, wanted: Wanted, *, told: bool = True) -> EventSequences
 def refuse_columns(path: str, wanted: Wanted, what: str) -> None:
     if wanted.is_about_columns:
         raise SettingError(
-            f"case, event, order, weight and lifecycle name columns, and {path} is {what}, which has none"
+            f"case, event, order, weight, lifecycle and period name columns, and {path} is {what}, which "
+            "has none"
         )
 
 
@@ -108,9 +109,10 @@ def jsonl_sequences(
 ) -> Iterator[Line]:
     """Yield the sequences of a file. Lines of more than ``longest`` bytes are refused."""
     asked = wanted.columns
-    if (asked.order and not wanted.times) or asked.with_lifecycle or len(asked.event) > 1:
+    one_each = asked.with_lifecycle or asked.period is not None or len(asked.event) > 1
+    if (asked.order and not wanted.times) or one_each:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle= and "
+            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= and "
             "further keys of events, and name a key of times with order= only with times=True"
         )
     key = times_key(wanted) if wanted.times else None

@@ -15,26 +15,27 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError
 from summarkov.events.keys import sequence_keys
-from summarkov.io.buckets import FILES, ROW_BYTES, Bucket, Order, again, values_of
+from summarkov.io.buckets import FILES, ROW_BYTES, Bucket, Order, again, periods_of, values_of
 from summarkov.io.encoding import Encoded, numpy_of
 from summarkov.io.grouping import tied
 from summarkov.io.ordering import is_ranked
 from summarkov.io.per_case import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Ties, Times
-from summarkov.typing import BoolArray, CodeArray
+from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 class _Events(NamedTuple):
-    """Some events of a case: codes, whether each happened with the one before, times, and number of ties."""
+    """Some events of a case: codes, whether each was with the one before, times, number of ties, periods."""
 
     codes: CodeArray
     together: BoolArray | None = None
     times: Times | None = None
     n_tied: int = 0
+    periods: IntArray | None = None
 
 
 def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
@@ -52,7 +53,7 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
     for text, (first, of_case) in firsts.items():
         tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
         names, once = [text], of_case[None]
-        for codes, together, times, n_tied in _in_order(tables, bucket.path, memory, order):
+        for codes, together, times, n_tied, periods in _in_order(tables, bucket.path, memory, order):
             writer.add_ties(Ties(n_tied, text), first)
             writer.add(
                 codes,
@@ -62,6 +63,7 @@ def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order,
                 values=once,
                 together=together,
                 times=times,
+                periods=periods,
             )
             names, once = [], once[:0]
         nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
@@ -83,10 +85,10 @@ def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order)
     """The events of one case, in order."""
     if not order.columns:
         for table in tables:
-            yield _Events(numpy_of(table.column("code")))
+            yield _Events(numpy_of(table.column("code")), periods=periods_of(table))
         return
     most = max(1, memory // (2 * ROW_BYTES))
-    runs: list[tuple[Path, list[npt.DTypeLike]]] = []
+    runs: list[tuple[Path, list[npt.DTypeLike], list[npt.DTypeLike]]] = []
     try:
         for table in _together(tables, most):
             for at, one in enumerate(order.columns):
@@ -99,9 +101,11 @@ def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order)
             kind = order.kind(table)
             rows = np.lexsort(keys[::-1])
             run = path.with_name(f"{path.name}-{len(runs)}")
-            runs.append((run, [each.dtype for each in keys]))
+            held = [numpy_of(table.column("code"))]
+            held += [each for each in (periods_of(table),) if each is not None]
+            runs.append((run, [each.dtype for each in keys], [each.dtype for each in held]))
             with open(run, "wb") as file:
-                for each in (*keys, numpy_of(table.column("code"))):
+                for each in (*keys, *held):
                     file.write(each[rows].data)
         few = max(1, min(1 << 14, most // (len(runs) + 1)))
         merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
@@ -109,12 +113,14 @@ def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order)
         while some := list(islice(merged, few)):
             keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
             same = tied(keys, np.zeros(1, np.int64))[len(last) :]
-            codes, times = np.array([code for _, code in some], np.int32), keys[0][len(last) :]
+            codes, *periods = zip(*(event for _, event in some), strict=True)
+            times = order.times_of(keys[0][len(last) :], kind)
             last = [some[-1][0]]
+            of_events = np.array(periods[0], np.int64) if periods else None
             n_tied = int(np.count_nonzero(same))
-            yield _Events(codes, order.together_of(same), order.times_of(times, kind), n_tied)
+            yield _Events(np.array(codes, np.int32), order.together_of(same), times, n_tied, of_events)
     finally:
-        for run, _ in runs:
+        for run, *_ in runs:
             run.unlink(missing_ok=True)
 
 
@@ -132,14 +138,18 @@ def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(held)
 
 
-def _pairs(path: Path, dtypes: Sequence[npt.DTypeLike], few: int) -> Iterator[tuple[tuple[Any, ...], int]]:
-    """Keys and codes of a sorted run, some at a time."""
-    widths = [np.dtype(dtype).itemsize for dtype in (*dtypes, np.int32)]
+def _pairs(
+    path: Path, of_keys: Sequence[npt.DTypeLike], of_events: Sequence[npt.DTypeLike], few: int
+) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
+    """Keys of a sorted run, and codes and periods, of these types; some are read at a time."""
+    dtypes, n_keys = (*of_keys, *of_events), len(of_keys)
+    widths = [np.dtype(dtype).itemsize for dtype in dtypes]
     n = path.stat().st_size // sum(widths)
     begins = [n * sum(widths[:at]) for at in range(len(widths))]
     for start in range(0, n, few):
-        *keys, codes = (
+        columns = [
             np.fromfile(path, dtype, min(few, n - start), offset=begin + start * width).tolist()
-            for dtype, begin, width in zip((*dtypes, np.int32), begins, widths, strict=True)
-        )
-        yield from zip(zip(*keys, strict=True), codes, strict=True)
+            for dtype, begin, width in zip(dtypes, begins, widths, strict=True)
+        ]
+        keys, held = zip(*columns[:n_keys], strict=True), zip(*columns[n_keys:], strict=True)
+        yield from zip(keys, held, strict=True)

@@ -35,6 +35,7 @@ def read_events(
     separator: str = SEPARATOR,
     ties: str | None = None,
     times: bool = False,
+    period: str | None = None,
     attributes: Any = None,
     cuts: Cuts | None = None,
     missing_attributes: Literal["value", "error"] = "value",
@@ -100,6 +101,9 @@ def read_events(
         said.
     times
         Keep the times of events, that is the values of the (first) order column, for look-backs in time.
+    period
+        A column of periods, such as the month of each event: ``order_test(events, within=...)`` with the name
+        of the column keeps events in their periods. In XES a key of events. It may be the order column.
     attributes
         What holds of a sequence from its start to its end, such as a region or an age: a list of columns that
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
@@ -147,6 +151,7 @@ def read_events(
         separator=separator,
         ties=ties,
         times=times,
+        period=period,
         attributes=attributes,
         cuts=cuts,
         missing_attributes=missing_attributes,
@@ -174,8 +179,8 @@ def _read(source: Any, wanted: Wanted, format: str | None) -> EventSequences:
             return read_table(source, wanted)
     if wanted.is_about_columns or wanted.needs_places:
         raise SettingError(
-            "case, event, order, weight, lifecycle, date_format, ties, times and session_gap are about "
-            "columns, and "
+            "case, event, order, weight, lifecycle, date_format, ties, times, period and session_gap are "
+            "about columns, and "
             f"{_kind(source)} has none; make it a table first, for example with pandas.DataFrame"
         )
     if isinstance(source, EventSequences):

@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.events.keys import sequence_keys, stable_hashes
-from summarkov.io.buckets import FILES, Bucket, CaseBlock, Order, Stream, again, cases_of, values_of
+from summarkov.io.buckets import (
+    FILES,
+    Bucket,
+    CaseBlock,
+    Order,
+    Stream,
+    again,
+    cases_of,
+    periods_of,
+    values_of,
+)
 from summarkov.io.copying import copy_in_order
 from summarkov.io.encoding import Encoded, numpy_of
 from summarkov.io.grouping import group
@@ -128,9 +138,11 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
         numpy_of(table.column("row")),
         values_of(table, values),
     )
+    periods = periods_of(table)
     if grouping.rows is not None:
         codes, rows, of_rows = codes[grouping.rows], rows[grouping.rows], of_rows[grouping.rows]
         times = None if times is None else times._replace(values=times.values[grouping.rows])
+        periods = None if periods is None else periods[grouping.rows]
     starts = grouping.offsets[:-1]
     firsts = np.minimum.reduceat(rows, starts)
     names = [case.texts[code] for code in grouping.cases.tolist()]
@@ -138,7 +150,7 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
     values.refuse_change(of_rows, starts, lambda row: names[sequence[row]], FILES)
     together = order.together_of(grouping.tied)
     ends, begun = grouping.offsets[1:], sequence_keys(names)
-    writer.add(codes, ends, begun, names, firsts, of_rows[starts], together, times)
+    writer.add(codes, ends, begun, names, firsts, of_rows[starts], together, times, periods)
     if grouping.tied_order:
         of_ties = sequence[grouping.tied]
         first = of_ties[firsts[of_ties].argmin()]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarkov.errors import DataError
+from summarkov.events.keys import period_numbers
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, encode, encode_some, which_occur
 from summarkov.io.per_case import refuse_no_weight
 from summarkov.io.wanted import Wanted
-from summarkov.typing import BoolArray
+from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,13 +40,15 @@ class LeftOut:
 class Rows:
     """Some rows as codes. ``kept`` tells which of all rows these are; None if none was left out.
 
-    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing.
+    ``per_case`` are the columns that must not change during a case, with -1 where a value is missing, and
+    ``periods`` numbers for the periods of events, if these are asked for.
     """
 
     case: Encoded
     event: Encoded
     per_case: list[Encoded]
     kept: BoolArray | None
+    periods: IntArray | None = None
 
 
 def read_rows(
@@ -60,13 +63,17 @@ def read_rows(
     if chosen.lifecycle is not None:
         lifecycle = encode(table.column(chosen.lifecycle), chosen.lifecycle, source, first_row)
         kept = _of_lifecycle(lifecycle, wanted, left_out)
+    periods = None
+    if chosen.period is not None:
+        named = encode(table.column(chosen.period), chosen.period, source, first_row)
+        periods = period_numbers(named.texts)[named.codes]
     labelled = event.codes >= 0
     left_out.unlabelled += int(np.count_nonzero(kept & ~labelled))
     kept &= labelled
     if kept.all():
-        return Rows(case, event, per_case, None)
+        return Rows(case, event, per_case, None, periods)
     some = [replace(each, codes=each.codes[kept]) for each in (case, event, *per_case)]
-    return Rows(some[0], some[1], some[2:], kept)
+    return Rows(some[0], some[1], some[2:], kept, None if periods is None else periods[kept])
 
 
 def read_per_case(table: pa.Table, chosen: Columns, source: str, first_row: int = 0) -> list[Encoded]:

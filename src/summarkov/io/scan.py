@@ -196,7 +196,7 @@ class _Grouped:
         ends = starts[1:] if continues or self.case is None else starts
         keys = sequence_keys(names)
         of_cases = values[starts[continues:]] if len(values) else None
-        self.writer.add(codes, ends, keys, names, values=of_cases, together=together, times=times)
+        self.writer.add(codes, ends, keys, names, None, of_cases, together, times, rows.periods)
         if begun:
             self.case = case.texts[begun[-1]]
         return keys
@@ -276,6 +276,8 @@ def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> 
                 column = block.table.column(each.name)
                 each.look(column, block.path, block.first_row)
                 columns[f"order{at}"] = column if some.kept is None else column.filter(pa.array(some.kept))
+            if some.periods is not None:
+                columns["period"] = pa.array(some.periods)
             for at in range(len(task.per_case)):
                 columns[f"value{at}"] = pa.array(values[:, at])
             yield CaseBlock(some.case, pa.table(columns))

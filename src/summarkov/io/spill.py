@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,9 @@ import numpy.typing as npt
 from summarkov.errors import DataError
 from summarkov.events.block import Block
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.io.sequence_names import SequenceNames
 from summarkov.io.ticks import Ties, Times
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Ends of sequences, or of their names, to read at a time.
 AT_ONCE = 1 << 16
@@ -40,7 +38,7 @@ class Spill:
 
     ``labels`` is the vocabulary in sorted order and ``translate`` its codes for those in the file, with -1
     for an empty tick. Sequences are in the order of their first rows. Where events happened together, codes
-    tell which, and where they have times, there is a file of these, of int64.
+    tell which, and where they have times or periods, there is a file of these, of int64.
     """
 
     folder: Path
@@ -55,6 +53,7 @@ class Spill:
     n_values: int  # of each sequence: the columns that do not change during a case
     has_ticks: bool = False
     time_unit: TimeUnit | None = None
+    has_periods: bool = False
 
     def keys(self) -> HashArray:
         """A number for the name of every sequence; on disk."""
@@ -83,11 +82,12 @@ class Spill:
             open(self.folder / "codes", "rb") as codes_file,
             open(self.folder / "ends", "rb") as ends_file,
             nullcontext() if self.time_unit is None else open(self.folder / "times", "rb") as times_file,
-            _Names(self.folder) if self.has_names else nullcontext() as names,
+            open(self.folder / "periods", "rb") if self.has_periods else nullcontext() as periods_file,
+            SequenceNames(self.folder) if self.has_names else nullcontext() as names,
         ):
             ends, start, ended = np.empty(0, np.int64), 0, 0
             while start < self.n_events or start == 0:
-                codes, moments = self._events(codes_file, times_file, n_events)
+                codes, moments = self._events(codes_file, times_file, periods_file, n_events)
                 stop = start + len(codes)
                 while not len(ends) or ends[-1] <= stop:
                     more = np.fromfile(ends_file, np.int64, AT_ONCE)
@@ -110,17 +110,24 @@ class Spill:
                     break
 
     def _events(
-        self, codes_file: IO[bytes], times_file: IO[bytes] | None, n_events: int
+        self,
+        codes_file: IO[bytes],
+        times_file: IO[bytes] | None,
+        periods_file: IO[bytes] | None,
+        n_events: int,
     ) -> tuple[CodeArray, Moments | None]:
         """The next events, and when they happened."""
         found = np.fromfile(codes_file, np.int32, n_events)
-        if not self.has_ticks and times_file is None:
+        if not self.has_ticks and times_file is None and periods_file is None:
             return self.translate[found], None
         starts = np.ones(len(found), bool)
         if self.has_ticks:
             found, starts = split_codes(_to_the_next_tick(found, codes_file))
-        times = None if times_file is None else np.fromfile(times_file, np.int64, len(found))
-        return self.translate[found], Moments(starts, times, self.time_unit or NANOSECONDS)
+        times, periods = (
+            None if file is None else np.fromfile(file, np.int64, len(found))
+            for file in (times_file, periods_file)
+        )
+        return self.translate[found], Moments(starts, times, self.time_unit or NANOSECONDS, periods)
 
 
 def split_codes(found: CodeArray) -> tuple[CodeArray, BoolArray]:
@@ -150,6 +157,7 @@ class SpillWriter:
         self._firsts = self._open("firsts") if firsts else None
         self._values = self._open("values") if n_values else None
         self._times: IO[bytes] | None = None
+        self._periods: IO[bytes] | None = None
         self.time_unit: TimeUnit | None = None
         self.n_together = 0  # events that happened together with the one before
         self.n_events = self.n_sequences = 0
@@ -167,6 +175,7 @@ class SpillWriter:
         values: CodeArray | None = None,
         together: BoolArray | None = None,
         times: Times | None = None,
+        periods: IntArray | None = None,
     ) -> None:
         """Go on writing: ``ends`` are the places in ``codes`` where sequences end (0: before the first).
 
@@ -176,7 +185,7 @@ class SpillWriter:
         whether it happened together with the one before.
         """
         if len(codes):
-            self._write_times(times)
+            self._write_times(times, periods)
         if self._values is not None and values is not None:
             _write(self._values, values.astype(np.int32, copy=False))
         _write(self._keys, keys)
@@ -233,15 +242,24 @@ class SpillWriter:
             self.n_values,
             has_ticks,
             self.time_unit,
+            self.has_periods,
         )
         return found if is_sorted or not found.has_ticks else _with_sorted_ticks(found)
 
-    def _write_times(self, times: Times | None) -> None:
-        """Go on writing times, which all events have, or none."""
-        if times is not None and not self.n_events:
-            self._times, self.time_unit = self._open("times"), times.unit
-        if times is not None and self._times is not None:
+    def _write_times(self, times: Times | None, periods: IntArray | None) -> None:
+        """Go on writing times and periods, which all events have, or none."""
+        if not self.n_events:
+            self._times, self.time_unit = (None, None) if times is None else (self._open("times"), times.unit)
+            self._periods = None if periods is None else self._open("periods")
+        if self._times is not None and times is not None:
             _write(self._times, times.values)
+        if self._periods is not None and periods is not None:
+            _write(self._periods, periods)
+
+    @property
+    def has_periods(self) -> bool:
+        """Whether events have periods."""
+        return self._periods is not None
 
     def close(self) -> None:
         """Close the files, also if they are not complete."""
@@ -259,20 +277,23 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
     try:
         for block in spill.blocks(_SORTED):
             assert block.moments is not None
-            starts, times, unit = block.moments.starts, block.moments.times, block.moments.unit
-            codes, offsets, moments = Moments.made(block.codes, block.offsets, starts, times, unit)
+            codes, offsets, moments = block.moments.of_rows(block.codes, block.offsets)
             writer.add(
                 np.where(codes < 0, len(spill.labels), codes),
                 offsets[1 : len(offsets) - block.goes_on],
                 np.empty(0, np.uint64),
                 together=np.zeros(len(codes), bool) if moments is None else ~moments.starts,
-                times=None if moments is None or moments.times is None else Times(moments.times, unit),
+                times=None
+                if moments is None or moments.times is None
+                else Times(moments.times, moments.unit),
+                periods=None if moments is None else moments.periods,
             )
         again = np.append(np.arange(len(spill.labels), dtype=np.int32), np.int32(-1))
         done = writer.finish(spill.labels, again, is_sorted=True)
     finally:
         writer.close()
-    for name in ("codes", "ends", *(["times"] if spill.time_unit is not None else [])):
+    more = ["times"] * (spill.time_unit is not None) + ["periods"] * spill.has_periods
+    for name in ("codes", "ends", *more):
         os.replace(folder / name, spill.folder / name)
     shutil.rmtree(folder)
     return replace(
@@ -282,39 +303,6 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
         translate=done.translate,
         has_ticks=done.has_ticks,
     )
-
-
-class _Names:
-    """The names of sequences, in order."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def __enter__(self) -> _Names:
-        import pyarrow as pa
-
-        self._texts, self._ends = open(self._folder / "names", "rb"), open(self._folder / "name_ends", "rb")
-        self._left: Any = pa.array([], pa.string())
-        self._read = 0  # bytes of names
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._texts.close()
-        self._ends.close()
-
-    def take(self, ended: int, goes_on: bool) -> pa.Array:
-        """The next names: ``ended`` that are used up, and one more that the next block may go on with."""
-        import pyarrow as pa
-
-        wanted = max(0, ended + goes_on - len(self._left))
-        ends = np.concatenate([[self._read], np.fromfile(self._ends, np.int64, wanted)])
-        texts = self._texts.read(int(ends[-1]) - self._read)
-        buffers = [None, pa.py_buffer(ends - self._read), pa.py_buffer(texts)]
-        more = pa.Array.from_buffers(pa.large_string(), wanted, buffers).cast(pa.string())
-        self._read = int(ends[-1])
-        names = pa.concat_arrays([self._left, more])
-        self._left = names[ended:]
-        return names[: ended + goes_on]
 
 
 def _encoded(name: str) -> bytes:

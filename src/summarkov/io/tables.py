@@ -151,7 +151,14 @@ def _from_rows(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) ->
     where = (chosen.order or ("",))[0], source
     ties = Ties.of(grouping.tied, offsets, ids)
     codes, offsets, moments, ties = with_moments(
-        codes, offsets, [placed(each) for each in order], kind, ties, wanted, where
+        codes,
+        offsets,
+        [placed(each) for each in order],
+        kind,
+        ties,
+        wanted,
+        where,
+        None if rows.periods is None else placed(rows.periods),
     )
     return EventSequences(
         codes,
@@ -175,6 +182,7 @@ def origin_of(chosen: Columns, left_out: LeftOut, tied_case: str | None = None) 
         chosen.weight,
         chosen.lifecycle,
         chosen.attributes,
+        chosen.period,
         left_out.unlabelled,
         left_out.lifecycle,
         tied_case=tied_case,

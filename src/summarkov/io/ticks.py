@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
-from summarkov.events.moments import FARTHEST, Moments, TimeUnit
+from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
 from summarkov.events.origin import Origin
 from summarkov.io.grouping import Keys, tied
 from summarkov.typing import BoolArray, CodeArray, IntArray
@@ -68,6 +68,7 @@ def with_moments(
     ties: Ties,
     wanted: Wanted,
     where: tuple[str, str],
+    periods: IntArray | None = None,
 ) -> tuple[CodeArray, IntArray, Moments | None, Ties]:
     """The codes and offsets of sorted events, their moments as asked for, and the ties that are left.
 
@@ -76,16 +77,14 @@ def with_moments(
     """
     if not keys or kind is None:
         refuse_no_order(wanted, where[1])
-        return codes, offsets, None, ties
+        return (*Moments.made(codes, offsets, np.ones(len(codes), bool), periods=periods), ties)
     refuse_ties(ties, wanted, *where)
     together = wanted.ties == "together"
-    if not together and not wanted.times:
-        return codes, offsets, None, ties
     starts = np.ones(len(codes), bool)
     if together:
         starts = ~tied(keys, offsets[:-1][np.diff(offsets) > 0])
-    times = times_of(keys[0], kind, where) if wanted.times else ()
-    codes, offsets, moments = Moments.made(codes, offsets, starts, *times)
+    times, unit = times_of(keys[0], kind, where) if wanted.times else (None, NANOSECONDS)
+    codes, offsets, moments = Moments.made(codes, offsets, starts, times, unit, periods)
     return codes, offsets, moments, Ties() if together else ties
 
 

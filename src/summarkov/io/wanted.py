@@ -34,6 +34,7 @@ class Reading(TypedDict, total=False):
     separator: str
     ties: str | None
     times: bool
+    period: str | None
     attributes: Any
     cuts: Cuts
     missing_attributes: Literal["value", "error"]
@@ -72,6 +73,7 @@ class Wanted:
         separator: str = SEPARATOR,
         ties: str | None = None,
         times: bool = False,
+        period: object = None,
         attributes: Any = None,
         cuts: object = None,
         missing_attributes: str = "value",
@@ -102,6 +104,7 @@ class Wanted:
                 weight=weight,
                 attributes=attributes if listed else (),
                 with_lifecycle=lifecycle is not None,
+                period=period,
             ),
             None if labels is None else vocabulary_of(labels),
             None if session_gap is None else Gap.of(session_gap),

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
+from summarkov.events.keys import period_numbers
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
@@ -87,6 +88,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
     starts = offsets[:-1][np.diff(offsets) > 0]
     columns = [_column(log, name, places) for name, places in zip(order, log.places, strict=False)]
     keys = [sort_keys(column, name, log.path) for column, name in zip(columns, order, strict=True)]
+    periods = None if wanted.columns.period is None else period_numbers(log.periods)
     backwards, of = 0, np.arange(len(ids))
     if not order and log.places and None not in log.places[0]:
         keys = _times(log)
@@ -94,6 +96,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
     elif keys and len(codes) and not sorted_within(keys, starts):
         moved = sort_within(keys, starts)
         codes, keys = codes[moved], [each[moved] for each in keys]
+        periods = None if periods is None else periods[moved]
     same = tied(keys, starts) if keys and len(codes) else None
     if wanted.gap is not None:
         limit = wanted.gap.in_keys(columns[0].type, order[0], log.path)
@@ -101,7 +104,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         ids = tuple(names)
     kind, ties = columns[0].type if columns else None, Ties.of(same, offsets, ids)
     codes, offsets, moments, ties = with_moments(
-        codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path)
+        codes, offsets, keys if order else [], kind, ties, wanted, ((*order, TIME)[0], log.path), periods
     )
     asked, left_out = wanted.columns, log.left_out
     of_traces = log.of_traces()[of]
@@ -114,6 +117,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
         asked.weight,
         LIFECYCLE if asked.with_lifecycle else None,
         asked.attributes,
+        asked.period,
         left_out.unlabelled,
         left_out.lifecycle,
         backwards,
@@ -165,7 +169,8 @@ class _Log:
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
         self.values = CaseValues(asked.per_case, sys.maxsize)
         self.traces: list[list[int]] = []  # the values of every trace
-        self.needed = {asked.case, NAME, TIME, LIFECYCLE, *self.event, *(self.order or ()), *asked.per_case}
+        self.periods: list[str] = []  # those of all events, if they are asked for
+        self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
@@ -227,6 +232,8 @@ class _Log:
             if label is None:
                 return
             self.labels.append(label)
+            if self.wanted.columns.period is not None:
+                self.periods.append(self.value(self.wanted.columns.period, "period"))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))
             else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.confidence import (
@@ -16,9 +17,9 @@ from summarkov.confidence import (
     OrderTest,
     Remainder,
     benjamini_hochberg,
+    competing,
     order_word,
 )
-from summarkov.durations import read_time
 from summarkov.explain import Influence, effect_of, ranked
 from summarkov.models.bootstrap import edge_confidence
 from summarkov.settings import is_whole
@@ -124,8 +125,8 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
     n, n_pairs = _at_least_one(node["n"]), node["n_pairs"].count()
     given = node["within"]
     within = given.value if given.value is None else given.count() if is_whole(given.value) else given.text()
-    if isinstance(within, str) and within != "periods" and read_time(within, "within") is None:
-        given.wrong("a whole number, a time, 'periods' or null")
+    if within == "":
+        given.wrong("a whole number, a time, the name of a column or null")
     items = node["edges"].list()
     names = [
         (item["influencer"].one_of(graph.labels_), item["target"].one_of(tuple(graph.models_)))
@@ -138,10 +139,9 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
     if n_pairs < len(items):
         node["n_pairs"].wrong("at least as many pairs as there are edges")
     adjusted = benjamini_hochberg([_read_share(item["p_value"]) for item in items], n_pairs)
-    remainders = _read_remainders([item["remainder"] for item in items], graph, n_pairs)
     shown = {(e.influencer, x): e.ratio for x, m in graph.models_.items() for e in m.fitted.influences}
     edges = []
-    for item, name, q, remainder in zip(items, names, adjusted, remainders, strict=True):
+    for item, name, q in zip(items, names, adjusted, strict=True):
         ratio, low, high = _read_ratio(item)
         edges.append(
             EdgeOrder(
@@ -154,26 +154,26 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
                 q,
                 _read_size(item["observed"], math.nan),
                 _read_size(item["shuffled"], math.nan),
-                remainder,
             )
         )
+    _add_remainders(edges, [item["remainder"] for item in items], graph, n_pairs)
     return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges))
 
 
-def _read_remainders(nodes: list[Node], graph: InfluenceGraph, n_pairs: int) -> list[Remainder | None]:
-    there = [node for node in nodes if node.value is not None]
-    adjusted = iter(benjamini_hochberg([_read_share(node["p_value"]) for node in there], n_pairs))
-    return [
-        None
-        if node.value is None
-        else Remainder(
-            tuple(item.one_of(graph.labels_) for item in node["amplified"].list()),
-            *_read_ratio(node),
-            node["p_value"].number(),
-            next(adjusted),
-        )
-        for node in nodes
-    ]
+def _add_remainders(edges: list[EdgeOrder], nodes: list[Node], graph: InfluenceGraph, n_pairs: int) -> None:
+    """Add what is left of edges beside those that compete with them."""
+    some = competing(edges)
+    for at, node in enumerate(nodes):
+        if node.value is not None and at not in {*some[0], *some[1]}:
+            node.wrong("null, as nothing competes with this edge")
+    for which in some:
+        there = [at for at in which if nodes[at].value is not None]
+        adjusted = benjamini_hochberg([_read_share(nodes[at]["p_value"]) for at in there], n_pairs)
+        for at, q in zip(there, adjusted, strict=True):
+            node = nodes[at]
+            without = tuple(item.one_of(graph.labels_) for item in node["without"].list())
+            left = Remainder(without, *_read_ratio(node), node["p_value"].number(), q)
+            edges[at] = replace(edges[at], remainder=left)
 
 
 def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:

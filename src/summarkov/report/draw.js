@@ -70,7 +70,7 @@ function explain() {
   for (const effect of effects.filter((each) => edges.some((edge) => edge.effect === each))) items.push([sample(effect, usual), effect]);
   const greys = [...new Set(edges.map((edge) => edge.faint).filter(Boolean))], other = greys.filter((why) => why !== "competition only");
   if (other.length) items.push([sample("amplifies", isMatrix ? 4 : 1.2, "faint"), `grey: ${other.join(" or ")}`]);
-  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint room"), "competition only: the room that others take"]);
+  if (other.length < greys.length) items.push([sample("inhibits", isMatrix ? 4 : 1.2, "faint room"), "competition only: the room that others take or leave"]);
   if (largest > 0) items.push([isMatrix ? "size" : "width", ": the factor that is sure, ", sample("amplifies", small), `${factor(Math.exp(0.25 * largest))} `, sample("amplifies", large), factor(Math.exp(largest))]);
   if (edges.length && !isMatrix) items.push([joint ? "×2: twice the odds while it is in the window, all else equal" : "×2: twice as likely after it, other influencers equal", edges.some((edge) => edge.confidence !== undefined) ? "; paler: less sure" : ""]);
   document.getElementById("legend").replaceChildren(...items.map((item) => make("li", {}, item)));

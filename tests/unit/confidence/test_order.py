@@ -141,9 +141,13 @@ def test_words(ratio, low, high, adjusted, word):
 
 def test_what_is_competition():
     left = Remainder(("b",), 0.5, 0.4, 0.7, 0.0001, 0.01)
-    assert not left.is_competition
-    assert replace(left, adjusted=0.06).is_competition
-    assert replace(left, ratio=1.4).is_competition
+    edge = EdgeOrder("a", "c", "about order", 0.4, 0.3, 0.5, 0.0001, 0.01, 0.5, 1.1)
+    assert not edge.is_competition
+    assert not replace(edge, remainder=left).is_competition
+    assert replace(edge, remainder=replace(left, adjusted=0.06)).is_competition
+    assert replace(edge, remainder=replace(left, ratio=1.4)).is_competition
+    assert replace(edge, ratio=1.5, remainder=left).is_competition
+    assert not replace(edge, ratio=1.5, remainder=replace(left, ratio=1.4)).is_competition
 
 
 # ---------------------------------------------------------------------- worlds whose truth is known
@@ -169,14 +173,25 @@ def test_a_fixed_start_is_not_order():
     assert found.about_order == ()
 
 
-def test_drift_is_not_order_unless_whole_sequences_are_shuffled():
+def test_drift_is_not_order():
     slope = np.linspace(1, 6, 60)
     rates = np.stack([slope, slope, slope, slope[::-1], slope[::-1], slope[::-1]], axis=1)
     events = simulated(np.repeat(rates[None], 300, axis=0))
     graph, found = order_tested(events)
     assert (found.within, len(graph.edges_) > 5) == (12, True)
     assert found.about_order == ()
+    whole = graph.order_test(events, within=None)  # positions are compared with their like
+    assert (len(whole.edges) > 5, whole.about_order) == (True, ())
+
+
+def test_changes_at_any_place_are_not_order_unless_whole_sequences_are_shuffled():
+    late = np.arange(60) >= np.random.default_rng(1).integers(60, size=300)[:, None]
+    rates = np.where(late[..., None], [6, 6, 6, 1, 1, 1], [1, 1, 1, 6, 6, 6]).astype(float)
+    events = simulated(rates)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(events)
     assert len(graph.order_test(events, within=None).about_order) > 5
+    named = graph.order_test(events, within=late.ravel())
+    assert (named.within, named.about_order) == ("periods", ())
 
 
 def test_room_that_others_take_is_competition():
@@ -185,19 +200,34 @@ def test_room_that_others_take_is_competition():
     assert len(inhibited) >= 4
     for edge in inhibited:
         assert edge.influencer == "a"
-        assert edge.remainder.amplified == ("b",)
-        assert edge.remainder.is_competition
+        assert edge.remainder.without == ("b",)
+        assert edge.is_competition
+    assert found.of("a", "b").remainder is None  # whom others only make room for
+
+
+def test_room_that_others_leave_is_competition():
+    graph, found = order_tested(simulated(even(3000, 30), [(0, 1, 0.1)]))
+    assert not found.of("a", "b").is_competition
+    amplified = [edge for edge in found.about_order if edge.ratio > 1]
+    assert len(amplified) >= 4
+    for edge in amplified:
+        assert edge.remainder.without == ("b",)
+        assert edge.is_competition
+    told = [edge.competition for edge in graph.edges_ if edge.effect == "amplifies"]
+    assert told == [True] * len(told)
 
 
 def test_an_inhibition_beside_an_amplification_is_left():
     graph, found = order_tested(simulated(even(1500, 30), [(0, 1, 4.0), (0, 2, 0.2)]))
     edge = found.of("a", "c")
     assert edge.order == "about order"
-    assert not edge.remainder.is_competition
+    assert not edge.is_competition
     assert edge.remainder.ratio < 0.4
+    assert found.of("a", "b").remainder.without == ("c",)
+    assert 2 < found.of("a", "b").remainder.ratio < found.of("a", "b").ratio
     told = {(e.influencer, e.target): e.competition for e in graph.edges_}
     assert told["a", "c"] is False
-    assert told["a", "b"] is None
+    assert told["a", "b"] is False
     assert told["a", "d"] is True
 
 
@@ -283,7 +313,11 @@ def test_a_graph_without_edges():
         ({"n": True}, "n must be a whole number"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"within": 1}, "a number of positions from 2 on"),
-        ({"within": "all"}, "within must be a number of positions, or a time above 0"),
+        (
+            {"within": "all"},
+            "within='all' is neither 'auto' nor a time such as '7d', so it must be the column",
+        ),
+        ({"within": "0d"}, "within must be a number of positions, or a time above 0"),
         ({"within": True}, "a number of positions from 2 on"),
     ],
 )
@@ -325,7 +359,7 @@ def test_it_is_saved_with_the_graph(events, tmp_path):
         (["edges", 0, "low"], -1, "a number from 0 on"),
         (["edges", 0, "low"], 1e9, "a number up to 'high'"),
         (["edges", 0, "target"], "z", "one of a, b"),
-        (["within"], "auto", "a whole number"),
+        (["within"], "", "a whole number, a time, the name of a column or null"),
     ],
 )
 def test_a_damaged_block_is_refused(events, path, value, words):

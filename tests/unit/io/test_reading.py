@@ -376,6 +376,7 @@ def test_describe_names_the_columns(tmp_path):
         "weight": None,
         "lifecycle": None,
         "attributes": [],
+        "period": None,
     }
     assert found.to_dict()["left_out"] == {"unlabelled": 1, "other_lifecycle": 0}
 

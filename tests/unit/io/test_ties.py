@@ -115,7 +115,7 @@ def test_lists_in_lines_and_itemsets_are_ticks(tmp_path):
 
 def test_what_has_no_places():
     for settings in ({"ties": "together"}, {"times": True}):
-        with pytest.raises(SettingError, match="ties, times and session_gap are about columns"):
+        with pytest.raises(SettingError, match="ties, times, period and session_gap are about columns"):
             sm.read_events([["a"]], **settings)
         with pytest.raises(SettingError, match="has no order column; name it with order="):
             sm.read_events(pd.DataFrame({"case": [1], "event": ["a"]}), **settings)

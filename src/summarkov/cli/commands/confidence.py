@@ -99,7 +99,8 @@ def confidence(
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
     opening = opening.as_learned(graph.layout_)
-    with opening.open(file, graph.labels_, jobs=jobs) as events:
+    period = period_of(within) if order_test else None
+    with opening.open(file, graph.labels_, jobs=jobs, period=period) as events:
         if rate is None:
             if order_test and has_edges(graph):
                 add_order_test(graph, events, within=within, seed=seed)
@@ -202,8 +203,17 @@ class _TooSlow(Exception):
 
 
 def blocks_of(text: str) -> int | str:
-    """A number of positions, or a time."""
-    return int(text) if text.strip().isdigit() else text
+    """A number of positions, a time, or the name of a column."""
+    return int(text) if text.strip().isdecimal() else text
+
+
+def period_of(within: str | None) -> str | None:
+    """The column that ``--within`` names, which events are then read with; else None."""
+    from summarkov.durations import read_time
+
+    if within is None or read_time(within, "--within") is not None:
+        return None
+    return within
 
 
 def add_order_test(

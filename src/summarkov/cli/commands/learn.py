@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.commands.confidence import add_order_test, has_edges
+from summarkov.cli.commands.confidence import add_order_test, has_edges, period_of
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
@@ -134,7 +134,7 @@ def learn(
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output, file, opening.map)
-    with opening.open(file, jobs=jobs) as events:
+    with opening.open(file, jobs=jobs, period=period_of(within)) as events:
         refuse_nothing_to_learn(events, file)
         began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs)

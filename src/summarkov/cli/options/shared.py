@@ -57,9 +57,9 @@ SURE = "How sure they are"
 Within = Annotated[
     str | None,
     typer.Option(
-        metavar="N|TIME",
-        help="Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the "
-        "longest look-back.",
+        metavar="N|TIME|COLUMN",
+        help="Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
+        "as month stays the same. Default: 4 times the longest look-back.",
         rich_help_panel=SURE,
     ),
 ]

@@ -25,6 +25,7 @@ from summarkov.cli.printing.influences import (
     print_settings,
 )
 from summarkov.cli.printing.settings import labels_words, positions_words
+from summarkov.durations import read_time
 from summarkov.wording import factor, number, percent, plural
 
 if TYPE_CHECKING:
@@ -112,10 +113,22 @@ def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest)
     if not used:
         return
     words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
-    where = "inside" if found.within is None else f"within {found.within}"
-    if isinstance(found.within, int):
-        where += " positions"
+    where = _where(found.within)
     console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
+
+
+def _where(within: int | str | None) -> str:
+    """Inside of what the events of sequences changed places.
+
+    >>> _where(20), _where("7d"), _where("month")
+    ('within 20 positions', 'within 7d', "within the same 'month'")
+    """
+    if within is None:
+        return "inside"
+    if isinstance(within, int):
+        return f"within {within} positions"
+    is_time = read_time(within, "within") is not None
+    return f"within {within}" if is_time else f"within the same '{shorten(within, 30)}'"
 
 
 def print_confidence(console: Console, sure: Confidence) -> None:

@@ -33,7 +33,7 @@ _NAMES = 20
 
 #: Why edges are printed apart, and what is said of them.
 _FAINT = {
-    "competition only": "Competition only: no more than the room that other labels take",
+    "competition only": "Competition only: no more than the room that other labels take or leave",
     "company only": "Company only: shuffled sequences show these too",
     "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
 }

@@ -80,6 +80,7 @@ class Frame:
         found |= {f"event{at}": name for at, name in enumerate(self.chosen.event)}
         found |= {f"order{at}": name for at, name in enumerate(self.chosen.order or ())}
         found |= {f"value{at}": name for at, name in enumerate(self.chosen.attributes)}
+        found |= {} if self.chosen.period is None else {"period": self.chosen.period}
         return found if self.chosen.lifecycle is None else {**found, "lifecycle": self.chosen.lifecycle}
 
     @property
@@ -293,6 +294,7 @@ class Frame:
             (kind, self.roles["order0"]) if self.wanted.times and kind is not None else None,
             tuple(zip(names, heads, strict=False)),
             sorting,
+            self.chosen.period,
         )
 
     def _with_keys(self, rows: Any, role: str) -> tuple[Any, Any]:

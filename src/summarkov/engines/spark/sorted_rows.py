@@ -10,6 +10,7 @@ import numpy as np
 
 from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import DataError, UnknownLabelError
+from summarkov.events.keys import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
@@ -43,16 +44,18 @@ class SortedBlock:
     continues: bool
     together: BoolArray  # whether each row happened together with the one before
     times: IntArray | None
+    periods: IntArray | None
     heads: CodeArray  # the codes of the attributes of each run, sorted
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", "order0", ... if there is an order, and "value0", ...
+    """Reads sorted rows: columns "case", "event", "order0", ..., "value0", ... and "period", as far as asked.
 
     ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
     column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
-    of every value of each. Rows that are not sorted yet are by ``sorting``.
+    of every value of each. Rows that are not sorted yet are by ``sorting``. ``period`` is the name of the
+    column of periods, if there is one.
     """
 
     case: str  # what the columns are called by the user
@@ -63,6 +66,7 @@ class Sorted:
     times: tuple[pa.DataType, str] | None = None
     heads: tuple[tuple[str, dict[str | None, int]], ...] = ()
     sorting: Sorting | None = None
+    period: str | None = None
 
     @property
     def time_unit(self) -> TimeUnit | None:
@@ -109,14 +113,22 @@ class Sorted:
             heads = np.sort(of_rows[starts], axis=1)
             last_case, ties = names[-1], Ties.of(tied, np.append(starts, len(codes)), names)
             if not self.together:
-                nothing, times = np.zeros(len(codes), bool), self._times(table)
-                yield SortedBlock(codes, starts, names, ties, continues, nothing, times, heads)
-                continue
+                tied[:] = False
+            times, periods = self._times(table), self._periods(table)
             offsets = np.append(starts, len(codes))
-            codes, offsets, moments = Moments.made(codes, offsets, ~tied, self._times(table))
-            together = np.zeros(len(codes), bool) if moments is None else ~moments.starts
-            times = None if moments is None else moments.times
-            yield SortedBlock(codes, offsets[:-1], names, Ties(), continues, together, times, heads)
+            codes, offsets, moments = Moments.made(codes, offsets, ~tied, times, periods=periods)
+            moments = moments or Moments(np.ones(len(codes), bool))
+            yield SortedBlock(
+                codes,
+                offsets[:-1],
+                names,
+                Ties() if self.together else ties,
+                continues,
+                ~moments.starts,
+                moments.times,
+                moments.periods,
+                heads,
+            )
 
     def _times(self, table: pa.Table) -> IntArray | None:
         if self.times is None:
@@ -124,6 +136,12 @@ class Sorted:
         kind, name = self.times
         keys = sort_keys(table.column("order0"), name, self.source)
         return times_of(keys, kind, (name, self.source)).values
+
+    def _periods(self, table: pa.Table) -> IntArray | None:
+        if self.period is None:
+            return None
+        named = encode(table.column("period"), self.period, self.source)
+        return np.asarray(period_numbers(named.texts)[named.codes])
 
     def _heads(self, table: pa.Table) -> CodeArray:
         """The codes of the attributes of rows: one row each, one column each."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,13 +31,14 @@ ROW_EVENTS = 1 << 11
 #: This bit of a code says that the sequence ends with it, and this one that no tick begins with it.
 _END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
-#: The cached table: the number of the partition, codes (int32), their times (int64) if they have some, the
-#: keys (uint64) of the sequences that begin among them or in the rows that follow, ties in the order column,
-#: a case with some, and errors.
+#: The cached table: the number of the partition, codes (int32), their times and periods (int64) if they have
+#: some, the keys (uint64) of the sequences that begin among them or in the rows that follow, ties in the
+#: order column, a case with some, and errors.
 CODES = {
     "part": "integer",
     "codes": "binary",
     "times": "binary",
+    "periods": "binary",
     "keys": "binary",
     "ties": "long",
     "tied_case": "string",
@@ -52,7 +53,26 @@ class Contents:
     labels: tuple[str, ...]
     attributes: BoolArray | None = None
     time_unit: TimeUnit | None = None
-    has_moments: bool = False  # whether not every row is a position of its own, or rows have times
+    has_moments: bool = False  # whether not every row is a position of its own, or rows have times or periods
+    has_periods: bool = False
+
+
+class Coded(NamedTuple):
+    """Some rows: codes with bits, and times and periods; these are empty where rows have none."""
+
+    codes: CodeArray
+    times: IntArray
+    periods: IntArray
+
+    @classmethod
+    def joined(cls, several: Sequence[Coded]) -> Coded:
+        """Rows one after the other."""
+        codes, times, periods = zip(*several, strict=True)
+        return cls(np.concatenate(codes), np.concatenate(times), np.concatenate(periods))
+
+    def between(self, start: int, stop: int | None = None) -> Coded:
+        """Some of them."""
+        return Coded(self.codes[start:stop], self.times[start:stop], self.periods[start:stop])
 
 
 @dataclass(frozen=True)
@@ -75,15 +95,19 @@ class ToCodes:
                     f"the workers have summarkov {__version__} and the driver {self.version}; install one"
                 )
             for block, ends in self.rows.blocks(batches):
-                codes, times = _with_heads(block, ends)
+                codes, *others = _with_heads(block, ends)
                 keys = sequence_keys(block.names[block.continues :])
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
+                times, periods = (
+                    _binary(each, cuts if len(each) else np.zeros(n + 1, np.int64)) for each in others
+                )
                 yield pa.record_batch(
                     {
                         "part": pa.array(np.full(n, number, np.int32)),
                         "codes": _binary(codes, cuts),
-                        "times": _binary(times, cuts if len(times) else np.zeros(n + 1, np.int64)),
+                        "times": times,
+                        "periods": periods,
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
                         "ties": pa.array([block.ties.n] + [0] * (n - 1), pa.int64()),
                         "tied_case": pa.array([block.ties.case] + [None] * (n - 1), pa.string()),
@@ -91,24 +115,25 @@ class ToCodes:
                     }
                 )
         except SummarkovError as error:
-            columns = [[number], [b""], [b""], [b""], [0], [None], [pack_error(error)]]
-            binary = [pa.binary()] * 3
+            columns = [[number], [b""], [b""], [b""], [b""], [0], [None], [pack_error(error)]]
+            binary = [pa.binary()] * 4
             kinds = [pa.int32(), *binary, pa.int64(), pa.string(), pa.binary()]
             arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
             yield pa.record_batch(arrays, [*CODES])
 
 
-def _with_heads(block: SortedBlock, ends: IntArray) -> tuple[CodeArray, IntArray]:
-    """The codes of a block, with those of attributes before the events of each sequence; and times."""
+def _with_heads(block: SortedBlock, ends: IntArray) -> Coded:
+    """A block, with the codes of attributes before the events of each sequence."""
     codes = np.where(block.together, block.codes | _WITHIN, block.codes)
     codes[ends - 1] |= _END
-    times = np.empty(0, np.int64) if block.times is None else block.times
+    nothing = np.empty(0, np.int64)
+    found = Coded(codes, *(nothing if each is None else each for each in (block.times, block.periods)))
     heads = block.heads[int(block.continues) :]
     at = np.repeat(block.starts[int(block.continues) :], heads.shape[1])
     if not len(at):
-        return codes, times
-    of_heads = times[at] if len(times) else times
-    return np.insert(codes, at, heads.ravel() | _WITHIN), np.insert(times, at if len(times) else [], of_heads)
+        return found
+    others = (np.insert(each, at, each[at]) if len(each) else each for each in found[1:])
+    return Coded(np.insert(codes, at, heads.ravel() | _WITHIN), *others)
 
 
 def _binary(values: npt.NDArray[Any], cuts: IntArray) -> pa.Array:
@@ -153,20 +178,24 @@ class CachedCodes:
 
     def __init__(self, batches: Iterable[pa.RecordBatch], partition: int, content: Contents) -> None:
         self._batches, self._content = batches, content
-        self._checksums = [partition, partition, partition]  # of the codes, of the keys, of the times
+        self._checksums = [partition] * 4  # of the codes, of the keys, of the times, of the periods
         self._tally = Tally()
         self._keys = np.empty(0, np.uint64)  # of sequences that have not ended
 
     def blocks(self, most: int) -> Iterator[Block]:
         """Blocks of about ``most`` events, which cut no tick; one empty block if there are none."""
         content = self._content
-        for codes, times in cut_evenly(self._codes(), most, content.attributes):
+        for codes, times, periods in cut_evenly(self._codes(), most, content.attributes):
             block = Block.of(codes & ~_END & ~_WITHIN, np.flatnonzero(codes < 0) + 1)
             n = len(block.offsets) - 1
             moments = None
             if content.has_moments:
-                held = None if content.time_unit is None else times
-                moments = Moments(codes & _WITHIN == 0, held, content.time_unit or NANOSECONDS)
+                moments = Moments(
+                    codes & _WITHIN == 0,
+                    None if content.time_unit is None else times,
+                    content.time_unit or NANOSECONDS,
+                    periods if content.has_periods else None,
+                )
             yield replace(block, keys=self._keys[:n], moments=moments)
             self._keys = self._keys[n - block.goes_on :]
 
@@ -174,14 +203,14 @@ class CachedCodes:
         """What was read."""
         return replace(self._tally, checksum=sum(self._checksums))
 
-    def _codes(self) -> Iterator[tuple[CodeArray, IntArray]]:
+    def _codes(self) -> Iterator[Coded]:
         for batch in self._batches:
             error = batch.column("error")
             if error.null_count < len(error):
                 raise unpack_error(error.drop_null()[0].as_py())
             codes, keys = numbers(batch.column("codes"), np.int32), numbers(batch.column("keys"), np.uint64)
-            times = numbers(batch.column("times"), np.int64)
-            each = zip((codes, keys, times), self._checksums, strict=True)
+            times, periods = (numbers(batch.column(name), np.int64) for name in ("times", "periods"))
+            each = zip((codes, keys, times, periods), self._checksums, strict=True)
             self._checksums = [crc32(some.data, before) for some, before in each]
             within = codes & _WITHIN != 0
             if self._content.attributes is not None:
@@ -189,24 +218,24 @@ class CachedCodes:
             ties, together = sum(batch.column("ties").to_pylist()), int(np.count_nonzero(within))
             self._tally += Tally(len(codes), len(keys), ties, together)
             self._keys = np.concatenate([self._keys, keys])
-            yield codes, times
+            yield Coded(codes, times, periods)
 
 
-def cut_evenly(
-    arrays: Iterable[tuple[CodeArray, IntArray]], most: int, attributes: BoolArray | None = None
-) -> Iterator[tuple[CodeArray, IntArray]]:
-    """The same codes, and times if they have some, about ``most`` at a time; at least once.
+def cut_evenly(arrays: Iterable[Coded], most: int, attributes: BoolArray | None = None) -> Iterator[Coded]:
+    """The same rows, about ``most`` at a time; at least once.
 
     They are cut where a tick begins, but not between attributes and the events of their sequence.
     """
-    waiting: list[tuple[CodeArray, IntArray]] = [(np.empty(0, np.int32), np.empty(0, np.int64))]
+    nowhere = np.empty(0, np.int64)
+    waiting = [Coded(np.empty(0, np.int32), nowhere, nowhere)]
     n, nothing = 0, True
     for some in arrays:
         waiting.append(some)
-        n += len(some[0])
+        n += len(some.codes)
         if n <= most:
             continue
-        held, held_times = (np.concatenate(each) for each in zip(*waiting, strict=True))
+        together = Coded.joined(waiting)
+        held = together.codes
         may = held & _WITHIN == 0
         if attributes is not None:
             may[1:] &= ~attributes[held[:-1] & ~_END & ~_WITHIN]
@@ -217,12 +246,11 @@ def cut_evenly(
             if at == len(places):
                 break
             stop = int(places[at])
-            yield held[start:stop], held_times[start:stop]
+            yield together.between(start, stop)
             start, nothing = stop, False
-        waiting, n = [(held[start:], held_times[start:])], len(held) - start
+        waiting, n = [together.between(start)], len(held) - start
     if n or nothing:
-        codes, times = (np.concatenate(each) for each in zip(*waiting, strict=True))
-        yield codes, times
+        yield Coded.joined(waiting)
 
 
 #: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went

@@ -1,0 +1,228 @@
+"""Shuffles within periods, such as months: those of the oracle, and the same wherever the events are."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracle_order as oracle
+import summarkov as sm
+from strategies import examples
+from summarkov.engines import MemorySource
+from summarkov.engines.shuffled import count_shuffled, position_strata
+from summarkov.engines.shuffles import Shuffles, cut_for_shuffling
+from summarkov.engines.surveys import Asked
+from summarkov.errors import DataError, SettingError, TooLargeError
+from summarkov.events.block import cut_events, with_keys
+from summarkov.summaries import Reach
+
+LABELS = ("a", "b", "c")
+MONTHS = ("May", "June", "July")
+
+
+@st.composite
+def problems(draw):
+    """Sequences of labels and months, and shuffles."""
+    months = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(MONTHS)), max_size=12)
+    sequences = draw(st.lists(months, min_size=1, max_size=5))
+    return sequences, Shuffles(3, draw(st.integers(0, 9)), None, draw(st.integers(0, 2)), True)
+
+
+def in_memory(sequences):
+    events = sm.read_events([[label for label, _ in some] for some in sequences], labels=LABELS)
+    return MemorySource(events).with_periods([month for some in sequences for _, month in some])
+
+
+ASKED = Asked((0, 1), (Reach(0, 2), Reach(0, 3)), (1, 2))
+
+
+@given(problems())
+@examples(60)
+def test_counts_are_those_of_the_oracle(problem):
+    sequences, shuffles = problem
+    (table,) = count_shuffled(in_memory(sequences), [ASKED], shuffles)
+    windows, ends = [("a", 0, 2), ("b", 0, 3)], position_strata(3)
+    for replicate in range(shuffles.n + 1):
+        made = []
+        for number, some in enumerate(sequences):
+            labels, months = [label for label, _ in some], [month for _, month in some]
+            seed = oracle.sequence_seed(shuffles.seed, replicate, number)
+            if replicate:
+                labels = oracle.shuffled_in_periods(labels, months, seed, shuffles.kept)
+            made.append(labels)
+        cells = {
+            (tuple(key), name): int(n)
+            for key, row in zip(table.keys.tolist(), table.counts[replicate], strict=True)
+            for name, n in zip(("b", "c", None), row, strict=True)
+            if n
+        }
+        assert cells == oracle.counts(made, [1] * len(made), ["b", "c"], windows, ends)
+
+
+@given(problems(), st.integers(1, 5))
+@examples(30)
+def test_blocks_of_any_size_give_the_same(problem, most):
+    sequences, shuffles = problem
+    (whole,) = count_shuffled(in_memory(sequences), [ASKED], shuffles)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("summarkov.engines.work.SHARD_EVENTS", most)
+        (cut,) = count_shuffled(in_memory(sequences), [ASKED], shuffles)
+    assert whole.keys.tolist() == cut.keys.tolist()
+    assert whole.counts.tolist() == cut.counts.tolist()
+
+
+def test_a_sequence_that_is_too_long_for_memory_is_cut_between_periods():
+    source = in_memory([[("a", MONTHS[at // 20 % 3]) for at in range(200)]])
+    blocks = list(with_keys(cut_events(source.events, 10), source.events.sequence_keys()))
+    pieces = list(cut_for_shuffling(blocks, Shuffles(by_period=True), 40))
+    assert sum(len(piece.codes) for piece in pieces) == 200
+    assert {len(piece.codes) % 20 for piece in pieces} == {0}
+    with pytest.raises(TooLargeError, match="a sequence has more than 15 events"):
+        list(cut_for_shuffling(blocks, Shuffles(by_period=True), 15))
+
+
+def table(seed=4, n=60):
+    """Cases of unequal length, their rows in order, with a month that changes along the case."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for case in range(n):
+        for place in range(int(rng.integers(1, 60))):
+            month = (place + case % 7) // 13
+            label = LABELS[int(rng.choice(3, p=np.roll([0.6, 0.3, 0.1], month)))]
+            rows.append({"case": f"c{case}", "event": label, "time": place // 2, "month": f"month {month}"})
+    return rows
+
+
+def csv(rows):
+    names = ["case", "event", "time", "month"]
+    return "\n".join([",".join(names), *(",".join(str(row[name]) for name in names) for row in rows)]) + "\n"
+
+
+def shuffled(rows):
+    """Rows in another order, but ties as they were."""
+    rng = np.random.default_rng(1)
+    keys = rng.permutation(len(rows))
+    places = sorted(range(len(rows)), key=lambda at: keys[at])
+    of = {}
+    for at in places:
+        of.setdefault((rows[at]["case"], rows[at]["time"]), []).append(at)
+    kept = {at: sorted(some)[rank] for some in of.values() for rank, at in enumerate(some)}
+    return [rows[kept[at]] for at in places]
+
+
+@pytest.mark.parametrize("ties", ["in row order", "together"])
+@pytest.mark.parametrize(("arranged", "memory"), [(list, 1 << 20), (shuffled, 1 << 20), (shuffled, 30_000)])
+def test_streams_give_the_test_of_memory(tmp_path, ties, arranged, memory):
+    rows = [row | {"month": f"month {row['time'] // 7}"} for row in table()]
+    (tmp_path / "log.csv").write_text(csv(rows))
+    how = {"period": "month", "ties": ties}
+    events = sm.read_events(tmp_path / "log.csv", **how)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
+    expected = graph.order_test(events, n=19, within="month")
+    assert expected.within == "month"
+    assert len(expected.edges) > 3
+    assert expected.edges != graph.order_test(events, n=19).edges
+    (tmp_path / "log.csv").write_text(csv(arranged(rows)))
+    with sm.scan_events(tmp_path / "log.csv", memory=memory, **how) as source:
+        assert graph.order_test(source, n=19, within="month") == expected
+        mapped = source.map_labels({"a": "z"})  # seen in another way
+        renamed = sm.InfluenceGraph(graph.model).fit(events.map_labels({"a": "z"}))
+        expected = renamed.order_test(events.map_labels({"a": "z"}), n=19, within="month")
+        assert renamed.order_test(mapped, n=19, within="month") == expected
+
+
+def test_one_case_that_is_larger_than_memory(tmp_path):
+    rng = np.random.default_rng(2)
+    rows = [
+        {"case": "c", "event": LABELS[int(code)], "time": place, "month": place // 25}
+        for place, code in enumerate(rng.integers(0, 3, 1500))
+    ]
+    (tmp_path / "log.csv").write_text(csv(rows[::-1]))
+    events = sm.read_events(tmp_path / "log.csv", period="month")
+    assert np.count_nonzero(np.diff(events.moments.periods)) == 59
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.01, false_edges=None)).fit(events)
+    expected = graph.order_test(events, n=19, within="month")
+    assert len(expected.edges) > 0
+    with sm.scan_events(tmp_path / "log.csv", memory=15_000, period="month") as source:
+        assert graph.order_test(source, n=19, within="month") == expected
+        with pytest.raises(TooLargeError, match="give within"):
+            graph.order_test(source, n=19, within=None)
+
+
+def test_attributes_starts_and_ends_stay_beside_periods(tmp_path):
+    rows = [row | {"region": "north" if int(row["case"][1:]) % 2 else "south"} for row in table()]
+    names = ["case", "event", "time", "month", "region"]
+    lines = [",".join(names), *(",".join(str(row[name]) for name in names) for row in rows)]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    how = {"period": "month", "attributes": ["region"]}
+    events = sm.read_events(tmp_path / "log.csv", **how).add_start().add_end()
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
+    expected = graph.order_test(events, n=19, within="month")
+    assert len(expected.edges) > 3
+    with sm.scan_events(tmp_path / "log.csv", **how) as source:
+        prepared = source.add_start().add_end()
+        assert graph.order_test(prepared, n=19, within="month") == expected
+
+
+def test_the_order_column_may_tell_the_periods():
+    rows = table()
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    events = sm.read_events(columns, case="case", event="event", period="time")
+    assert events.origin.order == ("time",)
+    assert events.origin.period == "time"
+    expected = sm.read_events(columns, case="case", event="event")
+    assert events.to_lists() == expected.to_lists()
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1, false_edges=None)).fit(events)
+    found = graph.order_test(events, n=19, within="time")
+    named = graph.order_test(expected, n=19, within=[row["time"] for row in rows])
+    assert found.edges == named.edges
+    assert named.within == "periods"
+
+
+def test_a_column_that_is_not_there_or_was_not_read_is_named(tmp_path):
+    rows = table()
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    how = {"case": "case", "event": "event"}
+    with pytest.raises(DataError, match=r"no column 'mont'; the columns are .*did you mean 'month'"):
+        sm.read_events(columns, period="mont", **how)
+    events = sm.read_events(columns, **how)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1, false_edges=None)).fit(events)
+    with pytest.raises(SettingError, match="these were read without one; read them with period='month'"):
+        graph.order_test(events, within="month")
+    events = sm.read_events(columns, period="month", **how)
+    with pytest.raises(SettingError, match="these have the periods of column 'month'; read them with"):
+        graph.order_test(events, within="week")
+    columns["month"][3] = None
+    with pytest.raises(
+        DataError, match="column 'month' of the table has no value in 1 row, the first is row 4"
+    ):
+        sm.read_events(columns, period="month", **how)
+    with pytest.raises(DataError, match="happened together are in different periods"):
+        sm.read_events(columns | {"month": range(len(rows))}, period="month", ties="together", **how)
+    with pytest.raises(SettingError, match="period and session_gap are about columns"):
+        sm.read_events([["a"]], period="month")
+    (tmp_path / "log.jsonl").write_text('["a", "b"]\n')
+    for read in (sm.read_events, sm.scan_events):
+        with pytest.raises(SettingError, match="leave out order=, lifecycle=, period="):
+            read(tmp_path / "log.jsonl", period="month")
+
+
+def test_xes_and_tables_are_read_alike(tmp_path):
+    rows = table(n=5)
+    traces = []
+    for case in dict.fromkeys(row["case"] for row in rows):
+        events = "".join(
+            f'<event><string key="concept:name" value="{row["event"]}"/>'
+            f'<string key="month" value="{row["month"]}"/></event>'
+            for row in rows
+            if row["case"] == case
+        )
+        traces.append(f'<trace><string key="concept:name" value="{case}"/>{events}</trace>')
+    (tmp_path / "log.xes").write_text(f"<log>{''.join(traces)}</log>")
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    of_table = sm.read_events(columns, case="case", event="event", period="month")
+    of_log = sm.read_events(tmp_path / "log.xes", period="month")
+    assert of_log == of_table
+    assert of_log.moments.periods.tolist() == of_table.moments.periods.tolist()
+    with pytest.raises(DataError, match=r"has no 'week', only .*name another key with period="):
+        sm.read_events(tmp_path / "log.xes", period="week")
