@@ -64,7 +64,7 @@ def by_lasso(world: World) -> Ranks:
         entered = np.zeros(len(labels))
         for penalty in PENALTIES:
             strength = penalty * np.sqrt(len(occurred) * occurred.mean() * (1 - occurred.mean()))
-            model = LogisticRegression(C=1 / strength, penalty="l1", solver="liblinear", tol=1e-3)
+            model = LogisticRegression(C=1 / strength, l1_ratio=1, solver="liblinear", tol=1e-3)
             size = np.abs(model.fit(seen, occurred).coef_[0])
             entered = np.where(entered > 0, entered, np.where(size > 0, penalty + np.tanh(size), 0.0))
         ranks |= {(label, target): entered[z] for z, label in enumerate(labels)}

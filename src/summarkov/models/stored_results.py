@@ -46,9 +46,17 @@ def order_document(found: OrderTest) -> dict[str, Any]:
     """An order test as plain values."""
     edges = []
     for edge in found.edges:
-        remainder = None if edge.remainder is None else finite(vars(edge.remainder))
-        edges.append({**finite(vars(edge)), "remainder": remainder})
+        left = None
+        if edge.remainder is not None:
+            left = {_without(edge): edge.remainder.without, **finite(vars(edge.remainder))}
+            del left["without"]
+        edges.append({**finite(vars(edge)), "remainder": left})
     return {**vars(found), "edges": edges}
+
+
+def _without(edge: EdgeOrder) -> str:
+    """What the labels are called that are left out of the remainder of an edge."""
+    return "inhibited" if edge.ratio > 1 else "amplified"
 
 
 def influence_documents(influences: Iterable[Influence]) -> list[dict[str, Any]]:
@@ -171,7 +179,7 @@ def _add_remainders(edges: list[EdgeOrder], nodes: list[Node], graph: InfluenceG
         adjusted = benjamini_hochberg([_read_share(nodes[at]["p_value"]) for at in there], n_pairs)
         for at, q in zip(there, adjusted, strict=True):
             node = nodes[at]
-            without = tuple(item.one_of(graph.labels_) for item in node["without"].list())
+            without = tuple(item.one_of(graph.labels_) for item in node[_without(edges[at])].list())
             left = Remainder(without, *_read_ratio(node), node["p_value"].number(), q)
             edges[at] = replace(edges[at], remainder=left)
 
