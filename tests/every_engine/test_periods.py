@@ -154,7 +154,7 @@ def test_attributes_starts_and_ends_stay_beside_periods(tmp_path):
     names = ["case", "event", "time", "month", "region"]
     lines = [",".join(names), *(",".join(str(row[name]) for name in names) for row in rows)]
     (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
-    how = {"period": "month", "attributes": ["region"]}
+    how = {"period": "month", "attributes": ["region"], "ties": "in row order"}
     events = sm.read_events(tmp_path / "log.csv", **how).add_start().add_end()
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=3, gamma=0.1, false_edges=None)).fit(events)
     expected = graph.order_test(events, n=19, within="month")
@@ -167,10 +167,11 @@ def test_attributes_starts_and_ends_stay_beside_periods(tmp_path):
 def test_the_order_column_may_tell_the_periods():
     rows = table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    events = sm.read_events(columns, case="case", event="event", period="time")
+    how = {"case": "case", "event": "event", "ties": "in row order"}
+    events = sm.read_events(columns, period="time", **how)
     assert events.origin.order == ("time",)
     assert events.origin.period == "time"
-    expected = sm.read_events(columns, case="case", event="event")
+    expected = sm.read_events(columns, **how)
     assert events.to_lists() == expected.to_lists()
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, gamma=0.1, false_edges=None)).fit(events)
     found = graph.order_test(events, n=19, within="time")
@@ -182,7 +183,7 @@ def test_the_order_column_may_tell_the_periods():
 def test_a_column_that_is_not_there_or_was_not_read_is_named(tmp_path):
     rows = table()
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    how = {"case": "case", "event": "event"}
+    how = {"case": "case", "event": "event", "ties": "in row order"}
     with pytest.raises(DataError, match=r"no column 'mont'; the columns are .*did you mean 'month'"):
         sm.read_events(columns, period="mont", **how)
     events = sm.read_events(columns, **how)
@@ -198,7 +199,7 @@ def test_a_column_that_is_not_there_or_was_not_read_is_named(tmp_path):
     ):
         sm.read_events(columns, period="month", **how)
     with pytest.raises(DataError, match="happened together are in different periods"):
-        sm.read_events(columns | {"month": range(len(rows))}, period="month", ties="together", **how)
+        sm.read_events(columns | {"month": range(len(rows))}, period="month", **how | {"ties": "together"})
     with pytest.raises(SettingError, match="period and session_gap are about columns"):
         sm.read_events([["a"]], period="month")
     (tmp_path / "log.jsonl").write_text('["a", "b"]\n')
@@ -220,7 +221,7 @@ def test_xes_and_tables_are_read_alike(tmp_path):
         traces.append(f'<trace><string key="concept:name" value="{case}"/>{events}</trace>')
     (tmp_path / "log.xes").write_text(f"<log>{''.join(traces)}</log>")
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    of_table = sm.read_events(columns, case="case", event="event", period="month")
+    of_table = sm.read_events(columns, case="case", event="event", order=False, period="month")
     of_log = sm.read_events(tmp_path / "log.xes", period="month")
     assert of_log == of_table
     assert of_log.moments.periods.tolist() == of_table.moments.periods.tolist()
