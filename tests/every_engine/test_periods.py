@@ -204,7 +204,7 @@ def test_a_column_that_is_not_there_or_was_not_read_is_named(tmp_path):
         sm.read_events([["a"]], period="month")
     (tmp_path / "log.jsonl").write_text('["a", "b"]\n')
     for read in (sm.read_events, sm.scan_events):
-        with pytest.raises(SettingError, match="leave out order=, lifecycle=, period="):
+        with pytest.raises(SettingError, match="leave out lifecycle=, period= and further keys"):
             read(tmp_path / "log.jsonl", period="month")
 
 

@@ -112,8 +112,8 @@ def jsonl_sequences(
     one_each = asked.with_lifecycle or asked.period is not None or len(asked.event) > 1
     if (asked.order and not wanted.times) or one_each:
         raise SettingError(
-            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= and "
-            "further keys of events, and name a key of times with order= only with times=True"
+            f"in {path} a line is a whole sequence, in the order of its list; leave out lifecycle=, period= "
+            "and further keys of events, and name a key of times with order= only with times=True"
         )
     key = times_key(wanted) if wanted.times else None
     for number, line in text_lines(path, longest=longest):

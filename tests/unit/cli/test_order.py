@@ -179,7 +179,11 @@ def test_events_are_shuffled_within_the_values_of_a_column(drifting, tmp_path):
     ("file_name", "within", "words"),
     [
         ("drifting", "mnth", "has no column 'mnth'; the columns are 'case', 'event', 'time', 'month'"),
-        ("file", "month", "a line is a whole sequence, in the order of its list; leave out --order-column"),
+        (
+            "file",
+            "month",
+            "a line is a whole sequence, in the order of its list; leave out --lifecycle, --within",
+        ),
     ],
 )
 def test_a_column_that_is_not_there(file_name, within, words, request):
