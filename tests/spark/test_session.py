@@ -94,8 +94,11 @@ def test_jobs_are_called_by_what_they_do(spark):
 
     def jobs():
         found = store.jobsList(None)
-        each = [found.apply(at) for at in range(found.size())]
-        return {job.jobId(): job.description().getOrElse(None) for job in each}
+        told = {}
+        for at in range(found.size()):
+            name = found.apply(at).description()
+            told[found.apply(at).jobId()] = name.get() if name.isDefined() else None
+        return told
 
     before = jobs()
     with sm.scan_spark(spark.createDataFrame(rows()), partitions=2) as source:
