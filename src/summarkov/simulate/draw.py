@@ -28,6 +28,20 @@ def draw_sequences(
     ``next_event`` takes the histories of some sequences, ``codes[k, t]``, and returns the probability of
     every label for each, ``p[k, m]``. ``length`` is one for all, or one per sequence.
     """
+    lengths = checked_lengths(n_sequences, length)
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
+    for t in range(codes.shape[1]):
+        going = np.flatnonzero(lengths > t)
+        cumulative = np.cumsum(next_event(codes[going, :t]), axis=1)
+        chance = rng.random(len(going))[:, None] * cumulative[:, -1:]
+        codes[going, t] = (cumulative[:, :-1] <= chance).sum(axis=1)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
+
+
+def checked_lengths(n_sequences: int, length: int | Sequence[int]) -> IntArray:
+    """The length of each sequence; what cannot be drawn is refused."""
     check_whole("n_sequences", n_sequences, 0)
     if n_sequences > _MOST_EVENTS:
         raise TooLargeError(
@@ -45,15 +59,7 @@ def draw_sequences(
             f"{n_sequences:,} sequences of {int(lengths.max()):,} events are too many to draw at once; draw "
             f"{_MOST_EVENTS:,} events at most, and more in further calls with other seeds"
         )
-    rng = np.random.default_rng(seed)
-    codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
-    for t in range(codes.shape[1]):
-        going = np.flatnonzero(lengths > t)
-        cumulative = np.cumsum(next_event(codes[going, :t]), axis=1)
-        chance = rng.random(len(going))[:, None] * cumulative[:, -1:]
-        codes[going, t] = (cumulative[:, :-1] <= chance).sum(axis=1)
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
+    return lengths
 
 
 def after_histories(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from summarkov.durations import span_of
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.events.rows import Rows
 from summarkov.kernels import Index
 from summarkov.settings import is_number, seed_of
-from summarkov.simulate.draw import after_histories, draw_sequences, flat
+from summarkov.simulate.draw import after_histories, checked_lengths, draw_sequences, flat
+from summarkov.simulate.world import Beside, Drawing
 from summarkov.summaries import BinarySummary, WindowSummary
-from summarkov.typing import CodeArray, FloatArray
+from summarkov.summaries.window import plain_span
+from summarkov.typing import CodeArray, FloatArray, IntArray
 
 Key = tuple[int, ...]
 Rule = float | tuple[Sequence[str], Mapping[Key, float]]
@@ -35,7 +40,20 @@ class Dynamics:
     summary : WindowSummary, optional
         Instead of a look-back: any binary, ordinal or count summary.
 
-    The probabilities must sum to 1 after every history, or the dynamics are refused.
+    together : bool
+        Whether events happen together: the probability of a label is then that of its being in a tick.
+    step : time, or two
+        The time between two positions, or the shortest and the longest, such as ``("1h", "8h")``, between
+        which it is drawn. With that, look-backs may be times.
+    attributes : mapping from column to shares, optional
+        Such as ``{"class": {"x": 0.5, "y": 0.5}}``. Rules may name "class=x" among their influencers, of
+        level 1 where a sequence has that value.
+    outcomes : mapping from column to rule, optional
+        How sequences end: the probability of "yes", else it is "no", over what occurred in the whole past.
+        With a summary as the third entry of the rule, over its states: ``OrdinalSummary(None)`` is order.
+
+    The probabilities must sum to 1 after every history, or the dynamics are refused; unless events happen
+    together.
 
     Examples
     --------
@@ -59,18 +77,45 @@ class Dynamics:
         lookback: int | None = None,
         delay: int = 0,
         summary: WindowSummary | None = None,
+        together: bool = False,
+        step: Any = None,
+        attributes: Mapping[str, Mapping[str, float]] | None = None,
+        outcomes: Mapping[str, Any] | None = None,
     ) -> None:
         for label in rules:
             if not isinstance(label, str):
                 raise SettingError(f"labels are text; write {str(label)!r} instead of {label!r}")
-        self.labels = tuple(sorted(rules))
-        self.summary = BinarySummary(lookback, delay) if summary is None else summary
-        if self.summary.durations:
-            raise SettingError("rules look back by positions, not by time; give a number, or None")
+        self.labels, self.beside = tuple(sorted(rules)), Beside.of(together, step, attributes)
+        self.names = tuple(sorted({*self.labels, *self.beside.names}))
+        if len(self.names) < len(self.labels) + len(self.beside.names):
+            raise SettingError("a label has the name of an attribute's value; rename it")
+        given = BinarySummary(span_of(lookback, "lookback"), span_of(delay, "delay"))
+        self.summary = given if summary is None else summary
+        if self.summary.durations and self.beside.step is None:
+            raise SettingError("rules that look back by time need step=, the time between two positions")
+        if not self.beside.is_plain:
+            self.summary = replace(self.summary, together=True)
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
         self._check_size(rules)
-        self.rules = {x: self._rule(x, rules[x]) for x in self.labels}
-        self._check_sums()
+        self.rules = {x: self._rule(x, rules[x], self.summary) for x in self.labels}
+        self.outcomes = {column: self._outcome(column, rule) for column, rule in (outcomes or {}).items()}
+        if not together:
+            self._check_sums()
+
+    def _outcome(self, column: str, rule: Any) -> tuple[tuple[str, ...], dict[Key, float], WindowSummary]:
+        """The rule of an outcome, with its summary."""
+        if column in (self.beside.attributes or {}):
+            raise SettingError(f"{column!r} is both an attribute and an outcome; rename one")
+        summary = BinarySummary(None)
+        if isinstance(rule, tuple) and len(rule) == 3:
+            *pair, summary = rule
+            rule = tuple(pair)
+        if not isinstance(summary, WindowSummary):
+            raise SettingError(
+                f"the third entry of the rule for {column!r} must be a summary, not {summary!r}"
+            )
+        summary = replace(summary, together=True)
+        return *self._rule(column, rule, summary), summary
 
     def _check_size(self, rules: Mapping[str, Rule]) -> None:
         """Refuse rules of too many influencers before all of their states are listed."""
@@ -87,7 +132,9 @@ class Dynamics:
                 f"for {_MOST_STATES:,} at most"
             )
 
-    def _rule(self, label: str, rule: Rule) -> tuple[tuple[str, ...], dict[Key, float]]:
+    def _rule(
+        self, label: str, rule: Rule, summary: WindowSummary
+    ) -> tuple[tuple[str, ...], dict[Key, float]]:
         """Bring a rule into one form: sorted influencers and a full table."""
         if isinstance(rule, tuple) and len(rule) == 2 and isinstance(rule[1], Mapping):
             given, table = rule
@@ -100,8 +147,8 @@ class Dynamics:
         if isinstance(given, str):
             raise SettingError(f"influencers must be a list of labels; write ({given!r},)")
         for z in given:
-            if z not in self.labels:
-                raise UnknownLabelError(str(z), self.labels)
+            if z not in self.names:
+                raise UnknownLabelError(str(z), self.names)
         order = sorted(range(len(given)), key=lambda i: given[i])
         influencers = tuple(given[i] for i in order)
         if len(set(influencers)) < len(influencers):
@@ -114,7 +161,7 @@ class Dynamics:
             if not is_number(p) or not 0 <= p <= 1:
                 raise SettingError(f"the rule for {label!r} has a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
-        states = set(self.summary.keys(influencers))
+        states = {key for key in summary.keys(influencers) if self.beside.can_be(influencers, key)}
         if missing := states - set(full):
             raise SettingError(
                 f"the rule for {label!r} has no probability for state {min(missing)} of {influencers}"
@@ -127,8 +174,7 @@ class Dynamics:
 
     def _check_sums(self) -> None:
         every = tuple(sorted({z for influencers, _ in self.rules.values() for z in influencers}))
-        reachable = self.summary.keys(every, reachable=True)
-        for key in reachable:
+        for key in self._reachable(every, self.summary):
             total = sum(self._probability(x, every, key) for x in self.labels)
             if abs(total - 1) > 1e-9:
                 after = self.summary.words(key, every, self.labels)
@@ -136,18 +182,22 @@ class Dynamics:
                     f"after a history with {after} the probabilities sum to {total:.6g}, not 1"
                 )
 
+    def _reachable(self, given: tuple[str, ...], summary: WindowSummary) -> list[Key]:
+        """The states that some history can have."""
+        return [key for key in summary.keys(given, reachable=True) if self.beside.can_be(given, key)]
+
+    def _rule_of(self, target: str) -> tuple[tuple[str, ...], dict[Key, float], WindowSummary]:
+        """The rule of a label or an outcome, and its summary."""
+        if target in self.outcomes:
+            return self.outcomes[target]
+        if target not in self.rules:
+            raise UnknownLabelError(target, (*self.labels, *self.outcomes))
+        return *self.rules[target], self.summary
+
     def _probability(self, label: str, given: tuple[str, ...], key: Key) -> float:
         """Probability of a label in a state of more influencers than its own."""
-        influencers, table = self.rules[label]
-        return table[self._project(key, given, influencers)]
-
-    def _project(self, key: Key, given: tuple[str, ...], onto: Sequence[str]) -> Key:
-        """The state of some of the influencers, given the state of all."""
-        keys = np.array([key], np.int32)
-        for column in reversed(range(len(given))):
-            if given[column] not in onto:
-                keys = self.summary.without(keys, column)
-        return tuple(keys[0].tolist())
+        influencers, table, summary = self._rule_of(label)
+        return table[_project(summary, key, given, influencers)]
 
     # ------------------------------------------------------------------ theory
 
@@ -158,14 +208,15 @@ class Dynamics:
         apart have equal probabilities.
         """
         chosen = tuple(sorted(set(labels)))
-        for label in (target, *chosen):
-            if label not in self.rules:
-                raise UnknownLabelError(label, self.labels)
-        given = tuple(sorted({*chosen, *self.rules[target][0]}))
+        for label in chosen:
+            if label not in self.names:
+                raise UnknownLabelError(label, self.names)
+        influencers, _, summary = self._rule_of(target)
+        given = tuple(sorted({*chosen, *influencers}))
         seen: dict[Key, float] = {}
-        for key in self.summary.keys(given, reachable=True):
+        for key in self._reachable(given, summary):
             p = self._probability(target, given, key)
-            if abs(seen.setdefault(self._project(key, given, chosen), p) - p) > 1e-12:
+            if abs(seen.setdefault(_project(summary, key, given, chosen), p) - p) > 1e-12:
                 return False
         return True
 
@@ -174,9 +225,7 @@ class Dynamics:
 
         Since every superset of an influencing set is influencing, labels can be left out one by one.
         """
-        if target not in self.rules:
-            raise UnknownLabelError(target, self.labels)
-        kept = list(self.rules[target][0])
+        kept = list(self._rule_of(target)[0])
         for z in list(kept):
             fewer = [u for u in kept if u != z]
             if self.is_influencing(target, fewer):
@@ -192,8 +241,24 @@ class Dynamics:
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None
     ) -> EventSequences:
-        """Draw sequences of the given length, or lengths."""
-        return draw_sequences(self._next_event, self.labels, n_sequences, length, seed_of(seed, random_state))
+        """Draw sequences of the given length, or lengths; outcomes are attributes, such as "result=yes"."""
+        seed = seed_of(seed, random_state)
+        if self.beside.is_plain and not self.outcomes:
+            return draw_sequences(self._next_event, self.labels, n_sequences, length, seed)
+        rng = np.random.default_rng(seed)
+        drawn = Drawing.begin(self.beside, self.labels, checked_lengths(n_sequences, length), rng)
+        for position in range(drawn.present.shape[1]):
+            going = np.flatnonzero(drawn.lengths > position)
+            rows, ends = drawn.next_places(going, position)
+            rules = [(*self.rules[label], self.summary) for label in self.labels]
+            p = np.column_stack([_looked_up(rows, ends, *rule) for rule in rules])
+            drawn.draw(going, position, p, self.beside.together, rng)
+        rows, ends = drawn.next_places(np.arange(n_sequences), drawn.present.shape[1])
+        said = {
+            column: rng.random(n_sequences) < _looked_up(rows, ends, *rule)
+            for column, rule in self.outcomes.items()
+        }
+        return drawn.events(outcomes=said)
 
     def _next_event(self, histories: CodeArray) -> FloatArray:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
@@ -211,43 +276,74 @@ class Dynamics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain values, for JSON."""
-        if not isinstance(self.summary, BinarySummary):
+        summaries = [self.summary, *(summary for _, _, summary in self.outcomes.values())]
+        if not all(isinstance(summary, BinarySummary) for summary in summaries):
             raise SettingError("only dynamics with a binary summary can be written down as JSON")
+        assert isinstance(self.summary, BinarySummary)
+        beside, lookback = self.beside.to_dict(), self.summary.lookback
+        each = {x: plain_span(k) for x, k in lookback.items()} if isinstance(lookback, Mapping) else None
+        outcomes = {column: _rows(given, table) for column, (given, table, _) in self.outcomes.items()}
         return {
             "kind": "dynamics",
-            "version": 1,
-            "lookback": self.summary.lookback,
-            "delay": self.summary.delay,
-            "rules": {
-                x: [
-                    {"state": dict(zip(influencers, key, strict=True)), "probability": p}
-                    for key, p in sorted(table.items())
-                ]
-                for x, (influencers, table) in self.rules.items()
-            },
+            "version": 2 if beside or outcomes else 1,
+            "lookback": plain_span(lookback) if not isinstance(lookback, Mapping) else each,
+            "delay": plain_span(self.summary.delay),
+            **beside,
+            "rules": {label: _rows(*rule) for label, rule in self.rules.items()},
+            **({"outcomes": outcomes} if outcomes else {}),
         }
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Dynamics:
         """Read what :meth:`to_dict` returned."""
         try:
-            if (given.get("kind", "dynamics"), given.get("version", 1)) != ("dynamics", 1):
-                raise SettingError("these are not dynamics in version 1 of their format")
-            rules: dict[str, Rule] = {}
-            for x, rows in given["rules"].items():
-                influencers = tuple(sorted(rows[0]["state"]))
-                table: dict[Key, float] = {}
-                for row in rows:
-                    key = tuple(row["state"][z] for z in influencers)
-                    if len(row["state"]) != len(influencers) or key in table:
-                        raise SettingError(
-                            f"the rule for {x!r} has a wrong or repeated state: {row['state']}"
-                        )
-                    table[key] = row["probability"]
-                rules[x] = (influencers, table)
-            return cls(rules, lookback=given["lookback"], delay=given.get("delay", 0))
+            if given.get("kind", "dynamics") != "dynamics" or given.get("version", 1) not in (1, 2):
+                raise SettingError("these are not dynamics in version 1 or 2 of their format")
+            rules = {label: _rule_in(label, rows) for label, rows in given["rules"].items()}
+            more = {name: given[name] for name in ("together", "step", "attributes") if name in given}
+            outcomes = {column: _rule_in(column, rows) for column, rows in given.get("outcomes", {}).items()}
+            delay = given.get("delay", 0)
+            return cls(rules, lookback=given["lookback"], delay=delay, outcomes=outcomes, **more)
         except (KeyError, TypeError, IndexError, AttributeError) as problem:
             raise SettingError(
                 "dynamics need 'lookback' and 'rules', and every rule a list of rows with 'state' and "
                 f"'probability' ({type(problem).__name__}: {problem})"
             ) from None
+
+
+def _project(summary: WindowSummary, key: Key, given: Sequence[str], onto: Sequence[str]) -> Key:
+    """The state of some of the influencers, given the state of all."""
+    keys = np.array([key], np.int32)
+    for column in reversed(range(len(given))):
+        if given[column] not in onto:
+            keys = summary.without(keys, column)
+    return tuple(keys[0].tolist())
+
+
+def _looked_up(
+    rows: Rows, ends: IntArray, influencers: Sequence[str], table: Mapping[Key, float], summary: WindowSummary
+) -> FloatArray:
+    """The probability that a rule gives at some rows."""
+    which = [rows.labels.index(z) for z in influencers]
+    ids, keys = summary.encode(rows.index(), which, rows.labels)
+    return np.array([table[tuple(key)] for key in keys.tolist()])[ids[ends]]
+
+
+def _rows(influencers: Sequence[str], table: Mapping[Key, float]) -> list[dict[str, Any]]:
+    """A rule as plain values."""
+    return [
+        {"state": dict(zip(influencers, key, strict=True)), "probability": p}
+        for key, p in sorted(table.items())
+    ]
+
+
+def _rule_in(label: str, rows: Sequence[Mapping[str, Any]]) -> Rule:
+    """Read a rule back."""
+    influencers = tuple(sorted(rows[0]["state"]))
+    table: dict[Key, float] = {}
+    for row in rows:
+        key = tuple(row["state"][z] for z in influencers)
+        if len(row["state"]) != len(influencers) or key in table:
+            raise SettingError(f"the rule for {label!r} has a wrong or repeated state: {row['state']}")
+        table[key] = row["probability"]
+    return influencers, table

@@ -207,10 +207,10 @@ def test_only_binary_dynamics_are_written():
         (("rules", "A", 1, "state", "C"), 0.7, "the rule for 'A' has no probability for state (0, 1)"),
         (("rules", "A", 1, "state", "C"), [], "every rule a list of rows with 'state' and 'probability'"),
         (("rules", "A", 0, "state"), {"B": 0, "X": 0}, "every rule a list of rows"),
-        (("lookback",), "3", "rules look back by positions, not by time"),
+        (("lookback",), "3", "rules that look back by time need step="),
         (("delay",), -1, "delay must be a whole number from 0 on, not -1"),
-        (("version",), 2, "these are not dynamics in version 1 of their format"),
-        (("kind",), "BSuMM", "these are not dynamics in version 1 of their format"),
+        (("version",), 3, "these are not dynamics in version 1 or 2 of their format"),
+        (("kind",), "BSuMM", "these are not dynamics in version 1 or 2 of their format"),
     ],
 )
 def test_damaged_values(dynamics, path, value, words):

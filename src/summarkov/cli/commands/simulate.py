@@ -95,8 +95,12 @@ def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: i
     from summarkov.simulate import draw_sequences
 
     if isinstance(source, InfluenceGraph):
+        if source.layout_.together:
+            return source.simulate(sequences, length, seed)
         labels, ask = source.labels_, source._next.after
     else:
+        if not source.beside.is_plain or source.outcomes:
+            return source.simulate(sequences, length, seed)
         labels, ask = source.labels, source._next_event
     with progress("Simulating", length, "events per sequence") as advance:
 
