@@ -24,6 +24,9 @@ from summarkov.events import EventSequences
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray
 
+#: C of the second fit of a relaxed lasso.
+_RELAXED = 10.0
+
 
 @dataclass(frozen=True)
 class Line:
@@ -84,6 +87,9 @@ class LogisticRegressionContender:
         ``strengths``; or with none.
     strengths : sequence of float
         The values of C to choose from; smaller is more penalty.
+    relaxed : bool
+        The relaxed lasso: a penalty on the size of coefficients chooses the features, its weight 1 / C chosen
+        from ``strengths``; then the chosen ones are fitted anew, with a squared penalty of weight 0.1 alone.
     max_iterations, tolerance
         When the solver (L-BFGS) stops. Not converging is no error and is told by the predictor's
         ``not_converged``; without a penalty it is common, since separable data have no optimum.
@@ -94,6 +100,8 @@ class LogisticRegressionContender:
 
     >>> LogisticRegressionContender(3, "onehot", penalised=False).name
     '3-LR onehot unpenalised'
+
+    References: Meinshausen, "Relaxed Lasso", Computational Statistics & Data Analysis 52, 2007.
     """
 
     lookback: int
@@ -103,6 +111,7 @@ class LogisticRegressionContender:
     max_iterations: int = 1000
     tolerance: float = 1e-5
     name: str = ""
+    relaxed: bool = False
 
     def __post_init__(self) -> None:
         check_whole("lookback", self.lookback, 1)
@@ -111,8 +120,10 @@ class LogisticRegressionContender:
         positives("tolerance", [self.tolerance])
         if self.features not in FEATURES:
             raise SettingError(f"features must be one of {', '.join(FEATURES)}, not {self.features!r}")
+        if self.relaxed and not self.penalised:
+            raise SettingError("a relaxed lasso has a penalty; leave out penalised=False")
         if not self.name:
-            penalty = "" if self.penalised else " unpenalised"
+            penalty = " relaxed" if self.relaxed else "" if self.penalised else " unpenalised"
             object.__setattr__(self, "name", f"{self.lookback}-LR {self.features}{penalty}")
 
     def require(self) -> None:
@@ -137,9 +148,21 @@ class LogisticRegressionContender:
         if outcomes.all() or not outcomes.any():
             rate = base_rate(outcomes)
             return Line(float(np.log(rate / (1 - rate))), None)
-        model = _load()(
-            C=np.inf if strength is None else strength, max_iter=self.max_iterations, tol=self.tolerance
-        )
+        if not self.relaxed:
+            return self._solve(matrix, outcomes, C=np.inf if strength is None else strength)
+        lasso = self._solve(matrix, outcomes, C=strength, **_lasso())
+        assert lasso.coefficients is not None
+        chosen = np.flatnonzero(lasso.coefficients)
+        coefficients = np.zeros(matrix.shape[1])
+        if not len(chosen):
+            rate = base_rate(outcomes)
+            return Line(float(np.log(rate / (1 - rate))), coefficients)
+        again = self._solve(matrix[:, chosen], outcomes, C=_RELAXED)
+        coefficients[chosen] = again.coefficients
+        return Line(again.intercept, coefficients, again.converged)
+
+    def _solve(self, matrix: Any, outcomes: Any, **penalty: Any) -> Line:
+        model = _load()(max_iter=self.max_iterations, tol=self.tolerance, **penalty)
         # Steps this small are many times slower on several BLAS threads than on one.
         with warnings.catch_warnings(record=True) as caught, load_thread_limits()(limits=1):
             warnings.simplefilter("always")
@@ -151,6 +174,12 @@ class LogisticRegressionContender:
             else:
                 warnings.warn(warning.message, stacklevel=2)
         return Line(float(model.intercept_[0]), np.asarray(model.coef_[0], dtype=np.float64), converged)
+
+
+def _lasso() -> dict[str, Any]:
+    """The penalty on the size of coefficients, as this version of scikit-learn wants it called."""
+    named = {"penalty": "l1"} if _load()().get_params()["penalty"] == "l2" else {"l1_ratio": 1.0}
+    return {**named, "solver": "liblinear", "random_state": 0}
 
 
 def _features(matrices: EventCache[Any], events: EventSequences, like: LogisticRegressionPredictor) -> Any:

@@ -62,6 +62,11 @@ def _logistic(lookback: int, features: str, jobs: int | None) -> Contender:
     return LogisticRegressionContender(lookback, features, name=f"lr-{features}-{lookback}")
 
 
+def _relaxed(lookback: int, jobs: int | None) -> Contender:
+    name, strengths = f"lr-relaxed-{lookback}", (0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
+    return LogisticRegressionContender(lookback, strengths=strengths, name=name, relaxed=True)
+
+
 #: Summary models search as in the paper: settings are chosen by prediction, which punishes what is false.
 _MAKE: dict[str, Make] = {
     "bsumm": lambda jobs: ModelContender("bsumm", BSuMM(false_edges=None), SUMM_GRID, jobs),
@@ -91,6 +96,8 @@ _MAKE["tree-bag"] = lambda jobs: BagContender("tree-bag", TreeSuMM(), BAG_GRID, 
 for _features in ("presence", "counts", "onehot"):
     for _k in (3, 5, 10):
         _MAKE[f"lr-{_features}-{_k}"] = partial(_logistic, _k, _features)
+for _k in (3, 5, 10):
+    _MAKE[f"lr-relaxed-{_k}"] = partial(_relaxed, _k)
 _MAKE["joint"] = lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), JOINT_GRID, n_jobs=jobs)
 _MAKE["joint-boosted"] = lambda jobs: JointContender(
     "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, jobs

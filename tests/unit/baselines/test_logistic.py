@@ -6,6 +6,7 @@ import pytest
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
+from summarkov.simulate.example import web_shop
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -126,3 +127,28 @@ def test_names_and_settings():
         LogisticRegressionContender(1, strengths=[1.0, -1])
     with pytest.raises(SettingError, match="strengths must be a list of at least one number"):
         LogisticRegressionContender(1, strengths=())
+
+
+def test_a_relaxed_lasso_chooses_and_fits_anew():
+    events = web_shop().simulate(n_sequences=200, length=20, seed=1)
+    contender = LogisticRegressionContender(5, strengths=(1e-4, 0.05), relaxed=True)
+    assert contender.name == "5-LR presence relaxed"
+    (none, nothing), (some, fitted) = contender.fit_each(events, ["purchase"])
+    assert (none, some) == ({"C": 1e-4}, {"C": 0.05})
+    assert nothing.influencers("purchase") == ()
+    rate = (events.label_counts[events.labels.index("purchase")] + 0.5) / (events.n_events + 1)
+    assert nothing.probability(events, "purchase")[0] == pytest.approx(rate, rel=0.02)
+    chosen = fitted.influencers("purchase")
+    assert "add to cart" in chosen
+    assert len(chosen) <= 4
+    # fitted anew: as if only these had been there, with hardly any penalty
+    only = events.map_labels({x: "other" for x in events.labels if x not in (*chosen, "purchase")})
+    ((_, plain),) = LogisticRegressionContender(5, strengths=(10.0,)).fit_each(only, ["purchase"])
+    relaxed, full = (p.lines["purchase"].coefficients for p in (fitted, plain))
+    at = events.labels.index("add to cart")
+    assert relaxed[at] == pytest.approx(full[only.labels.index("add to cart")], abs=0.3)
+
+
+def test_a_relaxed_lasso_has_a_penalty():
+    with pytest.raises(SettingError, match="a relaxed lasso has a penalty; leave out penalised=False"):
+        LogisticRegressionContender(3, penalised=False, relaxed=True)
