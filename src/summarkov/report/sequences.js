@@ -34,8 +34,9 @@ function lookAt(code) {
 
 // The sequences of this page in which the target of an edge came within the window of its influencer.
 function casesOf(edge) {
+  if (!model.cases) return [make("p", { class: "key no-print" }, "With some of the events (--sequences, or sequences= in Python) this leads to sequences in which it followed.")];
   const window = windowOf(modelOf[edge.to].target, edge.from);
-  const found = (model.cases ?? []).map(([title], i) => {
+  const found = model.cases.map(([title], i) => {
     const past = caseOf(i), isBehind = (before) => before.given.has(edge.from) || before.found(edge.from, ...window).length > 0;
     return [i, title, past.moments.findIndex(({ codes }, at) => codes.includes(edge.to) && isBehind(past.before(at)))];
   }).filter(([, , at]) => at >= 0);
