@@ -37,7 +37,7 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
         if z != target:
             network.add_edge(z, target, weight=1 + min(abs(strength), 3.0))
     groups = sorted((sorted(group) for group in networkx.connected_components(network)), key=_by_size)
-    looped = {z for z, x, _ in edges if z == x}
+    looped = {z for z, x, _ in edges if z == x and n_labels <= SMALL}  # of many labels the page omits these
     joined = [group for group in groups if len(group) > 1 or group[0] in looped]
     single = [group[0] for group in groups if len(group) == 1 and group[0] not in looped]
     boxes = [(math.sqrt(len(group) * ASPECT), math.sqrt(len(group) / ASPECT)) for group in joined]
