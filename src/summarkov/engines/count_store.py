@@ -163,10 +163,10 @@ class CountStore(EventSource):
             raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
         going_on = [label_text(each) for each in iterate(open)]
         source, waiting = self._joined(events, going_on)
-        if source.has_ticks or source.time_unit is not None or source.attributes:
+        if not source.is_order_only:
             raise SettingError(
-                "a store holds the order of events only; read the part without times=True, ties='together' "
-                "and attributes=, or learn from all parts at once with scan_events"
+                "a store holds the order of events only; read the part without times=True, ties='together', "
+                "period= and attributes=, or learn from all parts at once with scan_events"
             )
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":

@@ -141,9 +141,9 @@ def _opened(opener: Opener) -> EventSource:
 
 def _checked(opener: Opener) -> EventSource:
     source = make_source(opener())
-    if source.has_ticks or source.time_unit is not None or source.attributes:
+    if not source.is_order_only:
         raise SettingError(
-            "parts hold the order of events only; read them without times=True, ties='together' and "
-            "attributes=, or learn with read_events, scan_events or scan_spark"
+            "parts hold the order of events only; read them without times=True, ties='together', "
+            "period= and attributes=, or learn with read_events, scan_events or scan_spark"
         )
     return source

@@ -206,10 +206,10 @@ def test_questions_are_told_apart():
 
 
 def test_what_is_more_than_an_order_is_refused_with_what_to_do(tmp_path):
-    """Ticks, times and attributes: in a store, and in parts that are counted anywhere."""
+    """Ticks, times, periods and attributes: in a store, and in parts that are counted anywhere."""
     rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 1, 2], "who": ["x"] * 3})
     store = sm.CountStore(tmp_path / "store")
-    for how in ({"ties": "together"}, {"times": True, "ties": "in row order"}, {"attributes": ["who"]}):
+    for how in ({"ties": "together"}, {"times": True}, {"period": "who"}, {"attributes": ["who"]}):
         events = sm.read_events(rows, **{"ties": "in row order", **how})
         with pytest.raises(SettingError, match=r"a store holds the order of events only; read the part with"):
             store.add("monday", events)
