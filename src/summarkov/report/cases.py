@@ -21,7 +21,12 @@ _BILLIONTHS = 1000
 
 
 def sequence_content(
-    events: EventSequences | None, labels: Sequence[str], n: int, is_timed: bool = False
+    events: EventSequences | None,
+    labels: Sequence[str],
+    n: int,
+    *,
+    is_timed: bool = False,
+    attributes: Sequence[str] = (),
 ) -> list[list[Any]]:
     """``n`` sequences, spread evenly over all that hold an event: name, codes, how many events were cut.
 
@@ -34,6 +39,12 @@ def sequence_content(
     if is_timed and events.times is None:
         raise SettingError(
             "the model looks back over times, and these events have none; read them with times=True (--times)"
+        )
+    if attributes and events.attributes is None:
+        columns = sorted({name.partition("=")[0] for name in attributes})
+        raise SettingError(
+            "the model looks at attributes, and these events have none; read them with "
+            f"attributes={columns!r} ({' '.join(f'--attribute {column}' for column in columns)})"
         )
     known = events.with_attributes(None).recode(labels)
     some = np.flatnonzero(known.lengths > 0)

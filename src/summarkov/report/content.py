@@ -84,7 +84,8 @@ def content(
     durations = [span for each in models for span in each.fitted.summary.durations]
     cases = None
     if sequences is not None:
-        cases = sequence_content(read, fitted.labels, sequences, bool(durations))
+        given = () if layout is None else layout.attributes
+        cases = sequence_content(read, fitted.labels, sequences, is_timed=bool(durations), attributes=given)
     return {
         "title": title,
         "version": __version__,

@@ -122,5 +122,7 @@ def test_sequences_with_ticks_and_attributes() -> None:
         [[2, 3, 2], 0, {"joined": [1], "given": [0]}],
         [[3, 2, 3], 0, {"joined": [2], "given": [1]}],
     ]
+    with pytest.raises(SettingError, match=r"attributes=\['a'\] \(--attribute a\)"):
+        contents.content(graph, events.with_attributes(None), sequences=1)
     assert found["positions"] == 80
     assert found["n"] == [20, 20, 60, 60]
