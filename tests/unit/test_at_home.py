@@ -151,6 +151,16 @@ def test_completion_shows_what_people_need():
     assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
 
 
+def test_nothing_shows_its_address():
+    graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
+    follower = graph.follow()
+    follower.observe(1)
+    assert repr(follower) == "GraphFollower(1 events observed)"
+    assert repr(graph.models_["1"].follow()) == "Follower(0 events observed)"
+    rules = sm.Dynamics({"A": (("B",), {(0,): 0.2, (1,): 0.4}), "B": (("B",), {(0,): 0.8, (1,): 0.6})})
+    assert repr(rules) == "Dynamics(2 labels, 2 of them with influencers)"
+
+
 def test_the_log_likelihood_of_a_graph_has_one_meaning():
     graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
     each = sum(model.log_likelihood_ for model in graph.models_.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,18 @@ class EdgeOrder(Comparable):
     observed: float
     shuffled: float
     remainder: Remainder | None = None
+
+    shown_columns: ClassVar[tuple[str, ...]] = (
+        "influencer",
+        "target",
+        "order",
+        "ratio",
+        "low",
+        "high",
+        "adjusted",
+        "observed",
+        "shuffled",
+    )
 
     @property
     def is_competition(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from summarkov.frames import Column, Sheet, Tabular
 
@@ -84,6 +84,8 @@ class Explanation(Tabular):
     seen: str
     active: tuple[Active, ...]
     counterfactuals: tuple[Counterfactual, ...]
+
+    shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""

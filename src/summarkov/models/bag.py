@@ -22,12 +22,13 @@ from summarkov.kernels import Index
 from summarkov.models.edges import Edges
 from summarkov.models.fitted import Fitted
 from summarkov.models.has_page import HasPage
+from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictions import Residual
 from summarkov.models.predictor import Predictor
 from summarkov.models.saving import document_of
 from summarkov.models.stored_results import influence_documents
-from summarkov.settings import MOST_REPLICATES, check_whole, seed_of
+from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of
 from summarkov.summaries import Memory, Reach
 from summarkov.typing import FloatArray, IntArray
 
@@ -82,8 +83,13 @@ class Bag(HasPage, Predictor):
     seed: int = 0
     random_state: int | None = None
 
-    def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
-        """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one."""
+    def fit(
+        self, events: Any, y: None = None, *, sample_weight: Any = None, progress: Progress = None
+    ) -> Self:
+        """Learn a model from each resample; a sequence that is drawn brings its weight, if it has one.
+
+        ``progress(done, total)`` is called as models are finished; True writes it.
+        """
         if not isinstance(self.model, SummaryModel):
             raise SettingError(f"model must be a model such as TreeSuMM('X'), not {self.model!r}")
         check_whole("n_models", self.n_models, 1, MOST_REPLICATES)
@@ -91,11 +97,12 @@ class Bag(HasPage, Predictor):
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.model.n_jobs)
         if not isinstance(source, EventSource):
             raise SettingError(f"a {type(source).__name__} cannot be resampled; give the events themselves")
-        models = []
+        models, on_done = [], progress_counter(progress, self.n_models)
         for drawn in source.resamples(draws):
             model = self.model.copy().fit(drawn)
             model._fitted = replace(model.fitted, followed=None)  # sequences of a resample are copies
             models.append(model)
+            on_done(1)
         self._models = tuple(models)
         self._influences = bag_influences([model.fitted for model in models], source)
         return self

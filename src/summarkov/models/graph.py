@@ -15,7 +15,7 @@ from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, label_text, translation
 from summarkov.explain import Explanation
-from summarkov.frames import Sheet
+from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
 from summarkov.models.edges import Edges, HasEdges
@@ -85,12 +85,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     n_jobs: int | None = None
 
     def fit(
-        self,
-        events: Any,
-        y: None = None,
-        *,
-        sample_weight: Any = None,
-        progress: Progress = None,
+        self, events: Any, y: None = None, *, sample_weight: Any = None, progress: Progress = None
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
         fit_together([self], events, sample_weight=sample_weight, progress=progress)
@@ -246,12 +241,8 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         return self.models_[name].explain(history, unknown=unknown)
 
     def explain_next(
-        self,
-        history: Iterable[object] | EventSequences,
-        *,
-        most: int | None = None,
-        unknown: Unknown = "error",
-    ) -> list[Explanation]:
+        self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
+    ) -> Records[Explanation]:
         """Say which labels may come next after a history, the most likely first, and why.
 
         ``probability`` is that of the graph, so it sums to 1 over all labels if the graph has a model of
@@ -262,7 +253,8 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         p = self._next.at(*next_places([past]))[0]
         shares = dict(zip(self.models_, p.tolist(), strict=True))
         chosen = sorted(shares, key=lambda label: (-shares[label], label))[:most]
-        return [replace(self.models_[x]._explained(past, x), probability=shares[x]) for x in chosen]
+        told = (replace(self.models_[x]._explained(past, x), probability=shares[x]) for x in chosen)
+        return Records(told, Explanation)
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``.
@@ -273,7 +265,13 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         return GraphFollower(self._next, unknown)
 
     def probability_of(
-        self, label: Label, history: Iterable[object] = (), *, within: int | None = None, seed: int = 0
+        self,
+        label: Label,
+        history: Iterable[object] = (),
+        *,
+        within: int | None = None,
+        seed: int = 0,
+        random_state: int | None = None,
     ) -> Reached:
         """The probability that a label comes within some events after a history, or ever.
 
@@ -290,7 +288,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
             raise SettingError(
                 "what comes later is worked out for graphs of events in a row, without attributes and times"
             )
-        return reach(self._next, history, label, within, seed)
+        return reach(self._next, history, label, within, seed_of(seed, random_state))
 
     def simulate(
         self, n_sequences: int, length: int | Sequence[int], seed: int = 0, *, random_state: int | None = None

@@ -14,7 +14,7 @@ from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain.shares import SharedExplanation
-from summarkov.frames import Sheet
+from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges
 from summarkov.models.has_page import HasPage
@@ -295,7 +295,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
     def explain_next(
         self, history: Iterable[object], *, most: int | None = None, unknown: Unknown = "error"
-    ) -> list[SharedExplanation]:
+    ) -> Records[SharedExplanation]:
         """Say which labels may come next after a history, the most likely first, and why.
 
         ``most`` is the largest number of labels to explain; without it, all of them.
@@ -304,7 +304,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         p = self.predict_next([past], unknown=unknown).probabilities[0]
         order = sorted(range(len(self.influencers_)), key=lambda at: (-p[at], at))[:most]
         names = list(self.influencers_)
-        return [self.explain(past, names[at], unknown=unknown) for at in order]
+        return Records((self.explain(past, names[at], unknown=unknown) for at in order), SharedExplanation)
 
     def follow(self, *, unknown: Unknown = "error") -> GraphFollower:
         """Feed events one at a time, in bounded memory; same numbers as ``predict_proba``."""

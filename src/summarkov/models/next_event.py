@@ -40,6 +40,7 @@ class History:
         self._together = layout.together
         self._codes = {label: code for code, label in enumerate(labels)}
         self.past = Past()
+        self.n_observed = 0
 
     def code(self, event: object) -> int:
         """The code of an event's label."""
@@ -51,6 +52,7 @@ class History:
 
     def observe(self, event: object) -> None:
         """Add one event, or a list of those that happened together."""
+        self.n_observed += 1
         if not self._together:
             self.past = self.past.extend(np.array([self.code(event)], np.int32), self._memory)
             return
@@ -80,6 +82,9 @@ class Follower:
     def __init__(self, fitted: Fitted, unknown: str) -> None:
         self._fitted = fitted
         self._history = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
+
+    def __repr__(self) -> str:
+        return f"Follower({self._history.n_observed} events observed)"
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""
@@ -182,6 +187,9 @@ class GraphFollower:
     def __init__(self, next_event: Distribution, unknown: str) -> None:
         self._next = next_event
         self._history = History(next_event.labels, next_event.memory, unknown, next_event.layout)
+
+    def __repr__(self) -> str:
+        return f"GraphFollower({self._history.n_observed} events observed)"
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""

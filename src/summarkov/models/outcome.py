@@ -35,7 +35,7 @@ from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
 from summarkov.models.told import outcome_of
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress
+from summarkov.settings import Progress, seed_of
 from summarkov.typing import FloatArray
 
 
@@ -297,12 +297,14 @@ class OutcomeModel(Saved, Parameters):
         *,
         n: int = 100,
         seed: int = 0,
+        random_state: int | None = None,
         level: float = 0.95,
         sample_weight: Any = None,
         progress: Progress = None,
     ) -> Confidence:
         """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
         source = self._again(events, y, sample_weight)
+        seed = seed_of(seed, random_state)
         found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
         mine = tuple(edge for edge in found.edges if edge.target == self._name)
         return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self._name))
@@ -315,11 +317,13 @@ class OutcomeModel(Saved, Parameters):
         n: int = 99,
         within: Any = None,
         seed: int = 0,
+        random_state: int | None = None,
         sample_weight: Any = None,
         progress: Progress = None,
     ) -> OrderTest:
         """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
         source = self._again(events, y, sample_weight)
+        seed = seed_of(seed, random_state)
         return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
 
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:

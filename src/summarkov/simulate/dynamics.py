@@ -117,6 +117,10 @@ class Dynamics:
         summary = replace(summary, together=True)
         return *self._rule(column, rule, summary), summary
 
+    def __repr__(self) -> str:
+        depend = sum(bool(self.minimal_influencers(label)) for label in self.labels)
+        return f"Dynamics({len(self.labels)} labels, {depend} of them with influencers)"
+
     def _check_size(self, rules: Mapping[str, Rule]) -> None:
         """Refuse rules of too many influencers before all of their states are listed."""
         given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]

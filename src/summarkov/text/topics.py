@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
-from summarkov.settings import check_whole
+from summarkov.settings import check_whole, seed_of
 from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.text import factors
 from summarkov.text.documents import read_documents, split_sentences
@@ -70,10 +70,19 @@ class TopicModel:
     seed : int
         For "lda": the same seed gives the same topics. "nmf" starts from singular vectors, and leaves nothing
         to chance.
+    random_state : int, optional
+        Another name for ``seed``; give one of them.
+
+    Attributes
+    ----------
+    topics_ : tuple of str
+        The names of the topics, the most frequent first.
 
     A fitted model is a function from sentences to labels, as :func:`text_events` needs it: the name of each
     one's topic, or None. Topics are named by their leading terms, the most frequent topic comes first.
 
+    Examples
+    --------
     >>> rain, trade = "Heavy rain flooded the roads.", "The bank raised interest rates."
     >>> model = TopicModel(n_topics=2, max_share=0.6).fit([rain, trade] * 5)
     >>> model(["The bank cut its rates.", "Roads were flooded.", "Nothing new."])
@@ -90,6 +99,7 @@ class TopicModel:
     stop_words: str | Iterable[str] = "english"
     language: str = "en"
     seed: int = 0
+    random_state: int | None = None
 
     def fit(self, documents: Any) -> Self:
         """Learn the topics of all sentences of some documents (see :func:`read_documents`)."""
@@ -107,7 +117,7 @@ class TopicModel:
                 + (", or ask for fewer topics" if terms else "")
             )
         matrix = factors.term_matrix(rows, terms, inverse, tf_idf=self.method == "nmf")
-        weights = factors.factorise(matrix, self.method, self.n_topics, self.seed)
+        weights = factors.factorise(matrix, self.method, self.n_topics, seed_of(self.seed, self.random_state))
         weights = weights[weights.sum(axis=1) > 0]
         shares = factors.shares(matrix, weights, self.method)
         order = np.argsort(-np.bincount(shares.argmax(axis=1), minlength=len(weights)), kind="stable")
@@ -175,7 +185,7 @@ class TopicModel:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
         if self.phrases > LONGEST_PHRASE:
             raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
-        check_whole("seed", self.seed, 0, 2**32 - 1)  # as scikit-learn has it
+        check_whole("seed", seed_of(self.seed, self.random_state), 0, 2**32 - 1)  # as scikit-learn has it
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 
@@ -212,7 +222,7 @@ def save_topics(model: TopicModel, path: str | PathLike[str]) -> None:
             "confidence": model.confidence,
             "phrases": model.phrases,
             "language": model.language,
-            "seed": model.seed,
+            "seed": seed_of(model.seed, model.random_state),
         },
         "stop_words": fitted.stop_words,
         "terms": fitted.terms,

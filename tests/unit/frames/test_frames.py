@@ -20,6 +20,9 @@ MODEL = GRAPH.models_["browse"]
 COMPARED = sm.compare(EVENTS, models=["chain-0", "chain-1"], targets=["browse"])
 GROUPS = sm.compare_groups(sm.BSuMM(lookback=1), EVENTS[:30], EVENTS[30:], targets=["browse"], n=5)
 
+OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
+JOINT = sm.JointSuMM().fit(EVENTS)
+
 #: Results, and how many rows their frames have.
 RESULTS = {
     "edges": (GRAPH.edges_, len(GRAPH.edges_)),
@@ -38,6 +41,17 @@ RESULTS = {
     "events": (EVENTS, EVENTS.n_events),
     "predictions": (GRAPH.predictions(EVENTS), EVENTS.n_events),
     "next": (GRAPH.predict_next(EVENTS), len(EVENTS)),
+    "why next": (GRAPH.explain_next(["search"], most=3), 3),
+    "order test": (GRAPH.order_test(EVENTS, n=19), len(GRAPH.edges_)),
+    "ranking": (GRAPH.ranking(EVENTS), len(EVENTS.labels) ** 2),
+    "evaluation": (GRAPH.evaluate(EVENTS), None),
+    "groups by": (sm.compare_groups_by(sm.BSuMM(lookback=1), EVENTS, ["a", "b"] * 30, n=5), None),
+    "outcome": (OUTCOME.table_, len(OUTCOME.table_)),
+    "outcome's influences": (OUTCOME.influences_, len(OUTCOME.influencers_)),
+    "outcome's prediction": (OUTCOME.predictions(EVENTS), len(EVENTS)),
+    "joint edges": (JOINT.edges_, len(JOINT.edges_)),
+    "joint explanation": (JOINT.explain(["search"], "browse"), None),
+    "joint why next": (JOINT.explain_next(["search"], most=2), 2),
 }
 
 

@@ -212,3 +212,9 @@ def test_influences_are_saved_and_old_files_have_none(events, tmp_path):
     del old._influences
     with pytest.raises(NotFittedError, match="fit it again"):
         old.influences_  # noqa: B018
+
+
+def test_progress_of_models(events):
+    told = []
+    sm.Bag(sm.BSuMM("B"), n_models=3).fit(events, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]

@@ -13,6 +13,7 @@ pytestmark = pytest.mark.needs("sklearn")
 
 EVENTS = web_shop().simulate(90, 12, seed=4)
 GRAPH = sm.InfluenceGraph(sm.BSuMM(lookback=2))
+OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
 RARE = EVENTS.map_labels(lambda label: f"{label}!" if label == "write review" else label)
 
 
@@ -186,6 +187,9 @@ def test_random_state_means_seed():
         lambda **s: graph.models_["browse"].confidence(EVENTS, n=3, **s),
         lambda **s: graph.discoveries(EVENTS, **s),
         lambda **s: graph.simulate(3, 4, **s).to_lists(),
+        lambda **s: graph.probability_of("purchase", within=3, **s),
+        lambda **s: OUTCOME.confidence(EVENTS, n=3, **s),
+        lambda **s: OUTCOME.order_test(EVENTS, n=19, **s),
         lambda **s: web_shop().simulate(3, 4, **s).to_lists(),
         lambda **s: [part.to_lists() for part in EVENTS.split(**s)],
         lambda **s: (

@@ -23,6 +23,17 @@ def fitted(request):
     return TopicModel(n_topics=7, method=request.param, seed=3).fit(LOGS)
 
 
+def test_random_state_means_seed(tmp_path):
+    one, other = (
+        TopicModel(n_topics=7, method="lda", **s).fit(LOGS) for s in ({"seed": 3}, {"random_state": 3})
+    )
+    assert one.topics_ == other.topics_
+    other.save(tmp_path / "topics.json")
+    assert load_topics(tmp_path / "topics.json").seed == 3
+    with pytest.raises(SettingError, match="seed and random_state mean the same; give only one"):
+        TopicModel(n_topics=7, seed=1, random_state=3).fit(LOGS)
+
+
 def test_the_same_seed_gives_the_same_topics(fitted):
     again = TopicModel(n_topics=7, method=fitted.method, seed=3).fit(LOGS)
     assert again.topics_ == fitted.topics_
