@@ -75,14 +75,10 @@ class OutcomeModel(Saved, Parameters):
     table_, open_table_ : StateTable
         How often the outcome came about in each state, at the end of every sequence; and at every beginning
         of every sequence, on which predictions for open cases rest.
-    base_rate_ : float
-        The share of sequences with the outcome.
+    name_, base_rate_, n_left_out_
+        The outcome, such as "result=declined"; the share of sequences with it; how many had none known.
     labels_ : tuple of labels
         The vocabulary, attributes included.
-    name_ : str
-        The outcome, such as "result=declined".
-    n_left_out_ : int
-        How many sequences had no known outcome.
     model_ : SummaryModel
         The model of the outcome: one with the outcome and its opposite as target.
 
