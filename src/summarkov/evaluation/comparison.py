@@ -15,6 +15,7 @@ import numpy.typing as npt
 from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS
 from summarkov.evaluation.tuning import Tuned
+from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
@@ -77,9 +78,7 @@ class Comparison(Tabular):
         elif each is best:
             difference, interval, verdict = 0.0, (0.0, 0.0), "best"
         else:
-            apart = [mine.by_sequence - theirs.by_sequence for mine, theirs in zip(each, best, strict=True)]
-            difference = float(np.mean([d.sum() for d in apart]))
-            interval = paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
+            difference, interval = self._apart(each, best)
             verdict = "worse" if interval[1] < 0 else "no difference"
         chosen = [one for tuned in each for one in tuned.chosen]
         sizes = [one.n_influencers for one in chosen if one.n_influencers is not None]
@@ -155,7 +154,22 @@ class Comparison(Tabular):
                 ]
                 for each in self.results
             },
+            "windows": [each.to_dict() for each in self.windows],
         }
+
+    @property
+    def windows(self) -> tuple[Windows, ...]:
+        """Of each family that looked back in time and over positions, whether that tells different stories.
+
+        The best of either kind are compared; see :class:`Windows`.
+        """
+        return compare_windows(self.results, self._apart)
+
+    def _apart(self, each: Sequence[Tuned], other: Sequence[Tuned]) -> tuple[float, tuple[float, float]]:
+        """By how much one contender is better than another, with its 95% interval."""
+        apart = [mine.by_sequence - theirs.by_sequence for mine, theirs in zip(each, other, strict=True)]
+        difference = float(np.mean([d.sum() for d in apart]))
+        return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
 
     def _columns(self) -> Mapping[str, Column]:
         return columns_of(Line, self.lines)

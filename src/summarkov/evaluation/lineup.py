@@ -16,6 +16,7 @@ from summarkov.baselines import (
     ModelContender,
     TreeContender,
 )
+from summarkov.durations import Duration, read_time
 from summarkov.errors import SettingError, nearest
 from summarkov.models import (
     BSuMM,
@@ -104,6 +105,38 @@ _MAKE["joint-boosted"] = lambda jobs: JointContender(
 )
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
 
+#: Models that look back over one window, by name: "bsumm-5" over 5 positions, "bsumm-6h" over 6 hours.
+_WINDOWED: dict[str, SummaryModel] = {
+    "bsumm": BSuMM(false_edges=None),
+    "osumm": OSuMM(false_edges=None),
+    "csumm": CSuMM(false_edges=None),
+}
+
+
+def window_of(name: str) -> tuple[str, int | Duration] | None:
+    """The family and the look-back in the name of a contender; None where it names none.
+
+    >>> window_of("bsumm-6h"), window_of("osumm-5"), window_of("bsumm-auto")
+    (('bsumm', '6h'), ('osumm', 5), None)
+    """
+    family, _, window = name.lower().partition("-")
+    if family not in _WINDOWED or not window:
+        return None
+    if window.isdecimal():
+        return (family, int(window)) if int(window) else None
+    found = read_time(window, "lookback")
+    return None if found is None or not found[0] else (family, Duration.of(window, "lookback"))
+
+
+def _windowed(name: str, jobs: int | None) -> Contender | None:
+    """The contender of a family and a look-back, if that is what a name says."""
+    if (found := window_of(name)) is None:
+        return None
+    family, lookback = found
+    window = lookback.text if isinstance(lookback, Duration) else lookback
+    return ModelContender(name, _WINDOWED[family].copy(lookback=window), AUTO_GRID, jobs)
+
+
 #: Every name that ``compare`` knows.
 NAMES = tuple(_MAKE)
 #: What is compared if nothing is said: quick, and needs nothing but the core.
@@ -137,8 +170,11 @@ def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | No
             contenders.append(model)
         elif model.lower() in _MAKE:
             contenders.append(_MAKE[model.lower()](n_jobs))
+        elif (made := _windowed(model.lower(), n_jobs)) is not None:
+            contenders.append(made)
         else:
-            hint = nearest(model.lower(), NAMES) or f"; the models are {', '.join(NAMES)}"
+            several = f"; the models are {', '.join(NAMES)}, or with a look-back bsumm-5, osumm-6h, csumm-7d"
+            hint = nearest(model.lower(), NAMES) or several
             raise SettingError(f"there is no model {model!r}{hint}")
     names = [contender.name for contender in contenders]
     twice = sorted(name for name, n in Counter(names).items() if n > 1)

@@ -37,6 +37,7 @@ class Chosen:
     dev_log_likelihood: float
     n_influencers: int | None
     measures: Measures
+    influencers: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -45,7 +46,14 @@ class Chosen:
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Chosen:
         """Read what :meth:`to_dict` returned."""
-        return cls(**{**given, "measures": Measures.from_dict(given["measures"])})
+        found = given.get("influencers")
+        return cls(
+            **{
+                **given,
+                "measures": Measures.from_dict(given["measures"]),
+                "influencers": None if found is None else tuple(found),
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class _Best:
 
     dev: float
     settings: dict[str, Any]
-    n_influencers: int | None
+    influencers: tuple[str, ...] | None
     predictor: Predictor
 
 
@@ -108,17 +116,17 @@ def tune(contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
         ):
             for target in _better(on_dev, best, getattr(contender, "one_for_all", False)):
                 influencers = predictor.influencers(target)
-                n = None if influencers is None else len(influencers)
                 kept = predictor.only(target) if isinstance(predictor, BlockPredictor) else predictor
-                best[target] = _Best(on_dev[target], plain(settings), n, kept)
+                best[target] = _Best(on_dev[target], plain(settings), influencers, kept)
     if not best:
         raise SettingError(f"{contender.name} has no settings to choose from, or there are no targets")
     in_train = {x for x, n in zip(train.labels, train.label_counts.tolist(), strict=True) if n}
     chosen_ones = {target: one.predictor for target, one in best.items()}
     found = report(split.test, contender.name, chosen_ones, accuracy=in_train <= set(best))
     chosen = tuple(
-        Chosen(target, one.settings, one.dev, one.n_influencers, found.sums[target].measures)
+        Chosen(target, one.settings, one.dev, n_influencers, found.sums[target].measures, one.influencers)
         for target, one in best.items()
+        for n_influencers in [None if one.influencers is None else len(one.influencers)]
     )
     n = max(split.test.n_events, 1)
     top_1, top_3 = (None, None) if found.hits is None else (right / n for right in found.hits)

@@ -27,7 +27,7 @@ from summarkov.cli.printing.console import (
 )
 from summarkov.cli.printing.console import progress as progress_bar
 from summarkov.errors import SettingError
-from summarkov.wording import number, plural
+from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.evaluation import Comparison
@@ -49,7 +49,8 @@ def compare(
             "--model",
             "-m",
             metavar="NAME",
-            help="A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm; tree, tree-average, "
+            help="A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
+            "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
             "tree-bag; chain-0 to chain-4; vom, ctw; joint, joint-boosted; lr-presence-K, lr-counts-K, "
             "lr-onehot-K with K = 3, 5, 10; boosting; or all. "
             "Default: chain-0, chain-1, chain-2, bsumm, osumm.",
@@ -212,6 +213,10 @@ def _print_comparison(console: Console, result: Comparison) -> None:
         "interval, from resampling the test sequences, lies below 0. The others this data cannot tell apart.",
         width=page_width(console),
     )
+    for each in result.windows:
+        if each.differs:
+            console.print()
+            console.print(Text(visible(str(each))), width=page_width(console))
 
 
 def _table(width: int, headings: Sequence[str]) -> Table:
