@@ -208,7 +208,7 @@ def test_interrupted_with_nothing_kept(run_command: Run, monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:
         interrupt(patch, 1)
         result = run_command("all.jsonl", *FAST, code=130)
-    assert "Note: nothing is kept; with -o FILE an interrupted run can go on later" in result.stderr
+    assert "Note: nothing is kept; with -o FILE of this machine a run can go on later" in result.stderr
     interrupt(monkeypatch, 0)
     result = run_command("all.jsonl", *FAST, "-o", "out.md", code=130)
     assert "Note: nothing was done yet" in result.stderr
