@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import needs
 import summarkov as sm
-from browsing import EVENTS, node
+from browsing import EVENTS, node, timed
+from summarkov.events.attributes import Attributes
 
 pytestmark = pytest.mark.skipif(not needs.NEEDS["axe-core"].here, reason="no axe-core here")
 
@@ -19,6 +21,8 @@ def graph() -> sm.InfluenceGraph:
 
 
 def violations(page: Any) -> list[str]:
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(needs.AXE.read_text(encoding="utf-8"))
     found = page.evaluate("async () => (await axe.run(document, { resultTypes: ['violations'] })).violations")
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
@@ -26,7 +30,6 @@ def violations(page: Any) -> list[str]:
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_no_violations(visit: Any, graph: sm.InfluenceGraph, scheme: str, width: int) -> None:
     page = visit(graph, events=EVENTS, color_scheme=scheme, width=width, bypass_csp=True)
-    page.evaluate(needs.AXE.read_text(encoding="utf-8"))
     assert violations(page) == []
     page.locator(
         "#panel-label .influences [data-edge]"
@@ -39,6 +42,40 @@ def test_no_violations(visit: Any, graph: sm.InfluenceGraph, scheme: str, width:
     assert violations(page) == []
     page.click("#tab-data")
     assert violations(page) == []
+
+
+def test_violations_where_histories_have_more(visit: Any) -> None:
+    events, _, _ = timed(seed=3, n=60)
+    halves = np.arange(60) % 2 == 0
+    wards = Attributes(["ward=north", "ward=south"], ["ward", "ward"], np.column_stack([halves, ~halves]))
+    events = events.with_attributes(wards)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback="6h", gamma=0.1, false_edges=None)).fit(events)
+    page = visit(graph, events=events, sequences=3, bypass_csp=True)
+    page.goto(page.url + "#tab=whatif&event=ask&gap=3600&event=pay&wait=60")
+    page.reload()
+    assert page.locator(".history .gap").count() == 2
+    assert violations(page) == []
+    page.click("#tab-sequences")
+    assert violations(page) == []
+    ticks = [[["ask", "pay"], ["wait"]], [["wait", "ask"], ["pay"], ["ask"]]] * 20
+    page = visit(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(ticks), bypass_csp=True)
+    page.goto(page.url + "#tab=whatif&event=ask&with=pay")
+    page.reload()
+    assert page.locator(".history .joined").inner_text() == "with"
+    assert violations(page) == []
+
+
+def test_violations_on_pages_of_outcomes_and_bags(visit: Any) -> None:
+    cases, results = [["ask", "wait"], ["ask", "pay"], ["pay"]] * 20, ["lost", "won", "won"] * 20
+    outcome = sm.OutcomeModel(value="lost").fit(cases, results)
+    page = visit(outcome, events=cases, y=results, sequences=3, bypass_csp=True)
+    for tab in ("label", "whatif", "sequences", "data"):
+        page.click(f"#tab-{tab}")
+        assert violations(page) == [], tab
+    page = visit(sm.Bag(sm.TreeSuMM("pay"), n_models=3).fit(cases), bypass_csp=True)
+    for tab in ("label", "whatif"):
+        page.click(f"#tab-{tab}")
+        assert violations(page) == [], tab
 
 
 CONTRAST = """([line, paper, firm]) => {

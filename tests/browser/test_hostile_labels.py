@@ -102,6 +102,6 @@ def test_hostile_names_of_sequences(visit: Any) -> None:
     assert "__proto__" in shown
     for number in range(options.count()):
         page.select_option("#which-sequence", str(number))
-        assert page.locator("#why-here h3").inner_text() == "Why here?"
+        assert page.locator("#why-here h2").inner_text() == "Why here?"
     assert page.evaluate("document.querySelectorAll('script').length") == 2
     assert page.evaluate("document.querySelectorAll('img').length") == 0

@@ -55,7 +55,7 @@ function showSequence() {
   sequencesPanel.querySelector(".events").replaceChildren(...past.rows.map((row, i) => eventChip(row, past.rows[i - 1], [row.at === at ? "asked" : "", lit.has(i) ? "lit" : "", row.code === label ? "own" : ""])),
     cut ? make("li", { class: "now" }, `and ${plural(cut, "more event")}`) : "");
   document.getElementById("why-here").replaceChildren(
-    make("h3", {}, "Why here?"),
+    make("h2", {}, "Why here?"),
     make("p", {}, `${model.outcome && at === past.moments.length - 1 ? "At the end" : `Before ${thing} ${number(at + 1)}`} the probability of `, name(label), ` is ${percent(here.p)}; ${usualOf(label)} is ${percent(rate(label))}. What came was `, ...joined(past.moments[at].codes.map((code) => name(code)), " with "), "."),
     make("p", { class: "why" }, normalised && !joint ? `Its own model says ${percent(here.own)} ` : "", ...because(here)),
     make("p", { class: "key" }, "Choose an event to ask before it. Marked: the events by which the model tells the state."));
