@@ -96,6 +96,11 @@ def attribute_names(
                 f"attribute {column!r} of {source} has no value for {count(len(absent), 'sequence')}, the "
                 f"first is {first}; fill it, or let it be a value of its own with missing_attributes='value'"
             )
+        if len(absent) and len(absent) == len(values.codes):
+            raise DataError(
+                f"attribute {column!r} of {source} has no value for any sequence; check its name, or leave "
+                "it out"
+            )
         names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
         occurs = [*which_occur(values.codes, len(values.texts)).tolist(), len(absent) > 0]
         each.append([name if here else None for name, here in zip(names, occurs, strict=True)])

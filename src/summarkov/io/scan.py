@@ -13,29 +13,25 @@ import numpy.typing as npt
 from summarkov.errors import SettingError
 from summarkov.events.keys import any_twice, sequence_keys
 from summarkov.events.origin import Origin
-from summarkov.io.addresses import size_of
 from summarkov.io.buckets import CaseBlock, Order
 from summarkov.io.case_attributes import AttributeNames, attribute_names
-from summarkov.io.encoding import Vocabulary, encode
-from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
+from summarkov.io.encoding import Vocabulary
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
-from summarkov.io.line_files import jsonl_origin, jsonl_sequences
-from summarkov.io.list_columns import flat_values, read_lists
+from summarkov.io.line_files import jsonl_origin
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
 from summarkov.io.per_case import CaseValues, weights_of
 from summarkov.io.regroup import regroup
-from summarkov.io.rows import LeftOut, Rows, read_per_case, read_rows
+from summarkov.io.rows import LeftOut, Rows, read_rows
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import origin_of
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import Ties, Times, refuse_no_order, refuse_ties, times_of
+from summarkov.io.whole_sequences import add_lines, add_lists
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
 Progress = Callable[[str, int, int], None]
-#: What a byte of a line of JSON takes while it is parsed.
-_PARSED_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,7 @@ class Content:
     origin: Origin | None
 
 
-class _Found:
+class Found:
     """What is found while files are read: labels, the values of cases, and events that are left out."""
 
     def __init__(self, task: Task) -> None:
@@ -98,7 +94,7 @@ class _Found:
 def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
     files = task.files
-    found = _Found(task)
+    found = Found(task)
     if files.format == "jsonl" and files.wanted.times:
         raise SettingError(
             'times of JSON lines need the events in memory: read them with read_events, or engine="memory"; '
@@ -109,9 +105,9 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
     try:
         if files.format == "jsonl":
-            _lines(task, found, writer)
+            add_lines(task, found, writer)
         elif files.of_lists:
-            _lists(task, found, writer)
+            add_lists(task, found, writer)
         elif not _grouped(task, found, writer, scratch.path):
             writer.close()
             writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
@@ -135,7 +131,7 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     return Content(content, weights, attributes, values[:, values.shape[1] - len(named) :], origin)
 
 
-def _grouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> bool:
+def _grouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> bool:
     """Write rows that are together and in order; whether they are. What was held to find out is let go."""
     runs = folder / "runs"
     try:
@@ -159,7 +155,7 @@ class _Grouped:
     different ones have too, the files are merely grouped for nothing.
     """
 
-    def __init__(self, task: Task, found: _Found, writer: SpillWriter, runs: Path) -> None:
+    def __init__(self, task: Task, found: Found, writer: SpillWriter, runs: Path) -> None:
         self.task, self.found, self.writer, self.runs = task, found, writer, runs
         self.case: str | None = None  # of the last row so far
         self.values: CodeArray = np.empty((0, len(task.per_case)), np.int32)  # of the same
@@ -251,14 +247,14 @@ class _Grouped:
         return same if self.task.together else None, times
 
 
-def rows_of(block: TableBlock, files: Files, found: _Found) -> tuple[Rows, CodeArray, CodeArray]:
+def rows_of(block: TableBlock, files: Files, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
     """Some rows, the codes of their labels, and those of their columns that do not change during a case."""
     found.labels.share = block.done / files.n_bytes
     rows = read_rows(block.table, files.chosen, files.wanted, block.path, found.left_out, block.first_row)
     return rows, found.labels.recode(rows.event), found.values.recode(rows.per_case)
 
 
-def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> None:
+def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> None:
     """Group rows that are in any order."""
     import pyarrow as pa
 
@@ -284,73 +280,3 @@ def _regrouped(task: Task, found: _Found, writer: SpillWriter, folder: Path) -> 
             task.tell("reading", block.done, files.n_bytes)
 
     regroup(rows(), folder, task.memory, writer, order, found.values, task.tell)
-
-
-def _lists(task: Task, found: _Found, writer: SpillWriter) -> None:
-    """A row is a whole sequence."""
-    files, chosen, n = task.files, task.files.chosen, 0
-    name = chosen.event[0]
-    for block in files.blocks(task.n_rows):
-        column, where = block.table.column(name), (block.path, block.first_row)
-        n_events = len(flat_values(column))
-        refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
-        found.labels.share = block.done / files.n_bytes
-        event, offsets, starts = read_lists(
-            column, name, files.wanted, block.path, found.left_out, block.first_row
-        )
-        codes = found.labels.recode(event)
-        if (codes < 0).any():  # the codes of empty ticks
-            codes[codes < 0] = found.labels.code(None)
-        names = [str(number) for number in range(n, n + len(column))]
-        if chosen.case is not None:
-            case = encode(block.table.column(chosen.case), chosen.case, *where)
-            names = [case.texts[code] for code in case.codes.tolist()]
-        values = found.values.recode(read_per_case(block.table, chosen, *where))
-        together = None if starts is None else ~starts
-        keys = sequence_keys(names)
-        writer.add(codes, offsets[1:], keys, names, values=values, together=together)
-        n += len(column)
-        task.tell("reading", block.done, files.n_bytes)
-
-
-def _lines(task: Task, found: _Found, writer: SpillWriter) -> None:
-    """A line is a whole sequence."""
-    codes: list[int] = []
-    ends: list[int] = []
-    names: list[str] = []
-    values: list[list[int]] = []
-    together: list[int] = []  # the events that happened together with the one before
-    n = done = held = 0
-
-    def write() -> None:
-        some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
-        tied_events = np.zeros(len(codes), bool)
-        tied_events[together] = True
-        writer.add(
-            np.array(codes, np.int32),
-            np.array(ends, np.int64),
-            sequence_keys(names),
-            names,
-            values=some,
-            together=tied_events,
-        )
-        for each in (codes, ends, names, values, together):
-            each.clear()
-
-    longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
-    for path in task.files.paths:
-        done += size_of(path)
-        found.labels.share = done / task.files.n_bytes
-        for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
-            together.extend(len(codes) + place for place in line.together)
-            codes.extend(map(found.labels.code, line.labels))
-            ends.append(len(codes))
-            names.append(str(n) if line.name is None else line.name)
-            values.append(found.values.codes(line.values))
-            n += 1
-            held += 2 + len(line.labels) + len(names[-1]) // ROW_BYTES
-            if held >= task.n_rows:
-                write()
-                held = 0
-        task.tell("reading", done, task.files.n_bytes)
-    write()

@@ -24,7 +24,7 @@ from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
 from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
 from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.per_case import CaseValues, is_weight, weights_of
+from summarkov.io.per_case import CaseValues, changes, is_weight, weights_of
 from summarkov.io.rows import LeftOut, refuse_separator
 from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
@@ -174,6 +174,9 @@ class _Log:
         self.open: list[str] = []  # the elements that are open
         self.trace: dict[str, str] = {}
         self.attributes: dict[str, str] = {}
+        self.of_events: list[
+            tuple[str | None, ...]
+        ] = []  # the values of columns, of every event of the trace
         self.labels: list[str] = []
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
@@ -206,7 +209,7 @@ class _Log:
                 raise DataError(f"{self.where()}: expected an XES <log>, found <{name[:40]}>")
             self.seen = True
         elif depth == 2 and name == "trace":
-            self.trace, self.labels = {}, []
+            self.trace, self.labels, self.of_events = {}, [], []
         elif depth == 2 and name == "event":
             raise DataError(f"{self.where()}: this event belongs to no trace; put it into one, or remove it")
         elif depth >= 3 and self.open[1] == "trace":
@@ -234,6 +237,7 @@ class _Log:
             self.labels.append(label)
             if self.wanted.columns.period is not None:
                 self.periods.append(self.value(self.wanted.columns.period, "period"))
+            self.of_events.append(tuple(map(self.attributes.get, self.values.names)))
             if self.order is None:
                 self.places[0].append(self.attributes.get(TIME))
             else:
@@ -268,9 +272,15 @@ class _Log:
         return wanted.separator.join(texts)
 
     def note_values(self) -> None:
-        """Keep what is asked for of the trace at hand."""
+        """Keep what is asked for of the trace at hand; what it does not have, its events may have."""
         asked = self.wanted.columns
         values = [self.trace.get(key) for key in asked.per_case]
+        for at, key in enumerate(asked.per_case):
+            found = list(dict.fromkeys(of_event[at] for of_event in self.of_events))
+            if key not in self.trace and len(found) > 1:
+                name = self.trace.get(self.case or NAME, str(len(self.traces)))
+                raise changes(key, name, self.path, *found[:2])
+            values[at] = self.trace.get(key, next(iter(found), None))
         if asked.weight is not None and not is_weight(values[0]):
             if values[0] is None:
                 raise DataError(self.missing(asked.weight, "trace", "weight", self.trace))

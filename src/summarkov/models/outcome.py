@@ -33,7 +33,7 @@ from summarkov.models.predictions import Predictions
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
-from summarkov.models.told import outcome_of
+from summarkov.models.told import outcome_of, refuse_telling_label
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Progress, seed_of
 from summarkov.typing import FloatArray
@@ -117,6 +117,7 @@ class OutcomeModel(Saved, Parameters):
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
         outcome, ended = self._ended(source, y)
         name = outcome.name
+        refuse_telling_label(outcome, source, template.forbidden, template.candidates)
         hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
         if not hits + others:
             raise DataError("the outcome of no sequence is known")

@@ -82,6 +82,8 @@ def _of_column(source: EventSource, column: str, value: str | None, after: int |
 
 def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
     """The value that is asked about; of two the rarer one, if none is named."""
+    if not counts:
+        raise DataError(f"{column!r} is known of no sequence; give the outcome of some")
     if value is None:
         if len(counts) != 2:
             there = ", ".join(f"{name} ({n})" for name, n in sorted(counts.items()))
@@ -93,3 +95,19 @@ def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
             f"{', '.join(sorted(counts))}"
         )
     return str(value)
+
+
+def refuse_telling_label(
+    outcome: Outcome, source: EventSource, forbidden: Iterable[object], candidates: Iterable[object] | None
+) -> None:
+    """Refuse an outcome that is also a label of events, by which it would be told after the fact."""
+    value = outcome.name.partition("=")[2]
+    is_given = outcome.values is not None or outcome.hits is not None
+    if not is_given or value not in source.labels or value in source.attributes:
+        return
+    if value in map(str, forbidden) or (candidates is not None and value not in map(str, candidates)):
+        return
+    raise DataError(
+        f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
+        f"out of the model with forbidden=[{value!r}], or ask for ends_with={value!r}"
+    )

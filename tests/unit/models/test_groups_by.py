@@ -132,3 +132,43 @@ def test_on_the_command_line(tmp_path, table):
     assert len(document["comparisons"]) == 3
     assert "groups are two files, or one file and --by" in run(tmp_path / "log.csv").stderr
     assert "--names are for two files" in run(tmp_path / "log.csv", "--by", "region", "--names", "a,b").stderr
+
+
+@pytest.mark.parametrize("of", ["trace", "event"])
+@pytest.mark.parametrize("by", ["region", "cost"])
+def test_groups_by_an_attribute_of_an_xes_log(tmp_path, table, of, by):
+    """One of the trace, or of all its events, is as good as a column; so are numbers."""
+    costs = {"north": 1, "east": 2, "west": 7, "south": 2}
+    traces = []
+    for case, rows in table.groupby("case", sort=False):
+        region = rows["region"].iloc[0]
+        own = f'<string key="region" value="{region}"/><int key="cost" value="{costs[region]}"/>'
+        name = '<string key="concept:name" value="{}"/>'
+        events = "".join(
+            f"<event>{name.format(label)}{own if of == 'event' else ''}</event>" for label in rows["event"]
+        )
+        traces.append(f"<trace>{name.format(case)}{own if of == 'trace' else ''}{events}</trace>")
+    path = tmp_path / "log.xes"
+    path.write_text(f"<log>{''.join(traces)}</log>")
+    words = [path, "--by", by, "-k", "1", "-n", "5", "--json"]
+    done = CliRunner().invoke(app, ["groups", *map(str, words)])
+    assert done.exit_code == 0, done.stderr
+    document = json.loads(done.stdout)
+    expected = table.assign(cost=table["region"].map(costs)).drop_duplicates("case")[by].value_counts()
+    names = [str(name) for name, n in sorted(expected.items()) if n > 1]
+    assert document["names"] == names
+    assert document["sizes"] == [int(n) for name, n in sorted(expected.items()) if n > 1]
+    assert len(document["comparisons"]) == 3
+
+
+def test_an_attribute_of_events_must_not_change_and_must_be_there(tmp_path):
+    name = '<string key="concept:name" value="{}"/>'
+    events = "".join(f'<event>{name.format("a")}<int key="cost" value="{n}"/></event>' for n in (1, 2))
+    path = tmp_path / "log.xes"
+    path.write_text(f"<log><trace>{name.format('x')}{events}</trace></log>")
+    told = CliRunner().invoke(app, ["groups", str(path), "--by", "cost"]).stderr
+    assert "column 'cost' of" in told
+    assert "changes during case 'x': '1' in one row and '2' in another" in told
+    told = CliRunner().invoke(app, ["groups", str(path), "--by", "costs"]).stderr
+    assert "attribute 'costs' of" in told
+    assert "has no value for any sequence; check its name, or leave it out" in told

@@ -169,7 +169,7 @@ def test_how_sure_it_is():
         ({"reaches": "a", "after": 1}, ["x", "y"], SettingError, "say what the outcome is"),
         ({"value": "x", "after": 0}, ["x", "y"], SettingError, "after must be a whole number from 1 on"),
         ({}, ["x"], DataError, "there are 2 sequences but 1 outcomes"),
-        ({}, [None, None], SettingError, "say which value"),
+        ({}, [None, None], DataError, "'outcome' is known of no sequence; give the outcome of some"),
         ({"value": "x"}, ["x", "x"], DataError, "every sequence has the outcome 'outcome=x'"),
         ({"value": "z"}, ["x", "y"], SettingError, "no sequence has outcome=z; there are x, y"),
         (

@@ -1,0 +1,93 @@
+"""Files in which a row, or a line, is a whole sequence, as codes on disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from summarkov.events.keys import sequence_keys
+from summarkov.io.addresses import size_of
+from summarkov.io.encoding import encode
+from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
+from summarkov.io.line_files import jsonl_sequences
+from summarkov.io.list_columns import flat_values, read_lists
+from summarkov.io.rows import read_per_case
+from summarkov.io.spill import SpillWriter
+from summarkov.io.table_files import ROW_BYTES
+
+if TYPE_CHECKING:
+    from summarkov.io.scan import Found, Task
+
+#: What a byte of a line of JSON takes while it is parsed.
+_PARSED_BYTES = 16
+
+
+def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
+    """A row is a whole sequence."""
+    files, chosen, n = task.files, task.files.chosen, 0
+    name = chosen.event[0]
+    for block in files.blocks(task.n_rows):
+        column, where = block.table.column(name), (block.path, block.first_row)
+        n_events = len(flat_values(column))
+        refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
+        found.labels.share = block.done / files.n_bytes
+        event, offsets, starts = read_lists(
+            column, name, files.wanted, block.path, found.left_out, block.first_row
+        )
+        codes = found.labels.recode(event)
+        if (codes < 0).any():  # the codes of empty ticks
+            codes[codes < 0] = found.labels.code(None)
+        names = [str(number) for number in range(n, n + len(column))]
+        if chosen.case is not None:
+            case = encode(block.table.column(chosen.case), chosen.case, *where)
+            names = [case.texts[code] for code in case.codes.tolist()]
+        values = found.values.recode(read_per_case(block.table, chosen, *where))
+        together = None if starts is None else ~starts
+        keys = sequence_keys(names)
+        writer.add(codes, offsets[1:], keys, names, values=values, together=together)
+        n += len(column)
+        task.tell("reading", block.done, files.n_bytes)
+
+
+def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
+    """A line is a whole sequence."""
+    codes: list[int] = []
+    ends: list[int] = []
+    names: list[str] = []
+    values: list[list[int]] = []
+    together: list[int] = []  # the events that happened together with the one before
+    n = done = held = 0
+
+    def write() -> None:
+        some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
+        tied_events = np.zeros(len(codes), bool)
+        tied_events[together] = True
+        writer.add(
+            np.array(codes, np.int32),
+            np.array(ends, np.int64),
+            sequence_keys(names),
+            names,
+            values=some,
+            together=tied_events,
+        )
+        for each in (codes, ends, names, values, together):
+            each.clear()
+
+    longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
+    for path in task.files.paths:
+        done += size_of(path)
+        found.labels.share = done / task.files.n_bytes
+        for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
+            together.extend(len(codes) + place for place in line.together)
+            codes.extend(map(found.labels.code, line.labels))
+            ends.append(len(codes))
+            names.append(str(n) if line.name is None else line.name)
+            values.append(found.values.codes(line.values))
+            n += 1
+            held += 2 + len(line.labels) + len(names[-1]) // ROW_BYTES
+            if held >= task.n_rows:
+                write()
+                held = 0
+        task.tell("reading", done, task.files.n_bytes)
+    write()
