@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from summarkov.engines.views import Seen
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, cut_events, with_keys
-from summarkov.events.moments import Moments, join_moments
+from summarkov.events.block import Block, cut_events, uncut, with_keys
+from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import translation
 from summarkov.kernels import UNLIMITED
@@ -113,36 +113,6 @@ class _Whole(NamedTuple):
         return found
 
 
-def _uncut(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Blocks of whole sequences: one that goes on is held until it ends."""
-    held: Block | None = None
-    for each in blocks:
-        block = each if held is None else _joined(held, each)
-        if not block.goes_on:
-            held = None
-            yield block
-            continue
-        ended = np.arange(len(block.offsets) - 1) < len(block.offsets) - 2
-        moments = block.moments
-        held = block.with_events(
-            block.codes[block.begin :],
-            np.empty(0, np.int64),
-            ~ended,
-            None if moments is None else moments[block.begin :],
-        )
-        if ended.any():
-            before = None if moments is None else moments[: block.begin]
-            yield block.with_events(block.codes[: block.begin], block.offsets[1:-1], ended, before)
-
-
-def _joined(held: Block, block: Block) -> Block:
-    """A sequence that went on, and the block that goes on with it."""
-    n = len(held.codes)
-    moments = join_moments([(n, held.moments), (len(block.codes), block.moments)])
-    ends = block.offsets[1 : len(block.offsets) - block.goes_on] + n
-    return block.with_events(np.concatenate([held.codes, block.codes]), ends, moments=moments)
-
-
 @dataclass(frozen=True)
 class Ended:
     """Shows every sequence up to its limit, and then its outcome; those of which none is known not at all.
@@ -174,7 +144,7 @@ class Ended:
         def read(most: int) -> Iterator[Block]:
             done, any_yet = 0, False
             few = max(1, most // (1 + 2 * self.everywhere))  # each position may have an outcome
-            for block in _uncut(part.read(few)):
+            for block in uncut(part.read(few)):
                 shown = self._shown(_Whole.of(block, done, part.attributes))
                 done += len(block.offsets) - 1
                 if len(shown.offsets) > 1:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov import kernels
+from summarkov.durations import Duration
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.work import EVENT_BYTES, Part
-from summarkov.events.block import Block
+from summarkov.events.block import Block, uncut
+from summarkov.events.rows import places_of
+from summarkov.kernels.places import Ticks
 from summarkov.summaries import Memory, Reach
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
@@ -144,3 +147,39 @@ class StartsWork:
     def total(self, answers: Sequence[IntArray]) -> IntArray:
         """Add up several parts."""
         return np.asarray(np.sum(answers, axis=0))
+
+
+def positions_within(source: EventSource, time: Duration) -> int:
+    """How many positions a time holds on average, one at least: what to compare a look-back in time with.
+
+    Counted are pairs of positions of one sequence that are at most so far apart; weights do not matter.
+    """
+    pairs, positions = source.run(WithinWork(int(time)))
+    return max(1, round(pairs / max(1, positions)))
+
+
+@dataclass(frozen=True)
+class WithinWork:
+    """Counts pairs of positions that are at most a time apart, and positions."""
+
+    time: int
+
+    def run(self, part: Part) -> tuple[int, int]:
+        """Block by block, of whole sequences."""
+        pairs = positions = 0
+        for block in uncut(part.blocks(1 << 7)):
+            if block.moments is None or not len(block.codes):
+                continue
+            held = np.zeros(len(part.labels) + 1, bool) if part.attributes is None else part.attributes
+            places = places_of(block.moments, held)
+            assert places is not None
+            ticks = Ticks(places, block.codes, block.offsets)
+            number, sequence = np.arange(len(ticks.rows)), ticks.sequence[ticks.rows]
+            span = kernels.Span(self.time, in_time=True)
+            pairs += int((ticks.beyond(number, ticks.times, sequence, span) - number - 1).sum())
+            positions += len(number)
+        return pairs, positions
+
+    def total(self, answers: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """Add up several parts."""
+        return sum(pairs for pairs, _ in answers), sum(positions for _, positions in answers)

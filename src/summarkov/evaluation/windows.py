@@ -13,12 +13,9 @@ import numpy as np
 from summarkov.durations import Duration
 from summarkov.evaluation.lineup import window_of
 from summarkov.evaluation.tuning import Tuned
+from summarkov.models.by_position import Names, told_apart
 from summarkov.store import finite
 
-#: Targets that a sentence names.
-_NAMED = 3
-
-Names = tuple[str, ...]
 Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, float]]]
 
 
@@ -58,19 +55,12 @@ class Windows:
         else:
             low, high = sorted(abs(end) for end in self.interval)
             told += f"{self.better} predicts better by {abs(self.difference):.2f} ({low:.2f} to {high:.2f})"
-        for target, (timed, placed) in list(self.others.items())[:_NAMED]:
-            told += f"; {target}: {_listed(timed)} by time, {_listed(placed)} by position"
-        more = len(self.others) - _NAMED
-        return told + (f"; and {more} more targets." if more > 0 else ".")
+        return told + told_apart(self.others)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
         found: dict[str, Any] = finite(asdict(self))
         return {**found, "better": self.better, "differs": self.differs}
-
-
-def _listed(names: Names) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else "none"
 
 
 def compare_windows(results: Sequence[Sequence[Tuned]], apart: Apart) -> tuple[Windows, ...]:

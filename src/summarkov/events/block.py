@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.events.moments import Moments
+from summarkov.events.moments import Moments, join_moments
 from summarkov.events.sequences import EventSequences
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
@@ -85,6 +85,36 @@ def with_keys(blocks: Iterable[Block], keys: HashArray | None) -> Iterator[Block
         n = len(block.offsets) - 1
         yield block if keys is None else replace(block, keys=np.asarray(keys[done : done + n]))
         done += n - block.goes_on
+
+
+def uncut(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Blocks of whole sequences: one that goes on is held until it ends."""
+    held: Block | None = None
+    for each in blocks:
+        block = each if held is None else _joined(held, each)
+        if not block.goes_on:
+            held = None
+            yield block
+            continue
+        ended = np.arange(len(block.offsets) - 1) < len(block.offsets) - 2
+        moments = block.moments
+        held = block.with_events(
+            block.codes[block.begin :],
+            np.empty(0, np.int64),
+            ~ended,
+            None if moments is None else moments[block.begin :],
+        )
+        if ended.any():
+            before = None if moments is None else moments[: block.begin]
+            yield block.with_events(block.codes[: block.begin], block.offsets[1:-1], ended, before)
+
+
+def _joined(held: Block, block: Block) -> Block:
+    """A sequence that went on, and the block that goes on with it."""
+    n = len(held.codes)
+    moments = join_moments([(n, held.moments), (len(block.codes), block.moments)])
+    ends = block.offsets[1 : len(block.offsets) - block.goes_on] + n
+    return block.with_events(np.concatenate([held.codes, block.codes]), ends, moments=moments)
 
 
 def cut_events(events: EventSequences | Rows, most: int, weights: IntArray | None = None) -> Iterator[Block]:

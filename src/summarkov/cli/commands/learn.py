@@ -19,6 +19,7 @@ from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, ModelOutp
 from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import (
     errors,
+    page_width,
     print_json,
     print_line,
     print_saved,
@@ -28,7 +29,7 @@ from summarkov.cli.printing.console import (
 )
 from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
-from summarkov.wording import plural
+from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from summarkov.events.describe import Start
     from summarkov.events.origin import Origin
     from summarkov.models import JointSuMM, SummaryModel
+    from summarkov.models.by_position import ByPosition
 
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
@@ -113,6 +115,7 @@ def learn(
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import as_read, special_starts
     from summarkov.models import JointSuMM
+    from summarkov.models.by_position import by_position
 
     template = settings.template()
     if isinstance(template, JointSuMM):
@@ -148,13 +151,15 @@ def learn(
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
         special = special_starts(source.labels, count_starts(source), source.label_counts)
+        story = None if isinstance(template, JointSuMM) else by_position(fitted, source)
     if output is not None:
         with saving(output):
             fitted.save(output)
     if json:
-        _print_document(fitted, output, as_read(origin, tied_order))
+        told = as_read(origin, tied_order)
+        _print_document(fitted, output, told if story is None else {**told, "by_position": story.to_dict()})
     else:
-        _print_fitted(fitted, output, tied_order, origin, special)
+        _print_fitted(fitted, output, tied_order, origin, special, story)
 
 
 def fit(
@@ -185,7 +190,12 @@ def fit(
 
 
 def _print_fitted(
-    fitted: Any, saved: Path | None, tied_order: int, origin: Origin | None, starts: Sequence[Start]
+    fitted: Any,
+    saved: Path | None,
+    tied_order: int,
+    origin: Origin | None,
+    starts: Sequence[Start],
+    story: ByPosition | None,
 ) -> None:
     from summarkov.cli.commands.describe import print_notes, print_origin, print_starts
     from summarkov.cli.printing.graph import print_graph
@@ -205,6 +215,8 @@ def _print_fitted(
     print_origin(console, origin)
     print_notes(console, fitted.labels_, tied_order, origin)
     print_starts(console, starts)
+    if story is not None and story.differs:
+        console.print(Text(visible(str(story))), width=page_width(console))
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "false_edges", 0) is None:
         _print_hint(console, len(fitted.labels_), first.fitted.n_events)

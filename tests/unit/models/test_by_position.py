@@ -1,0 +1,53 @@
+"""Whether looking back over positions tells another story than looking back in time."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+import summarkov as sm
+from summarkov.cli.main import app
+from summarkov.durations import Duration
+from summarkov.engines import make_source
+from summarkov.engines.surveys import positions_within
+from summarkov.models.by_position import by_position
+
+
+def world(lookback, n=120):
+    """Pain follows a dose within a window; steps are of 1 to 5 hours."""
+    pain, rest = {(0,): 0.02, (1,): 0.6}, {(0,): 0.78, (1,): 0.2}
+    rules = {"dose": 0.2, "pain": (("dose",), pain), "walk": (("dose",), rest)}
+    return sm.Dynamics(rules, lookback=lookback, step=("1h", "5h")).simulate(n, 20, seed=3)
+
+
+def test_positions_in_a_time_are_counted():
+    events = world("8h", 30)
+    times = events.times.reshape(30, 20).tolist()
+    pairs = sum(0 < b - a <= 8 * 3600 for row in times for at, b in enumerate(row) for a in row[:at])
+    assert positions_within(make_source(events), Duration.of("8h", "lookback")) == round(pairs / 600) == 2
+
+
+@pytest.mark.parametrize(("truth", "sign"), [("8h", 1), (2, -1)])
+def test_the_true_kind_of_window_fits_better(truth, sign):
+    events = world(truth)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback="8h")).fit(events)
+    story = by_position(graph, events)
+    again = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
+    scores = [sum(model.score_ for model in each.models_.values()) for each in (graph, again)]
+    assert story.lookback == 2
+    assert story.gain == pytest.approx(scores[0] - scores[1])
+    assert story.gain * sign > 5
+    assert story.differs
+    assert f"time fits {'better' if sign > 0 else 'worse'} by {abs(story.gain):,.1f}" in str(story)
+    assert by_position(again, events) is None
+
+
+def test_learn_says_so(tmp_path):
+    log = tmp_path / "log.csv"
+    sm.write_events(world("8h"), log)
+    asked = ["learn", str(log), "--order-column", "time", "--times", "-t", "pain", "--lookback", "8h"]
+    found = CliRunner().invoke(app, [*asked, "--json"])
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)["by_position"]
+    assert (told["lookback"], told["differs"]) == (2, True)
+    assert "the story is another" in CliRunner().invoke(app, asked).stdout.replace("\n", " ")
