@@ -54,8 +54,7 @@ class EdgeOrder(Comparable):
     and does not reach the ratio that the graph shows: the order of events cannot account for that ratio, but
     what sequences are made of, and where in them events stand, can. Else it is "unclear".
 
-    ``remainder`` is there for edges about order whose influencer moves other labels the other way, see
-    :func:`competing`.
+    ``remainder`` is there for edges about order whose influencer moves other labels the other way.
     """
 
     influencer: str

@@ -5,6 +5,7 @@ from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.learning_curve import LearningCurve, learning_curve
 from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
 from summarkov.evaluation.run import compare
+from summarkov.evaluation.windows import Windows
 
 __all__ = [
     "DEFAULT",
@@ -15,6 +16,7 @@ __all__ = [
     "LearningCurve",
     "ModelContender",
     "Predictor",
+    "Windows",
     "compare",
     "learning_curve",
     "lineup",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +12,11 @@ from summarkov.evaluation.comparison import Comparison
 from summarkov.models import Stability
 from summarkov.plot.canvas import COLOURS, axes_for, plain
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
+
+def path(stability: Stability, *, most: int = 40, ax: Axes | None = None) -> Axes:
     """Draw what ``sensitivity`` found: one row per edge, one column per setting, a mark where it is found.
 
     Parameters
@@ -38,7 +41,8 @@ def path(stability: Stability, *, most: int = 40, ax: Any = None) -> Any:
         [[(e.target, e.influencer, tuple(s.values())) in found for s in settings] for e in edges], bool
     ).reshape(len(edges), len(settings))
     rows, columns = np.nonzero(there)
-    ax.scatter(*np.nonzero(~there)[::-1], s=4, color="#cccccc", zorder=2)
+    other_rows, other_columns = np.nonzero(~there)
+    ax.scatter(other_columns, other_rows, s=4, color="#cccccc", zorder=2)
     ax.scatter(columns, rows, s=34, color=COLOURS[0], zorder=3)
     ax.set_yticks(
         np.arange(len(edges)),
@@ -66,8 +70,8 @@ def calibration(
     names: Iterable[str] | None = None,
     *,
     target: str | None = None,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the calibration curves of contenders (by default the best five): occurred against predicted.
 
     Over all targets, or of one ``target``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from summarkov.plot.canvas import axes_for, plain, renderer_of
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, apart, places
 from summarkov.typing import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: A new figure is at least this wide and high, in inches, so that there is room for the legend.
 _LEAST = np.array([4.0, 1.6])
@@ -35,8 +38,8 @@ def graph(
     factors: bool | None = None,
     size: float | None = None,
     font_size: float = 8.0,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw a fitted graph: blue solid arrows amplify, orange dashed ones with a bar inhibit.
 
     Parameters
@@ -77,7 +80,7 @@ def graph(
     if factors is None:
         factors = len(drawn) <= 40
     boxes = _boxes(ax, labels, font_size)
-    room = size, None
+    room: tuple[float | None, float | None] = size, None
     if not is_new:
         there = ax.get_window_extent(renderer_of(ax))
         room = there.width / ax.figure.dpi, there.height / ax.figure.dpi

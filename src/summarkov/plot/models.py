@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,14 @@ from summarkov.models import SummaryModel, TreeSuMM
 from summarkov.plot.canvas import COLOURS, axes_for, plain, short
 from summarkov.summaries import TreeSummary
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 #: More influencers than this are told in words.
 MOST_DOTS = 14
 
 
-def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax: Any = None) -> Any:
+def states(model: SummaryModel, *, label: str | None = None, most: int = 40, ax: Axes | None = None) -> Axes:
     """Draw a fitted model's states: estimate, 95% interval and count, against the base rate.
 
     Parameters
@@ -97,7 +100,7 @@ def chosen_label(model: SummaryModel, label: str | None) -> int:
 _COLUMN, _LEAF = 2.0, 0.42
 
 
-def tree(model: TreeSuMM, *, label: str | None = None, ax: Any = None) -> Any:
+def tree(model: TreeSuMM, *, label: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw a fitted tree: its tests, and at every leaf the probability with its 95% interval and count.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class TopicModel:
     """
 
     n_topics: int = 15
-    method: str = "nmf"
+    method: Literal["nmf", "lda"] = "nmf"
     confidence: float = 0.4
     phrases: int = 2
     min_sentences: int | None = None
@@ -245,7 +245,7 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     settings = node["settings"]
     terms = _texts(node["terms"])
     topics = node["topics"].list()
-    method = settings["method"].one_of(METHODS)
+    method: Any = settings["method"].one_of(METHODS)
     confidence, phrases = settings["confidence"].number(), settings["phrases"].count()
     if not 0 <= confidence <= 1:
         settings["confidence"].wrong("a number from 0 to 1")

@@ -131,7 +131,7 @@ def topics(
     else:
         fitted = TopicModel(
             n_topics=n_topics,
-            method=method,
+            method=method,  # type: ignore[arg-type]  # text as it was typed: fit refuses what is no method
             confidence=TopicModel.confidence if confidence is None else confidence,
             max_share=max_share,
             proper_names=proper_names,
