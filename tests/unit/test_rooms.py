@@ -74,8 +74,8 @@ LIBRARIES = {
 }
 #: Only inside a function: core libraries that take long to load.
 LATE = {"networkx", "scipy"}
-#: Optional libraries: only inside a function, so that the module imports without them. (test_libraries.py
-#: has what they say where they are missing.)
+#: Optional libraries: only inside a function, or for type checkers, so that the module imports without
+#: them. (test_libraries.py has what they say where they are missing.)
 OPTIONAL = {
     "pandas",
     "polars",
@@ -98,8 +98,9 @@ def name_of(path: Path) -> str:
 
 
 def imports_of(tree: ast.AST) -> list[tuple[str, bool, int]]:
-    """Every imported dotted name, whether a function does it, and its line. Types only count as well."""
+    """Every imported dotted name, whether it loads later or never (for type checkers), and its line."""
     found = []
+    late = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
     def visit(node: ast.AST, inside: bool) -> None:
         for child in ast.iter_child_nodes(node):
@@ -108,7 +109,8 @@ def imports_of(tree: ast.AST) -> list[tuple[str, bool, int]]:
             elif isinstance(child, ast.ImportFrom):
                 assert child.level == 0, f"line {child.lineno}: a relative import"
                 found.extend((f"{child.module}.{alias.name}", inside, child.lineno) for alias in child.names)
-            visit(child, inside or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+            for_types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            visit(child, inside or for_types or isinstance(child, late))
 
     visit(tree, False)
     return found
