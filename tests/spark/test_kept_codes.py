@@ -79,3 +79,6 @@ def test_codes_of_something_else_are_refused(spark, tmp_path):
     ):
         with pytest.raises(DataError, match=words):
             ask()
+    max((tmp_path / "codes").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
+    with pytest.raises(DataError, match=r"codes does not hold all of the codes; remove it, and they are"):
+        sm.scan_spark(frame, codes=folder)

@@ -97,6 +97,10 @@ class SparkSource(EventSource):
             warn_of_ties(ties.n, self.n_events, self.origin, frame.wanted, FRAME)
             found = self.event_counts[np.searchsorted(self.labels, labels)]
             same = (found <= label_counts) if reading.together else (found == label_counts)
+            if not same.all() and self._kept is not None and not self._kept.is_new:
+                raise DataError(
+                    f"{self._kept.path} does not hold all of the codes; remove it, and they are made anew"
+                )
             if not same.all():
                 raise unstable("its labels were counted twice, with different results")
         except BaseException as error:
