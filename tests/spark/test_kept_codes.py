@@ -8,7 +8,6 @@ from pyarrow import parquet
 import summarkov as sm
 from strategies import assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
-from summarkov.engines.spark import source as spark_source
 from summarkov.errors import DataError
 
 REQUEST = StatesRequest(sm.OSuMM(lookback=None).make_summary(), (0, 1), Target((2,), 3))
@@ -20,7 +19,7 @@ def rows(n=3000, n_cases=60, seed=0):
     return pa.table({"case": case, "event": rng.choice(["A", "B", "C"], size=n), "time": rng.permutation(n)})
 
 
-def test_codes_are_kept_and_taken_again(spark, tmp_path, monkeypatch):
+def test_codes_are_kept_and_taken_again(spark, tmp_path):
     table, folder = rows(), tmp_path / "codes"
     events = sm.read_events(table)
     frame = spark.createDataFrame(table)
@@ -28,13 +27,15 @@ def test_codes_are_kept_and_taken_again(spark, tmp_path, monkeypatch):
     sure = graph.confidence(events, n=5)
     expected = MemorySource(events).count([REQUEST])[0]
     before = spark.sparkContext._jsc.getPersistentRDDs().size()
+    first = {}
     for partitions in (5, 5, None):  # the second and third take what the first has written
         with sm.scan_spark(frame, codes=folder, partitions=partitions) as source:
             assert_same(source.count([REQUEST])[0], expected)
             assert graph.confidence(source, n=5) == sure
             assert source.n_partitions == 5
             assert spark.sparkContext._jsc.getPersistentRDDs().size() == before  # nothing is cached
-        monkeypatch.setattr(spark_source, "ToCodes", None)  # nothing is sorted any more
+        written = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+        assert written == first if first else first.update(written) is None
     with pytest.raises(DataError, match="this source is closed"):
         source.count([REQUEST])
     files = list(folder.glob("*.parquet"))
@@ -63,9 +64,27 @@ def test_codes_of_several_partitions_in_one_task(spark, tmp_path):
                 spark.conf.set(name, was)
 
 
+def test_pieces_of_partitions_are_refused(spark, tmp_path):
+    """A file that Spark cuts between row groups would cut sequences."""
+    frame, folder = spark.createDataFrame(rows(30_000)), tmp_path / "codes"
+    sm.scan_spark(frame, codes=folder, partitions=1).close()
+    (path,) = folder.glob("*.parquet")
+    whole, size = parquet.read_table(path), path.stat().st_size
+    parquet.write_table(whole, path, row_group_size=2)  # Spark's own description stays with it
+    (folder / f".{path.name}.crc").unlink()
+    name = "spark.sql.files.maxPartitionBytes"
+    was = spark.conf.get(name)
+    try:
+        spark.conf.set(name, str(size // 4))
+        with pytest.raises(DataError, match="read in pieces; make them anew, with more partitions="):
+            sm.scan_spark(frame, codes=folder)
+    finally:
+        spark.conf.set(name, was)
+
+
 def test_codes_of_something_else_are_refused(spark, tmp_path):
     frame, folder = spark.createDataFrame(rows()), str(tmp_path / "codes")
-    sm.scan_spark(frame, codes=folder).close()
+    sm.scan_spark(frame, codes=folder, partitions=3).close()
     more = spark.createDataFrame(pa.concat_tables([rows(), rows(1, seed=5)]))
     renamed = frame.withColumnRenamed("time", "when")
     frame.write.parquet(str(tmp_path / "other"))

@@ -15,7 +15,7 @@ from summarkov.typing import IntArray
 #: Changes whenever codes of an earlier version could not be read any more.
 _FORMAT = 1
 #: Rows of one partition must not be read by two tasks: they are one row group of their file.
-_ROW_GROUP = 1 << 30
+_ROW_GROUP = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,18 @@ class KeptCodes:
         """Those that are there, or else those that ``make(schema)`` makes in ``n`` partitions."""
         from pyspark.errors import AnalysisException
 
+        made = make(code_schema({"fingerprint": fingerprint, "partitions": n}))
+        try:
+            made.write.option("parquet.block.size", _ROW_GROUP).parquet(path)
+            return cls(path, fingerprint, n, True, session.read.parquet(path))
+        except AnalysisException as error:  # before anything is worked out
+            if "PATH_ALREADY_EXISTS" not in str(error):
+                raise
         try:
             there = session.read.parquet(path)
-            return cls(path, fingerprint, _checked(there, path, fingerprint), False, there)
         except AnalysisException as error:
-            if "PATH_NOT_FOUND" not in str(error):
-                raise DataError(f"{path} holds no codes; name a folder that is not there yet") from error
-        made = make(code_schema({"fingerprint": fingerprint, "partitions": n}))
-        made.write.option("parquet.block.size", _ROW_GROUP).parquet(path)
-        return cls(path, fingerprint, n, True, session.read.parquet(path))
+            raise DataError(f"{path} holds no codes; name a folder that is not there yet") from error
+        return cls(path, fingerprint, _checked(there, path, fingerprint), False, there)
 
 
 def code_schema(about: dict[str, Any] | None = None) -> Any:

@@ -17,21 +17,13 @@ import numpy as np
 from summarkov import kernels
 from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
+from summarkov.engines.spark.answers import ANSWERS, Adding, Tally, added
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.kept_codes import KeptCodes, code_schema, fingerprint_of
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
 from summarkov.engines.spark.sorted_rows import FRAME, Sorted, unstable
 from summarkov.engines.spark.sorting import ROW_BYTES
-from summarkov.engines.spark.workers import (
-    ANSWERS,
-    Adding,
-    Contents,
-    OnPartition,
-    Tally,
-    ToCodes,
-    added,
-    numbers,
-)
+from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
 from summarkov.engines.views import Seen, SurveyWork
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SummarkovError, TooLargeError

@@ -1,9 +1,9 @@
-"""On the workers: sorted rows to codes, which are cached; codes to answers; and answers added up."""
+"""On the workers: sorted rows to codes, which are cached; and codes to answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import __version__, kernels
-from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
+from summarkov.engines.messages import pack_error, unpack_error
+from summarkov.engines.spark.answers import Returned, Tally, row_of, row_of_error
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.work import Answer, Part, Work
-from summarkov.errors import SettingError, SummarkovError
+from summarkov.errors import DataError, SettingError, SummarkovError
 from summarkov.events.block import Block
 from summarkov.events.keys import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
@@ -159,20 +160,6 @@ def numbers(column: pa.Array, kind: npt.DTypeLike) -> npt.NDArray[Any]:
     return np.frombuffer(data, kind, n, int(offsets[0]))
 
 
-@dataclass(frozen=True)
-class Tally:
-    """What was looked at in a pass: the same in every pass, unless the dataframe is not always the same."""
-
-    events: int = 0
-    sequences: int = 0
-    ties: int = 0
-    together: int = 0  # events that happened together with the one before
-    checksum: int = 0  # a sum over the partitions
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
-
-
 class CachedCodes:
     """The cached codes of one partition as blocks; they can be read once."""
 
@@ -181,6 +168,7 @@ class CachedCodes:
         self._checksums = [partition] * 4  # of the codes, of the keys, of the times, of the periods
         self._tally = Tally()
         self._keys = np.empty(0, np.uint64)  # of sequences that have not ended
+        self._ends, self._is_whole = 0, True  # sequences that ended, and whether the last one has
 
     def blocks(self, most: int) -> Iterator[Block]:
         """Blocks of about ``most`` events, which cut no tick; one empty block if there are none."""
@@ -200,7 +188,11 @@ class CachedCodes:
             self._keys = self._keys[n - block.goes_on :]
 
     def tally(self) -> Tally:
-        """What was read."""
+        """What was read; refused if it is a piece of a partition."""
+        if not self._is_whole or self._ends != self._tally.sequences:
+            raise DataError(
+                "a partition of the codes was read in pieces; make them anew, with more partitions="
+            )
         return replace(self._tally, checksum=sum(self._checksums))
 
     def _codes(self) -> Iterator[Coded]:
@@ -218,6 +210,8 @@ class CachedCodes:
             ties, together = sum(batch.column("ties").to_pylist()), int(np.count_nonzero(within))
             self._tally += Tally(len(codes), len(keys), ties, together)
             self._keys = np.concatenate([self._keys, keys])
+            self._ends += int(np.count_nonzero(codes < 0))
+            self._is_whole = bool(codes[-1] < 0) if len(codes) else self._is_whole
             yield Coded(codes, times, periods)
 
 
@@ -253,14 +247,6 @@ def cut_evenly(arrays: Iterable[Coded], most: int, attributes: BoolArray | None 
         yield Coded.joined(waiting)
 
 
-#: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
-#: wrong.
-ANSWERS = (
-    "events bigint, sequences bigint, ties bigint, together bigint, checksum bigint, plain bigint, "
-    "answer binary, error binary"
-)
-
-
 @dataclass(frozen=True)
 class OnPartition(Generic[Answer]):
     """Does some work on every partition of the cached table that a task is given, mostly one."""
@@ -280,9 +266,9 @@ class OnPartition(Generic[Answer]):
         part = Part(codes.blocks, content.labels, self.memory, number=number, attributes=content.attributes)
         try:
             answer = self.work.run(part)
+            return row_of(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
         except SummarkovError as error:
-            return _failed(error)
-        return _row(Returned(codes.tally(), int(kernels.backend() != "native"), answer))
+            return row_of_error(error)
 
 
 def _by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -292,58 +278,3 @@ def _by_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.R
         starts = [*run_starts(numbers).tolist(), len(numbers)]
         for start, stop in pairwise(starts):
             yield int(numbers[start]), batch.slice(start, stop - start)
-
-
-@dataclass(frozen=True)
-class Adding(Generic[Answer]):
-    """Adds up the answers that came to one partition."""
-
-    work: Work[Answer]
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One row, or none if none came."""
-        rows = [row for batch in batches for row in batch.to_pylist()]
-        if not rows:
-            return
-        try:
-            yield _row(added(self.work, rows))
-        except SummarkovError as error:
-            yield _failed(error)
-
-
-@dataclass(frozen=True)
-class Returned(Generic[Answer]):
-    """What came back of some partitions, of which ``plain`` were counted in NumPy."""
-
-    tally: Tally
-    plain: int
-    answer: Answer
-
-
-def added(work: Work[Answer], rows: Iterable[dict[str, Any]]) -> Returned[Answer]:
-    """What is in several rows of answers; or the first error."""
-    tally, plain, answers = Tally(), 0, []
-    for row in rows:
-        if row["error"] is not None:
-            raise unpack_error(row["error"])
-        tally += Tally(*(row[name] for name in vars(tally)))
-        plain += row["plain"]
-        answers.append(unpack(row["answer"]))
-    return Returned(tally, plain, work.total(answers))
-
-
-def _row(returned: Returned[Answer]) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    whole = {**vars(returned.tally), "plain": returned.plain}
-    columns = {name: pa.array([value], pa.int64()) for name, value in whole.items()}
-    answer = pa.array([pack(returned.answer)], pa.binary())
-    return pa.record_batch({**columns, "answer": answer, "error": pa.nulls(1, pa.binary())})
-
-
-def _failed(error: SummarkovError) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    columns = {name: pa.nulls(1, pa.int64()) for name in (*vars(Tally()), "plain")}
-    told = pa.array([pack_error(error)], pa.binary())
-    return pa.record_batch({**columns, "answer": pa.nulls(1, pa.binary()), "error": told})
