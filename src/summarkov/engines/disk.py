@@ -50,6 +50,7 @@ class StreamSource(EventSource):
             self._heads = Heads.of(self.labels, content.attributes, content.values)
             self.labels, self.attributes = self._heads.labels, content.attributes.names
         self.has_ticks, self.time_unit = self._content.has_ticks, self._content.time_unit
+        self.n_ticks = self._content.n_ticks
         self.weights, self.scale = fixed_point(content.weights, self.n_sequences)
         if self.weights is None:
             counts = self._content.label_counts

@@ -43,7 +43,7 @@ class MemorySource(EventSource):
         self.labels, self.n_sequences = self._rows.labels, len(events)
         self.attributes = () if events.attributes is None else events.attributes.names
         if events.moments is not None:
-            self.has_ticks = events.moments.has_ticks
+            self.has_ticks, self.n_ticks = events.moments.has_ticks, events.n_ticks
             self.time_unit = None if events.moments.times is None else events.moments.unit
         self.n_jobs = threads(n_jobs)
         self.memory = max(TABLE_BYTES, SHARD_EVENTS * EVENT_BYTES * self.n_jobs)

@@ -92,6 +92,7 @@ class EventSource(ABC):
     scale: int = 1  # what counts must be divided by
     weights: IntArray | None = None  # of the sequences by number, in units of 1 / scale
     has_ticks: bool = False  # whether events may have happened together
+    n_ticks: int | None = None  # the number of positions, where that is known and has_ticks
     time_unit: TimeUnit | None = None  # what times are measured in, where events have some
     attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
     outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
@@ -127,6 +128,8 @@ class EventSource(ABC):
             return int(self.label_counts[np.searchsorted(self.labels, self.outcomes)].sum())
         if not self.has_ticks:
             return int(self.event_counts.sum())
+        if self.n_ticks is not None and self.weights is None:
+            return self.n_ticks
         n = len(self.labels)
         (table,) = self.count([StatesRequest(ChainSummary(0), (), Target((), n))])
         return int(table.tables[0].sum())

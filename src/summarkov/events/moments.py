@@ -95,16 +95,18 @@ class Moments:
         when = None if times is None else np.asarray(times, np.int64)
         if not begins.all():
             _refuse_several_periods(begins, periods)
+            # Ticks stand in order, and all events of one have one time: only codes change their places.
             tick = np.cumsum(begins) - 1
-            order = np.lexsort((codes, tick))
-            codes, tick = codes[order], tick[order]
+            packed = (tick << 32) | (codes.astype(np.int64) + 1)
+            packed.sort()
+            codes = ((packed & (2**32 - 1)) - 1).astype(np.int32)
             again = np.append(False, (codes[1:] == codes[:-1]) & (tick[1:] == tick[:-1]))[: len(codes)]
             sizes = np.bincount(tick[~again], minlength=1)
             keep = ~again & ((codes >= 0) | (sizes[tick] == 1))
             before = np.append(0, np.cumsum(keep))
             codes, tick, offsets = codes[keep], tick[keep], before[offsets]
             has_ticks, begins = True, np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-            when, periods = (None if each is None else each[order][keep] for each in (when, periods))
+            when, periods = (None if each is None else each[keep] for each in (when, periods))
         has_empty = bool(has_ticks and len(codes) and codes.min() < 0)
         plain = when is None and periods is None and begins.all() and not has_empty
         return codes, offsets, None if plain else cls(begins, when, unit, periods, has_empty)

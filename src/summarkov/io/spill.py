@@ -52,6 +52,7 @@ class Spill:
     n_held: int  # sequences that are not empty
     n_values: int  # of each sequence: the columns that do not change during a case
     has_ticks: bool = False
+    n_ticks: int = 0
     time_unit: TimeUnit | None = None
     has_periods: bool = False
 
@@ -241,6 +242,7 @@ class SpillWriter:
             self._n_held,
             self.n_values,
             has_ticks,
+            self.n_events - self.n_together,
             self.time_unit,
             self.has_periods,
         )
@@ -302,6 +304,7 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
         label_counts=done.label_counts,
         translate=done.translate,
         has_ticks=done.has_ticks,
+        n_ticks=done.n_ticks,
     )
 
 
