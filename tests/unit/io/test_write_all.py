@@ -49,6 +49,7 @@ def data_sets(draw, empty):
             draw(st.lists(st.sampled_from(some), min_size=len(lists), max_size=len(lists)))
             for some in (NAMES[:3], NAMES[3:])
         )
+        regions[0] = "region=a=b"  # an attribute that no sequence has is refused
         names = sorted({*ages, *regions})
         present = [[name in both for name in names] for both in zip(ages, regions, strict=True)]
         of = [name[:3] if name.startswith("age") else "region" for name in names]
