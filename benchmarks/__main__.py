@@ -27,6 +27,7 @@ ALL = (
     "bootstrap",
     "edges",
     "outcomes",
+    "endings",
     "page",
 )
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"

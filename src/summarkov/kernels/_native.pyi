@@ -20,6 +20,8 @@ class Reach:
         ends: list[CodeArray],
         of: CodeArray,
         attributes: BoolArray,
+        farthest: CodeArray,
+        mean: float,
     ) -> None: ...
 
 class Clock:

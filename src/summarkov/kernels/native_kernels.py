@@ -239,7 +239,23 @@ def _made_reach(index: Index, window: Window) -> Any:
     spans, of = window.spans()
     ends = [_ends(index, span) for span in spans]
     first = _firsts(index, Span(window.delay, window.delay_in_time))
-    return _native.Reach(first, _before(index), ends, of, index.places.attributes)
+    asked = np.unique(of[~index.places.attributes[:-1]])
+    farthest = _farthest(index, tuple(spans[which] for which in asked.tolist()))
+    return _native.Reach(first, _before(index), ends, of, index.places.attributes, *farthest)
+
+
+def _farthest(index: Index, spans: tuple[Span, ...]) -> tuple[CodeArray, float]:
+    """The last row at which each is in any window of some look-backs, and how far that is on average."""
+    name = ("farthest", spans)
+    if name not in index.kept:
+        ends = [_ends(index, span) for span in spans]
+        n, most = len(index.codes), np.full(len(index.past_codes) + len(index.codes), -1, np.int32)
+        for each in ends:
+            most = np.maximum(most, each)
+        ahead = most[len(most) - n :] - np.arange(n)
+        index.kept[name] = most, float(ahead.mean()) if n else 0.0
+    farthest: tuple[CodeArray, float] = index.kept[name]
+    return farthest
 
 
 def _ends(index: Index, span: Span) -> CodeArray:

@@ -45,28 +45,19 @@ struct PyReach {
     std::vector<Array<std::int32_t>> ends;
     Array<std::int32_t> of;
     Array<bool> attributes;
-    std::vector<std::int32_t> farthest;
+    Array<std::int32_t> farthest;
     Reach reach;
 
     PyReach(Array<std::int32_t> first_, Array<std::int32_t> before_, std::vector<Array<std::int32_t>> ends_,
-            Array<std::int32_t> of_, Array<bool> attributes_)
+            Array<std::int32_t> of_, Array<bool> attributes_, Array<std::int32_t> farthest_, double mean)
         : first(std::move(first_)), before(std::move(before_)), ends(std::move(ends_)), of(std::move(of_)),
-          attributes(std::move(attributes_)), farthest(first.size()) {
+          attributes(std::move(attributes_)), farthest(std::move(farthest_)) {
         const std::int64_t n = before.size() - 1, past = first.size() - n;
-        std::vector<bool> asked(ends.size(), false);
-        reach = {first.data() + past, before.data(), {}, farthest.data() + past, attributes.data(), false, 0};
+        reach = {first.data() + past, before.data(), {}, farthest.data() + past, attributes.data(), false, mean};
         for (std::int64_t z = 0; z < of.size(); ++z) {
             reach.last.push_back(ends[of.data()[z]].data() + past);
             if (attributes.data()[z]) reach.any_attributes = true;
-            else asked[of.data()[z]] = true;
         }
-        std::fill(farthest.begin(), farthest.end(), -1);
-        for (std::size_t r = 0; r < ends.size(); ++r)
-            if (asked[r])
-                for (std::int64_t j = 0; j < first.size(); ++j)
-                    farthest[j] = std::max(farthest[j], ends[r].data()[j]);
-        for (std::int64_t j = 0; j < n; ++j) reach.mean += static_cast<double>(reach.farthest[j] - j);
-        if (n) reach.mean /= static_cast<double>(n);
     }
 };
 

@@ -326,7 +326,7 @@ PYBIND11_MODULE(_native, m) {
                       std::int64_t>());
     py::class_<PyReach>(m, "Reach")
         .def(py::init<Array<std::int32_t>, Array<std::int32_t>, std::vector<Array<std::int32_t>>, Array<std::int32_t>,
-                      Array<bool>>());
+                      Array<bool>, Array<std::int32_t>, double>());
     py::class_<PyClock>(m, "Clock")
         .def(py::init([](Array<std::int64_t> clock, Array<std::int64_t> ticks, Array<std::int32_t> before,
                          Array<bool> attributes) { return PyClock{clock, ticks, before, attributes}; }));
