@@ -98,7 +98,9 @@ def test_an_order_behind_an_outcome_is_found():
     assert max(rates, key=rates.get) == ("A", "B")
 
 
-@pytest.mark.parametrize("make", [ticks, doses, classes, lambda: ending(BOTH)], ids=str)
+@pytest.mark.parametrize(
+    "make", [ticks, doses, classes, lambda: ending(BOTH)], ids=["ticks", "doses", "classes", "ending"]
+)
 def test_what_is_read_back_draws_the_same(make):
     dynamics = make()
     document = json.loads(json.dumps(dynamics.to_dict()))
