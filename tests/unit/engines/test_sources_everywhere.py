@@ -51,6 +51,11 @@ WORKS = {
     "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
     "JointSuMM.score": lambda e: JOINT.score(e),
     "JointSuMM.brier_score": lambda e: JOINT.brier_score(e),
+    "OutcomeModel.fit": lambda e: (
+        sm.OutcomeModel(reaches="purchase", after=3).fit(e).model_.fitted.influences
+    ),
+    "OutcomeModel.confidence": lambda e: OUTCOME.confidence(e, n=3),
+    "OutcomeModel.order_test": lambda e: OUTCOME.order_test(e, n=19),
     "sensitivity": lambda e: str(sm.sensitivity(sm.BSuMM("purchase"), e, gamma=(0.1, 1), lookback=(1, 2))),
     "compare": lambda e: [
         (line.name, line.log_likelihood, line.interval)
@@ -101,12 +106,11 @@ REFUSES = {
     "InfluenceGraph.predict_next": (lambda e: WHOLE.predict_next(e), IN_MEMORY),
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
-    "OutcomeModel.fit": (lambda e: sm.OutcomeModel(reaches="purchase", after=3).fit(e), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
     "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
-    "OutcomeModel.confidence": (lambda e: OUTCOME.confidence(e), IN_MEMORY),
-    "OutcomeModel.order_test": (lambda e: OUTCOME.order_test(e), IN_MEMORY),
+    "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),
+    "Bag.to_html": (lambda e: BAG.to_html(events=e), IN_MEMORY),
     "JointSuMM.to_html": (lambda e: JOINT.to_html(events=e), IN_MEMORY),
     "JointSuMM.explain_next": (lambda e: JOINT.explain_next(e), "and a StreamSource holds many; give one"),
     "InfluenceGraph.probability_of": (
