@@ -71,7 +71,8 @@ def graph(
     drawn = [edge for edge in fitted.edges_ if weight(edge) >= least][:most]
     linked = {label for edge in drawn for label in (edge.influencer, edge.target)}
     is_small = len(fitted.labels_) <= 40 or not linked
-    labels = [label for label in fitted.labels_ if is_small or label in linked]
+    held = set(fitted.layout_.attributes)  # of sequences: no events, so drawn only where they influence
+    labels = [label for label in fitted.labels_ if label in linked or (is_small and label not in held)]
     codes = {label: i for i, label in enumerate(labels)}
     place = np.array(places(len(labels), layout_edges(drawn, codes))) * [ASPECT, -1.0]
     is_new = ax is None

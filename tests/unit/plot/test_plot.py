@@ -80,6 +80,21 @@ def test_arrows_end_at_their_boxes_in_the_first_drawing(graph):
             assert box.contains(*end)
 
 
+def test_attributes_are_drawn_where_they_influence():
+    table = {"case": [], "event": [], "time": [], "shop": []}
+    for case in range(60):
+        for time, event in enumerate(["look", "buy" if case % 2 else "leave"] * 3):
+            for name, value in zip(table, (case, event, time, "AB"[case % 2]), strict=True):
+                table[name].append(value)
+    events = sm.read_events(table, case="case", event="event", order="time", attributes=["shop"])
+    free = plot.graph(sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(events))
+    given = plot.graph(sm.InfluenceGraph(sm.BSuMM(lookback=1, given=["shop"])).fit(events))
+    shown = [{text.get_text() for text in axes.texts} for axes in (free, given)]
+    assert "shop=A" in shown[0] or "shop=B" in shown[0]
+    assert {"look", "buy", "leave"} <= shown[1]
+    assert {"shop=A", "shop=B"}.isdisjoint(shown[1])
+
+
 def test_graph_has_a_legend_of_what_it_draws(graph):
     told = [text.get_text() for text in plot.graph(graph).get_legend().get_texts()]
     effects = {edge.effect for edge in graph.edges_} | (
