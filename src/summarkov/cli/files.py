@@ -209,19 +209,31 @@ def table_format(path: Path) -> str:
     return _SUFFIXES[suffix_of(path)]
 
 
-def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> None:
-    """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
+def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> int:
+    """Write a table part by part, and return its number of rows; every part has the same columns.
+
+    ``safe_csv``: for spreadsheets.
+    """
     from summarkov.io.temporary import replacing
     from summarkov.io.write import write_table
+
+    n_rows = 0
+
+    def counted() -> Iterator[Rows]:
+        nonlocal n_rows
+        for part in parts:
+            n_rows += len(next(iter(part.values())))
+            yield part
 
     with replacing(path) as temporary:
         if table_format(path) == "jsonl":
             with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                for part in parts:
+                for part in counted():
                     file.writelines(f"{json.dumps(row)}\n" for row in plain_rows(part))
         else:
-            with open(temporary, "wb") as file:
-                write_table(parts, file, table_format(path), safe_csv=safe_csv)
+            with open(temporary, "wb") as binary:
+                write_table(counted(), binary, table_format(path), safe_csv=safe_csv)
+    return n_rows
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,7 @@ class Line:
 
     name: str
     log_likelihood: float  # mean over targets and splits; -inf if something that happened was ruled out
-    log_loss: float  # an event
+    log_loss: float  # per position: an event, or a tick where events happened together
     brier: float
     top_1: float | None
     top_3: float | None
@@ -54,17 +54,19 @@ class Comparison(Tabular):
         results: Sequence[Sequence[Tuned]],
         n_test: Sequence[int],
         *,
+        unit: Literal["event", "tick"] = "event",
         sequences: Sequence[npt.ArrayLike] | None = None,
         n_bootstrap: int = 2000,
         seed: int = 0,
     ) -> None:
-        """``results[c][s]`` is contender c on split s; ``n_test[s]`` the number of test events there.
+        """``results[c][s]`` is contender c on split s; ``n_test[s]`` the number of test positions there.
 
+        ``unit`` says what a position is: an event, or a tick where events happened together.
         ``sequences[s]`` has the keys of the test sequences of split s, so that one that is in several of them
         is known to be the same; without it they are all different.
         """
         self.results = [tuple(each) for each in results]
-        self.n_test = tuple(n_test)
+        self.n_test, self.unit = tuple(n_test), unit
         self.sequences = sequences
         self.n_bootstrap, self.seed = n_bootstrap, seed
         totals = [np.mean([tuned.log_likelihood for tuned in each]) for each in self.results]
@@ -130,7 +132,7 @@ class Comparison(Tabular):
             "format": "summarkov-comparison",
             "version": 1,
             "splits": len(self.n_test),
-            "test_events": list(self.n_test),
+            f"test_{self.unit}s": list(self.n_test),
             "lines": [
                 {
                     **{name: finite(value) for name, value in vars(line).items()},
@@ -177,7 +179,7 @@ class Comparison(Tabular):
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
         rows = [cells(line, self.calibration_error(line.name)) for line in self.lines]
-        title = f"{len(rows)} contenders on {number(sum(self.n_test))} test events, the best first"
+        title = f"{len(rows)} contenders on {number(sum(self.n_test))} test {self.unit}s, the best first"
         return Sheet(title, HEADINGS, rows, len(rows))
 
     def to_markdown(self) -> str:

@@ -12,7 +12,6 @@ from summarkov.baselines import Contender
 from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
 from summarkov.evaluation.comparison import Comparison, paired_interval
-from summarkov.evaluation.lineup import DEFAULT
 from summarkov.evaluation.run import compare, splits_of
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label
@@ -34,7 +33,7 @@ class Point:
     name: str
     n_sequences: int
     n_events: int
-    log_loss: float  # an event, mean over targets
+    log_loss: float  # per event or tick, mean over targets
     log_likelihood: float
     verdict: str  # as in a comparison of all contenders at this size
 
@@ -59,6 +58,11 @@ class LearningCurve(Tabular):
         )
 
     @property
+    def unit(self) -> str:
+        """What a position is: an "event", or a "tick" where events happened together."""
+        return self.comparisons[-1].unit
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The contenders, the best with all sequences first."""
         return tuple(line.name for line in self.comparisons[-1].lines)
@@ -69,7 +73,7 @@ class LearningCurve(Tabular):
         return tuple(each.lines[0].name for each in self.comparisons)
 
     def last_doubling(self, name: str) -> tuple[float, float, float]:
-        """What the last step brought a contender: nats per test event, with a 95% interval.
+        """What the last step brought a contender: nats per test event (or tick), with a 95% interval.
 
         The interval is that of a paired bootstrap over the test sequences; it does not tell how another draw
         of training sequences would differ.
@@ -102,7 +106,7 @@ class LearningCurve(Tabular):
             more = "it cannot be told from nothing, so more of the same would bring little"
         told.append(
             f"From {number(before)} to {number(after)} sequences {self.best[-1]} gained {gain:.4f} nats per "
-            f"event ({low:.4f} to {high:.4f}): {more}."
+            f"{self.unit} ({low:.4f} to {high:.4f}): {more}."
         )
         return told
 
@@ -142,7 +146,8 @@ class LearningCurve(Tabular):
     def summary(self) -> Sheet:
         """Log loss by size, as a table that prints well and that notebooks show in HTML."""
         rows = self.rows()
-        return Sheet("Log loss per event by the number of training sequences", self.headings, rows, len(rows))
+        title = f"Log loss per {self.unit} by the number of training sequences"
+        return Sheet(title, self.headings, rows, len(rows))
 
     def to_markdown(self) -> str:
         """The table in Markdown, and what it says."""
@@ -168,7 +173,7 @@ def learning_curve(
     dev: Any = None,
     test: Any = None,
     *,
-    models: Iterable[str | SummaryModel | Contender] = DEFAULT,
+    models: Iterable[str | SummaryModel | Contender] | None = None,
     targets: Iterable[Label] | None = None,
     shares: Sequence[float] = SHARES,
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
@@ -207,7 +212,7 @@ def learning_curve(
     parts = [whole[np.sort(order[: max(1, round(share * len(whole)))])] for share in shares]
     if not parts[0].n_events:
         raise DataError("the smallest part has no events; give larger shares")
-    names = list(models)
+    names = None if models is None else list(models)
     if targets is None:
         least = parts[0]
         targets = [x for x, n in zip(least.labels, least.label_counts.tolist(), strict=True) if n]

@@ -17,6 +17,7 @@ from summarkov.baselines import (
     TreeContender,
 )
 from summarkov.durations import Duration, read_time
+from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
 from summarkov.models import (
     BSuMM,
@@ -141,6 +142,16 @@ def _windowed(name: str, jobs: int | None) -> Contender | None:
 NAMES = tuple(_MAKE)
 #: What is compared if nothing is said: quick, and needs nothing but the core.
 DEFAULT = ("chain-0", "chain-1", "chain-2", "bsumm", "osumm")
+
+
+def default_models(layout: Layout) -> tuple[str, ...]:
+    """What is compared on such data if nothing is said: longer chains only of events in a row.
+
+    >>> default_models(Layout(together=True))
+    ('chain-0', 'bsumm', 'osumm')
+    """
+    in_a_row = not layout.together and not layout.attributes
+    return DEFAULT if in_a_row else tuple(name for name in DEFAULT if name not in ("chain-1", "chain-2"))
 
 
 def lineup(models: Iterable[str | SummaryModel | Contender], *, n_jobs: int | None = None) -> list[Contender]:

@@ -13,7 +13,7 @@ from summarkov.engines import EventSource, Layout, as_events, make_source
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation.checkpoint import Checkpoint
 from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.lineup import DEFAULT, lineup
+from summarkov.evaluation.lineup import default_models, lineup
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
@@ -31,7 +31,7 @@ def compare(
     dev: Any = None,
     test: Any = None,
     *,
-    models: Iterable[str | SummaryModel | Contender] = DEFAULT,
+    models: Iterable[str | SummaryModel | Contender] | None = None,
     targets: Iterable[Label] | None = None,
     splits: int = 1,
     fractions: Sequence[float] = (0.7, 0.15, 0.15),
@@ -51,10 +51,12 @@ def compare(
         ``seed``, ``seed + 1``, ...), in parts of the given ``fractions``. An :class:`EventSource` gives
         to the last bit what the same events give in memory, with all models but those that need a matrix of
         all events: logistic regression and boosting.
-    models : names, models or contenders
+    models : names, models or contenders, optional
         Names as in ``summarkov.evaluation.NAMES``, each with the grid of settings of the paper; models
         without a target, such as ``BSuMM(lookback=3)``, with just these settings; or contenders of your own,
-        with ``name`` and ``fit_each`` (``summarkov.evaluation.Contender``).
+        with ``name`` and ``fit_each`` (``summarkov.evaluation.Contender``). By default chains of order 0, 1
+        and 2, ``bsumm`` and ``osumm``; where events happened together, or there are attributes, no chain but
+        that of order 0.
     targets : labels, optional
         Average over these labels only. By default all that occur in train: a label that does not cannot be
         learned, and where it occurs in dev or test it is an event like any other, only no target. A label
@@ -91,11 +93,8 @@ def compare(
     tell: Progress | None = write_progress if progress is True else progress or None
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
-    if models is DEFAULT:
-        layout = Layout.of(make_source(train))
-        if layout.together or layout.attributes:
-            models = ("chain-0", "bsumm", "osumm")  # chains of labels in a row do not apply
-    contenders = lineup(models, n_jobs=n_jobs)
+    layout = Layout.of(make_source(train))
+    contenders = lineup(default_models(layout) if models is None else models, n_jobs=n_jobs)
     if not contenders:
         raise SettingError("there is nothing to compare; name at least one model")
     _refuse_sources(contenders, {"train": train, "dev": dev, "test": test})
@@ -120,7 +119,8 @@ def compare(
                 tell(done, total, what)
     comparison = Comparison(
         results,
-        [split.test.n_events for split, _ in parts],
+        [tuned.n_positions for tuned in results[0]],
+        unit="tick" if layout.together else "event",
         sequences=[keys for _, keys in parts],
         n_bootstrap=n_bootstrap,
         seed=seed,

@@ -79,6 +79,11 @@ class Tuned:
         return cls(**{**given, "chosen": chosen, "by_sequence": np.array(given["by_sequence"])})
 
     @property
+    def n_positions(self) -> int:
+        """The number of positions in the test part: events, or ticks where events happened together."""
+        return int(self.chosen[0].measures.reliability[:, 0].sum())
+
+    @property
     def log_likelihood(self) -> float:
         """Test log-likelihood, mean over the targets: a cell of the paper's tables."""
         return float(np.mean([each.measures.log_likelihood for each in self.chosen]))

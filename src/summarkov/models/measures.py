@@ -134,10 +134,10 @@ class Figures:
     """How well a target, or the next event, was predicted.
 
     ``log_loss`` is the mean of minus the log of the probability of what happened, ``base_rate_log_loss`` that
-    of never looking at the past.
+    of never looking at the past. Positions are events, or ticks where events happened together.
     """
 
-    n_events: int
+    n_positions: int
     log_likelihood: float
     log_loss: float
     base_rate_log_loss: float
@@ -153,21 +153,30 @@ class Figures:
 class Evaluation(Tabular):
     """How well a model or graph predicts new events: ``targets`` one by one, and the ``next_event``.
 
-    ``next_event`` is there for a graph over all labels. The frame has one row per target.
+    ``next_event`` is there for a graph over all labels. The frame has one row per target. ``n_ticks`` is None
+    where no events happened together.
     """
 
     n_sequences: int
     n_events: int
     targets: Mapping[tuple[str, ...], Figures]
     next_event: Figures | None = None
+    n_ticks: int | None = None
+
+    @property
+    def unit(self) -> str:
+        """What a position is: an "event", or a "tick" where events happened together."""
+        return "event" if self.n_ticks is None else "tick"
 
     def _columns(self) -> Mapping[str, Column]:
-        names = ("n_events", "log_likelihood", "log_loss", "base_rate_log_loss", "gain", "brier_score")
+        names = ("n_positions", "log_likelihood", "log_loss", "base_rate_log_loss", "gain", "brier_score")
         figures = self.targets.values()
         return {
             "target": Column(str, [" + ".join(target) for target in self.targets]),
             **{
-                name: Column(int if name == "n_events" else float, [getattr(each, name) for each in figures])
+                name: Column(
+                    int if name == "n_positions" else float, [getattr(each, name) for each in figures]
+                )
                 for name in names
             },
         }
@@ -182,7 +191,7 @@ class Evaluation(Tabular):
             ).items()
         ]
         head = ["target", "log loss", "base rate", "gain"]
-        return Sheet("Log loss per event, in nats: smaller is better", head, rows, len(rows))
+        return Sheet(f"Log loss per {self.unit}, in nats: smaller is better", head, rows, len(rows))
 
 
 def evaluate(
@@ -201,14 +210,15 @@ def evaluate(
         raise DataError(
             "no event has a label that the model knows; give events like those that it was learned from"
         )
-    total, together = len(models) + (graph is not None), Layout.of(source).together
+    total = len(models) + (graph is not None)
+    n_ticks = n_positions(source) if Layout.of(source).together else None
     targets: dict[tuple[str, ...], Figures] = {}
     for start in range(0, len(models), _AT_ONCE):
         some = models[start : start + _AT_ONCE]
         for fitted, found in zip(some, measure_models(some, source), strict=True):
             counts = source.label_counts[list(fitted.target.codes)].tolist()
             if fitted.target.has_residual:
-                counts.append(n_positions(source) - sum(counts) if together else n_events - sum(counts))
+                counts.append((n_events if n_ticks is None else n_ticks) - sum(counts))
             brier = found.brier / 2 if len(counts) == 2 else found.brier
             names = tuple(fitted.labels[code] for code in fitted.target.codes)
             targets[names] = _figures(found, counts, _overall(fitted), brier)
@@ -223,7 +233,7 @@ def evaluate(
         next_event = _figures(found, counts, base, found.brier)
         if tell is not None:
             tell(total, total)
-    return Evaluation(source.n_sequences, n_events, targets, next_event)
+    return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks)
 
 
 def _figures(found: Measured, counts: Sequence[int], base: Sequence[float], brier: float) -> Figures:

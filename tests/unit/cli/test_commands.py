@@ -513,9 +513,9 @@ def test_evaluate_with_unknown_labels(run: Run, shop: Path) -> None:
     )
     graph = sm.load(shop / "graph.json")
     new = sm.read_events("new.jsonl")
-    assert found["next_event"]["n_events"] == 2
+    assert found["next_event"]["n_positions"] == 2
     assert found["next_event"]["brier_score"] == pytest.approx(graph.brier_score(new, unknown="ignore"))
-    assert {each["n_events"] for each in found["targets"]} == {3}
+    assert {each["n_positions"] for each in found["targets"]} == {3}
 
 
 @pytest.mark.parametrize("model", ["graph.json", "some.json", "one.json", "joint.json"])

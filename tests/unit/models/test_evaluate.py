@@ -20,7 +20,7 @@ def test_figures_of_one_target_are_those_of_its_probabilities():
     likelihood = float(np.log(np.where(occurred, p, 1 - p)).sum())
     (figures,) = found.targets.values()
     assert list(found.targets) == [("B",)]
-    assert (found.n_sequences, found.n_events, figures.n_events) == (2, 7, 7)
+    assert (found.n_sequences, found.n_events, figures.n_positions) == (2, 7, 7)
     assert figures.log_likelihood == pytest.approx(likelihood)
     assert figures.log_loss == pytest.approx(-likelihood / 7)
     assert figures.brier_score == pytest.approx(float(((p - occurred) ** 2).mean()))
@@ -47,7 +47,7 @@ def test_a_graph_over_all_labels_has_the_next_event_too():
 def test_events_of_no_known_label_belong_to_the_rest():
     model = BSuMM("B", lookback=1).fit(EVENTS)
     (figures,) = model.evaluate([["B", "new", "A"]], unknown="ignore").targets.values()
-    assert figures.n_events == 3
+    assert figures.n_positions == 3
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ def compare(
             "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
             "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
             "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
-            "Default: chain-0, chain-1, chain-2, bsumm, osumm.",
+            "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
+            "attributes: chain-0, bsumm, osumm.",
         ),
     ] = None,
     target: Annotated[
@@ -90,7 +91,7 @@ def compare(
     from summarkov.evaluation import DEFAULT, NAMES
     from summarkov.evaluation import compare as run
 
-    names = list(NAMES) if model and "all" in model else list(model or DEFAULT)
+    names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file, file, *(parts or ()))
@@ -103,7 +104,7 @@ def compare(
     with (
         opening.open_several([file, *(parts or ())], jobs) as data,
         going_on(output_file) as checkpoint,
-        progress_bar("Comparing", splits * len(names), "models") as advance,
+        progress_bar("Comparing", splits * len(names or DEFAULT), "models") as advance,
     ):
         result = run(
             *data,
@@ -128,17 +129,17 @@ def compare(
 
 def _print_curve(
     data: Sequence[Any],
-    names: list[str],
+    names: list[str] | None,
     targets: list[str] | None,
     seed: int,
     jobs: int | None,
     output_file: Path | None,
     json: bool,
 ) -> None:
-    from summarkov.evaluation import learning_curve
+    from summarkov.evaluation import DEFAULT, learning_curve
     from summarkov.evaluation.learning_curve import SHARES
 
-    with progress_bar("Comparing", len(SHARES) * len(names), "models") as advance:
+    with progress_bar("Comparing", len(SHARES) * len(names or DEFAULT), "models") as advance:
         curve = learning_curve(
             *data,
             models=names,
@@ -152,7 +153,7 @@ def _print_curve(
         print_json(curve.to_dict())
     else:
         console.print(
-            Text("Log loss per event by the number of training sequences; * the best", style="bold")
+            Text(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
         )
         console.print()
         width = min(_LONGEST_NAME, max(8, widest(curve.names)))
@@ -172,10 +173,8 @@ def _print_curve(
 def _print_comparison(console: Console, result: Comparison) -> None:
     n_targets = max(len(tuned.chosen) for tuned in result.results[0])
     where = "" if len(result.n_test) == 1 else f" in {plural(len(result.n_test), 'split')}"
-    tested = (
-        f"Tested on {plural(sum(result.n_test), 'event')}{where}, {plural(n_targets, 'target')}; best first"
-    )
-    console.print(Text(tested, style="bold"))
+    tested = f"Tested on {plural(sum(result.n_test), result.unit)}{where}"
+    console.print(Text(f"{tested}, {plural(n_targets, 'target')}; best first", style="bold"))
     console.print()
     width = min(_LONGEST_NAME, max(8, widest([line.name for line in result.lines])))
     table = _table(width, ["Log-likelihood", "To the best", "95% interval  ", "Log loss"])
@@ -208,9 +207,11 @@ def _print_comparison(console: Console, result: Comparison) -> None:
         )
     console.print(table)
     console.print()
+    per = "; log loss and Brier per tick" if result.unit == "tick" else ""
     console.print(
-        "Log-likelihood of the test events, mean over the target labels. * worse than the best: the "
-        "interval, from resampling the test sequences, lies below 0. The others this data cannot tell apart.",
+        f"Log-likelihood of the test {result.unit}s, mean over the target labels{per}. * worse than the best: "
+        "the interval, from resampling the test sequences, lies below 0. The others this data cannot tell "
+        "apart.",
         width=page_width(console),
     )
     for each in result.windows:

@@ -27,7 +27,7 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model)
-    opening = opening.as_learned(fitted.layout_)
+    opening = opening.as_learned(fitted.layout_, file)
     with (
         opening.open(file, fitted.labels_) as events,
         known_labels(),
@@ -39,13 +39,15 @@ def evaluate(
             {
                 "sequences": found.n_sequences,
                 "events": found.n_events,
+                "ticks": found.n_ticks,
                 "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
                 "next_event": None if found.next_event is None else vars(found.next_event),
             }
         )
     else:
         console = output()
-        told = f"{plural(found.n_sequences, 'sequence')} with {plural(found.n_events, 'event')}"
+        ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
+        told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
         console.print(Text(told, style="bold"))
         _print_figures(console, found)
 
@@ -66,7 +68,7 @@ def _print_figures(console: Console, found: Evaluation) -> None:
     console.print(table)
     console.print()
     console.print(
-        "Log loss per event, in nats: smaller is better. Base rate: the log loss of never "
+        f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
         "looking at the past; gain: how much of it the model saves."
     )
 

@@ -110,7 +110,7 @@ def predict(
         from summarkov.cli.printing.history import print_after
 
         known = load_model(model, joint=True, outcomes=True)
-        opening = opening.as_learned(known.layout_)
+        opening = opening.as_learned(known.layout_, file)
         print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
         return
     if target is not None:
@@ -119,7 +119,7 @@ def predict(
         table_format(output)
         check_output(output, model, file, opening.map)
     fitted = load_model(model, bags=True, joint=True, outcomes=True)
-    opening = opening.as_learned(fitted.layout_)
+    opening = opening.as_learned(fitted.layout_, file)
     if is_outcome(fitted):
         _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return
@@ -128,8 +128,8 @@ def predict(
             raise SettingError("one row per event would be too many to print; save them with -o FILE")
         with opening.open(file, fitted.labels_, names=True) as source, saving(output):
             with known_labels():
-                write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
-            _print_saved(_columns(fitted), source.n_events, output, json)
+                n_rows = write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
+            _print_saved(_columns(fitted), n_rows, output, json)
         return
     from summarkov.events.rows import recoded
 
@@ -138,8 +138,8 @@ def predict(
         recoded(events, fitted.labels_, unknown)
     if output is not None:
         with saving(output):
-            write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
-        _print_saved(_columns(fitted), events.n_events, output, json)
+            n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
+        _print_saved(_columns(fitted), n_rows, output, json)
     elif json:
         from summarkov.cli.files import plain_rows
 
@@ -242,8 +242,10 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
             cells += ["" if own is None else percent(own), label(_label_of(best), width), percent(row[best])]
         table.add_row(*cells)
     console.print(table)
-    left = events.n_events - len(rows)
+    left = events.n_ticks - len(rows)
     if left > 0:
         console.print(Text(f"... and {plural(left, 'row')} more; -o FILE saves all", style="dim"))
+    if not few_columns and events.moments is not None and events.moments.has_ticks:
+        console.print("Probability: that of the event; none is shown of several together.")
     if not rows:
         console.print(Text("There are no events.", style="dim"))

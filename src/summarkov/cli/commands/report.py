@@ -78,7 +78,7 @@ def report(
     """
     check_output(output, model, events, passages, *(group or ()))
     fitted = load_model(model, bags=True, joint=True, outcomes=True)
-    reading = reading.as_learned(fitted.layout_)
+    reading = reading.as_learned(fitted.layout_, events)
     if is_outcome(fitted):
         if passages is not None or group:
             raise SettingError("the page of an outcome has no passages and no groups; leave these out")
