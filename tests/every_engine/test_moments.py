@@ -223,9 +223,9 @@ def test_attributes(ties, memory, tmp_path):
     asked = {"attributes": ["region", "age"], "ties": ties, "times": True, "cuts": {"age": [10, 20]}}
     events = sm.read_events(table, **asked)
     assert events.attributes.names == (
-        "age<10",
         "age=10 to <20",
-        "age>=20",
+        "age=20 or more",
+        "age=below 10",
         "region=(missing)",
         "region=north",
         "region=south",
@@ -242,7 +242,7 @@ def test_attributes(ties, memory, tmp_path):
             ]
             assert rows[0].tolist() == rows[1].tolist()
         assert models(source, tmp_path / "model.json") == models(events, tmp_path / "model.json")
-        few = [label for label in source.labels if label not in ("A", "region=north", "age<10")]
+        few = [label for label in source.labels if label not in ("A", "region=north", "age=below 10")]
         recoded = [each.recode(few, unknown="ignore") for each in (source, held)]
         tables = [str(sm.BSuMM("B", lookback=2).fit(each).table_) for each in recoded]
         assert tables[0] == tables[1]
@@ -252,7 +252,7 @@ def test_ranges_of_numbers_by_quartiles_and_lines(tmp_path):
     lines = [{"id": str(k), "events": ["A", ["B", "A"], "C"], "age": 3 * k % 50} for k in range(20)]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     events = sm.read_events(tmp_path / "log.jsonl", attributes=["age"])
-    assert events.attributes.names == ("age<7", "age=21 to <36", "age=7 to <21", "age>=36")
+    assert events.attributes.names == ("age=21 to <36", "age=36 or more", "age=7 to <21", "age=below 7")
     with sm.scan_events(tmp_path / "log.jsonl", attributes=["age"], memory=3000) as source:
         assert source.attributes == events.attributes.names
         assert source.label_counts.tolist() == sm.engines.MemorySource(events).label_counts.tolist()

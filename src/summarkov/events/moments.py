@@ -158,7 +158,7 @@ class Moments:
             return False
         if self.times is None or other.times is None:
             return self.times is other.times
-        if self.unit == other.unit:
+        if self.unit == other.unit or not len(self.times):
             return np.array_equal(self.times, other.times)
         if self.unit.is_clock != other.unit.is_clock:
             return False

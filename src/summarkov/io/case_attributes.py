@@ -144,21 +144,12 @@ def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
                 f"attribute {column!r} of {source} has {len(texts):,} different values, more than "
                 f"{MOST_VALUES}{why}; leave it out, or make groups of its values first"
             )
-        return [_name(column, text) for text in values.texts]
+        return [f"{column}={text}" for text in values.texts]
     known = dict(zip(texts, numbers, strict=True))
     found = np.array([known.get(text) for text in values.texts], float)
     where = quartiles(found, counts) if given is None else list(given)
     ranges = _ranges(column, where)
     return [ranges[at] for at in np.searchsorted(where, found, side="right").tolist()]
-
-
-def _name(column: str, value: str) -> str:
-    """What a value is called; that of a range may be one that was cut before.
-
-    >>> _name("region", "north"), _name("age", "<30"), _name("age", "30 to <50")
-    ('region=north', 'age<30', 'age=30 to <50')
-    """
-    return f"{column}{value}" if value.startswith(("<", ">=")) else f"{column}={value}"
 
 
 def quartiles(given: npt.ArrayLike, counts: IntArray) -> list[float]:
@@ -182,30 +173,31 @@ def _ranges(column: str, cuts: Sequence[float]) -> list[str]:
     """What the ranges between cuts are called; each begins with its cut, and ends before the next.
 
     >>> _ranges("age", [30.0, 50.5])
-    ['age<30', 'age=30 to <50.5', 'age>=50.5']
+    ['age=below 30', 'age=30 to <50.5', 'age=50.5 or more']
     """
     shown = [str(int(cut)) if float(cut).is_integer() else repr(float(cut)) for cut in cuts]
     if not shown:
         return [f"{column}=any"]
     between = [f"{column}={low} to <{high}" for low, high in pairwise(shown)]
-    return [f"{column}<{shown[0]}", *between, f"{column}>={shown[-1]}"]
+    return [f"{column}=below {shown[0]}", *between, f"{column}={shown[-1]} or more"]
 
 
 #: Ranges as they are called.
 _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
-_RANGE = re.compile(rf"([^=]*?)(?:<{_NUMBER}|>={_NUMBER}|={_NUMBER} to <{_NUMBER})")
+_RANGE = re.compile(rf"below {_NUMBER}|{_NUMBER} or more|{_NUMBER} to <{_NUMBER}")
 
 
 def cuts_of(names: Iterable[str]) -> dict[str, list[float] | None]:
     """The columns that attributes are of, and where their numbers were cut; None: they were left as they are.
 
-    >>> cuts_of(["age<30", "age=30 to <50.5", "age>=50.5", "age=(missing)", "region=north"])
+    >>> cuts_of(["age=below 30", "age=30 to <50.5", "age=50.5 or more", "region=north"])
     {'age': [30.0, 50.5], 'region': None}
     """
     found: dict[str, set[float]] = {}
     for name in names:
-        match = _RANGE.fullmatch(name)
-        column, *cuts = [name.partition("=")[0]] if match is None else match.groups()
+        column, _, value = name.partition("=")
+        match = _RANGE.fullmatch(value)
+        cuts = () if match is None else match.groups()
         found.setdefault(column, set()).update(float(cut) for cut in cuts if cut is not None)
     return {column: sorted(cuts) or None for column, cuts in found.items()}
 

@@ -109,8 +109,9 @@ def read_events(
         are constant per case (keys of JSON lines, attributes of traces in XES); or a second table with one
         row per case, or its path, all of whose columns are attributes but the one that names the case.
     cuts
-        Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age<30", "age=30 to <50" and "age>=50";
-        None leaves a column as it is. By default at the quartiles, if there are more than 5 numbers.
+        Where to cut numbers into ranges: ``{"age": [30, 50]}`` makes "age=below 30", "age=30 to <50" and
+        "age=50 or more"; None leaves a column as it is. By default at the quartiles, if there are more than 5
+        numbers.
     missing_attributes
         "value": a missing value is one of its own, "(missing)"; or "error".
 

@@ -25,8 +25,8 @@ CASES = {
 EVENTS = {"x": ["a", "b"], "y": ["a"], "z": ["b", "b", "a"]}
 EXPECTED = {
     "x": {"region=north", "age=30 to <50"},
-    "y": {"region=south", "age>=50"},
-    "z": {"region=(missing)", "age<30"},
+    "y": {"region=south", "age=50 or more"},
+    "z": {"region=(missing)", "age=below 30"},
 }
 HOW = {"attributes": ["region", "age"], "cuts": {"age": [30, 50]}}
 
@@ -154,9 +154,9 @@ def test_numbers_are_cut_at_their_quartiles(numbers):
         below = [cut for cut in cuts if cut <= number]
         above = [cut for cut in cuts if cut > number]
         if not below:
-            assert name == f"n<{above[0]}"
+            assert name == f"n=below {above[0]}"
         elif not above:
-            assert name == f"n>={below[-1]}"
+            assert name == f"n={below[-1]} or more"
         else:
             assert name == f"n={below[-1]} to <{above[0]}"
 

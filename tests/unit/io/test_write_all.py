@@ -18,7 +18,7 @@ from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, Moments, TimeUni
 
 DAY = 86400 * 10**9
 UNITS = [*(TimeUnit(size, True) for size in (1, 10**3, 10**6, 10**9, DAY)), WHOLE_NUMBERS, BILLIONTHS]
-NAMES = ["age<30", "age=30 to <50", "age>=50", "region=(missing)", "region=", "region=a=b"]
+NAMES = ["age=below 30", "age=30 to <50", "age=50 or more", "region=(missing)", "region=", "region=a=b"]
 
 
 @st.composite

@@ -244,3 +244,35 @@ def test_beginnings_of_one_length_are_not_told_apart_by_length():
     begun = sm.OutcomeModel(value="yes", after=5).fit(sequences, y)
     assert begun.influencers_ == ()
     assert begun.n_left_out_ == int((lengths < 5).sum())
+
+
+def aged(n: int = 60) -> sm.EventSequences:
+    """Cases of three ages; those below 18 have 'play', and most of those from 65 on 'rest'."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for case in range(n):
+        age = (10, 40, 70)[case % 3]
+        label = "play" if age == 10 else "rest" if age == 70 and rng.random() < 0.8 else "work"
+        rows += [(str(case), "wake", age), (str(case), label, age)]
+    cases, events, ages = zip(*rows, strict=True)
+    return sm.read_events(
+        {"case": cases, "event": events, "age": ages},
+        case="case",
+        attributes=["age"],
+        cuts={"age": [18, 65]},
+    )
+
+
+@pytest.mark.parametrize(("value", "found"), [("below 18", ("play",)), ("18 to <65", ("work",))])
+def test_a_range_of_numbers_is_a_value_like_any_other(value, found):
+    model = sm.OutcomeModel(outcome="age", value=value).fit(aged())
+    assert (model.name_, model.base_rate_, model.n_left_out_) == (f"age={value}", 1 / 3, 0)
+    assert set(model.influencers_) & set(found)
+
+
+def test_ranges_that_are_given_tell_no_effects_of_their_own():
+    events = aged()
+    assert sm.BSuMM("play", lookback=1, gamma=0.5).fit(events).influences_[0].influencer == "age=below 18"
+    given_age = sm.BSuMM("play", lookback=1, gamma=0.5, given=["age"]).fit(events)
+    assert {name for name in given_age.influencers_ if name.startswith("age")} == set(events.attributes.names)
+    assert [edge.influencer for edge in given_age.influences_] == ["wake"]
