@@ -15,7 +15,7 @@ from summarkov.io.addresses import local_name
 from summarkov.io.case_attributes import Cuts, attributes_from
 from summarkov.io.columns import TABLE
 from summarkov.io.files import format_of
-from summarkov.io.ticks import warn_of_ties
+from summarkov.io.ticks import TieKind, warn_of_ties
 from summarkov.io.wanted import SEPARATOR, Wanted
 
 
@@ -33,7 +33,7 @@ def read_events(
     lifecycle: str | None = None,
     missing: str = "error",
     separator: str = SEPARATOR,
-    ties: str | None = None,
+    ties: TieKind | None = None,
     times: bool = False,
     period: str | None = None,
     attributes: Any = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from summarkov.io.wanted import Wanted
 
 #: What may become of events with the same place.
-TIES = ("in row order", "together", "error")
+TieKind = Literal["in row order", "together", "error"]
+TIES: tuple[TieKind, ...] = get_args(TieKind)
 #: Up to this share of all events, those with the place of the one before are few.
 _FEW = 0.01
 _NANOSECONDS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}

@@ -13,7 +13,7 @@ from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
 from summarkov.io.grouping import Gap
-from summarkov.io.ticks import TIES
+from summarkov.io.ticks import TIES, TieKind
 
 #: What stands between the labels of several columns that are joined to one, unless told otherwise.
 SEPARATOR = "+"
@@ -32,7 +32,7 @@ class Reading(TypedDict, total=False):
     lifecycle: str | None
     missing: str
     separator: str
-    ties: str | None
+    ties: TieKind | None
     times: bool
     period: str | None
     attributes: Any
@@ -51,7 +51,7 @@ class Wanted:
     lifecycle: str | None = None
     missing: str = "error"
     separator: str = SEPARATOR
-    ties: str | None = None
+    ties: TieKind | None = None
     times: bool = False
     cuts: Cuts = field(default_factory=dict)
     missing_attributes: str = "value"
@@ -71,7 +71,7 @@ class Wanted:
         lifecycle: str | None = None,
         missing: str = "error",
         separator: str = SEPARATOR,
-        ties: str | None = None,
+        ties: TieKind | None = None,
         times: bool = False,
         period: object = None,
         attributes: Any = None,
