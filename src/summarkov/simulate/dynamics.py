@@ -39,7 +39,6 @@ class Dynamics:
     lookback, delay : as for :class:`summarkov.BSuMM`
     summary : WindowSummary, optional
         Instead of a look-back: any binary, ordinal or count summary.
-
     together : bool
         Whether events happen together: the probability of a label is then that of its being in a tick.
     step : time, or two
@@ -52,8 +51,7 @@ class Dynamics:
         How sequences end: the probability of "yes", else it is "no", over what occurred in the whole past.
         With a summary as the third entry of the rule, over its states: ``OrdinalSummary(None)`` is order.
 
-    The probabilities must sum to 1 after every history, or the dynamics are refused; unless events happen
-    together.
+    Unless events happen together, probabilities must sum to 1 after every history; else they are refused.
 
     Examples
     --------
@@ -335,10 +333,8 @@ def _looked_up(
 
 def _rows(influencers: Sequence[str], table: Mapping[Key, float]) -> list[dict[str, Any]]:
     """A rule as plain values."""
-    return [
-        {"state": dict(zip(influencers, key, strict=True)), "probability": p}
-        for key, p in sorted(table.items())
-    ]
+    every = sorted(table.items())
+    return [{"state": dict(zip(influencers, key, strict=True)), "probability": p} for key, p in every]
 
 
 def _rule_in(label: str, rows: Sequence[Mapping[str, Any]]) -> Rule:
