@@ -17,6 +17,7 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -105,18 +106,20 @@ class WindowSummary(Summary):
         >>> from summarkov.summaries import BinarySummary
         >>> summary = BinarySummary({"A": 1, "B": 10, "C": None})
         >>> [summary.where(label) for label in "ABC"], BinarySummary(3).where("A")
-        (['just before', 'within 10', 'ever'], '')
+        (['just before', 'within 10 positions', 'ever'], '')
         """
         if not isinstance(self.lookback, Mapping):
             return ""
         lookback = self.lookback.get(label)
-        if isinstance(self.delay, Duration):
-            last = "" if lookback is None else f" and within {lookback}"
-            return f"more than {self.delay}{last} before"
+        far = str(lookback) if isinstance(lookback, Duration) else f"{lookback} positions"
+        if isinstance(self.delay, Duration) or (self.delay and isinstance(lookback, Duration)):
+            delay = self.delay if isinstance(self.delay, Duration) else plural(self.delay, "position")
+            last = "" if lookback is None else f" and within {far}"
+            return f"more than {delay}{last} before"
         if self.delay:
-            last = "or more" if lookback is None else f"to {lookback}"
+            last = "or more positions" if lookback is None else f"to {far}"
             return f"{self.delay + 1} {last} before"
-        return "ever" if lookback is None else "just before" if lookback == 1 else f"within {lookback}"
+        return "ever" if lookback is None else "just before" if lookback == 1 else f"within {far}"
 
     def named(self, label: str) -> str:
         """A label, with where it is looked for."""

@@ -141,7 +141,7 @@ def test_learned_look_backs_are_printed(run: Run, shop: Path) -> None:
     assert "Back" in run("show", "g.json").stdout
     assert "within its look-back" in run("predict", "g.json", "-a", "add to cart").stdout
     after = run("predict", "m.json", "-a", "add to cart", "-a", "browse").stdout
-    assert "Within its look-back: add to cart within 5 (seen" in after
+    assert "Within its look-back: add to cart within 5 positions (seen" in after
 
 
 def test_many_labels_bring_a_hint(run: Run) -> None:

@@ -12,7 +12,7 @@ from summarkov.models.discoveries import Halves
 from summarkov.summaries import BinarySummary, Memory
 
 STATES = [(0, 0), (0, 1), (1, 0), (1, 1)]
-PLANTED = (0.06, 0.15, 0.18, 0.35)  # X after neither, C within 10, B within 2, both
+PLANTED = (0.06, 0.15, 0.18, 0.35)  # X after neither, C within 10 positions, B within 2 positions, both
 
 
 def planted() -> sm.Dynamics:
@@ -79,7 +79,7 @@ def test_the_look_backs_of_other_models_are_as_given(events):
     mapping = {"B": 2, "C": 10}
     given = sm.BSuMM("X", lookback=mapping, candidates=mapping).fit(events)
     assert given.lookbacks_ == mapping
-    assert given.table_[1].words == "no B within 2, C within 10"
+    assert given.table_[1].words == "no B within 2 positions, C within 10 positions"
 
 
 def test_the_first_round_of_all_targets_is_counted_as_one(events):
@@ -176,13 +176,13 @@ def test_damaged_look_backs_are_refused(events, tmp_path, edit, sentence):
 def test_words_say_where_each_influencer_is_looked_for(events):
     model = sm.BSuMM("X", lookback="auto").fit(events)
     assert [row.words for row in model.table_] == [
-        "no B within 2, no C within 10",
-        "no B within 2, C within 10",
-        "B within 2, no C within 10",
-        "B within 2, C within 10",
+        "no B within 2 positions, no C within 10 positions",
+        "no B within 2 positions, C within 10 positions",
+        "B within 2 positions, no C within 10 positions",
+        "B within 2 positions, C within 10 positions",
     ]
-    assert model.explain(["C", "D", "D", "B"]).words == "B within 2, C within 10"
-    assert model.explain(["B", "C", "D", "D"]).words == "no B within 2, C within 10"
+    assert model.explain(["C", "D", "D", "B"]).words == "B within 2 positions, C within 10 positions"
+    assert model.explain(["B", "C", "D", "D"]).words == "no B within 2 positions, C within 10 positions"
     assert (
         BinarySummary({"A": 1, "B": None}, delay=0).words((1, 0), ["A", "B"], "AB")
         == "A just before, no B ever"

@@ -209,9 +209,9 @@ def _print_comparison(console: Console, result: Comparison) -> None:
     console.print()
     per = "; log loss and Brier per tick" if result.unit == "tick" else ""
     console.print(
-        f"Log-likelihood of the test {result.unit}s, mean over the target labels{per}. * worse than the best: "
-        "the interval, from resampling the test sequences, lies below 0. The others this data cannot tell "
-        "apart.",
+        f"Log-likelihood of the test {result.unit}s, mean over the target labels{per}. * worse than the "
+        "best: the interval, from resampling the test sequences, lies below 0. The others this data cannot "
+        "tell apart.",
         width=page_width(console),
     )
     for each in result.windows:

@@ -11,7 +11,7 @@ from summarkov.cli.commands.show import choose
 from summarkov.cli.files import is_joint, is_outcome
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
 from summarkov.cli.printing.model import HARDLY, state_text
-from summarkov.cli.printing.settings import window_words
+from summarkov.cli.printing.settings import state_words, window_words
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.wording import factor, interval, number, percent, plural
@@ -141,10 +141,9 @@ def _print_history(console: Console, history: Past) -> None:
 def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
     """The labels of one model: they share the state that the history is in."""
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
-    where = window_words(model)
     seen = f"seen {plural(support, 'time')}" if support else "never seen, so this is the prior alone"
     seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
-    console.print(Text(f"{where[:1].upper()}{where[1:]}: {state_text(model, state, words)} ({seen})"))
+    console.print(Text(f"{state_words(model)}: {state_text(model, state, words)} ({seen})"))
     console.print()
     width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
     table = new_table()
@@ -232,9 +231,15 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
         console.print(Text(HARDLY, style="dim"))
     console.print()
     words = window_words(next(iter(graph.models_.values())))
+    layout = graph.layout_
+    influencers = {z for model in graph.models_.values() for z in model.influencers_}
+    held = ", or hold" if influencers & set(layout.attributes) else ""
+    usually = (
+        "the share of ticks that have the label" if layout.together else "the label's share of all events"
+    )
     console.print(
         Text(
-            f"Because of: which of its influencers occurred {words}, and how often that was seen. "
-            "Usually: the label's share of all events."
+            f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
+            f"Usually: {usually}."
         )
     )

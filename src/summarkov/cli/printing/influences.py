@@ -154,7 +154,8 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
     read = sentence(edge, influencer, target, where)
     back = ""
     if place_of(model, edge.influencer):
-        far = "how far" if model.layout_.time is not None else "how many events"
+        things = "ticks" if model.layout_.together else "events"
+        far = "how far" if model.layout_.time is not None else f"how many {things}"
         back = f"Back: {far} back it is looked for. "
     console.print(
         Text(

@@ -15,7 +15,7 @@ from summarkov.cli.printing.influences import (
     print_reading,
     print_settings,
 )
-from summarkov.cli.printing.settings import place_of, positions_words, window_words
+from summarkov.cli.printing.settings import place_of, positions_words, state_words
 from summarkov.summaries import TreeSummary
 from summarkov.wording import interval, number, percent, plural, visible
 
@@ -133,8 +133,7 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
 def _state_heading(model: SummaryModel) -> str:
     if model.fitted.nodes is not None:
         return "Rule"
-    words = window_words(model)
-    return words[:1].upper() + words[1:]
+    return state_words(model)
 
 
 def state_text(model: SummaryModel, state: Any, words: str, width: int = _LABEL) -> str:

@@ -51,17 +51,26 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
         return "within its look-back"
     if isinstance(lookback, str) or isinstance(delay, str):
-        last = (
-            ""
-            if lookback is None
-            else f"within the last {lookback}" + ("" if isinstance(lookback, str) else f" {things}")
+        far, near = (
+            each if isinstance(each, str) else plural(each or 0, things[:-1]) for each in (lookback, delay)
         )
-        return " and ".join(filter(None, (f"more than {delay} before" if delay else "", last)))
+        last = "" if lookback is None else f"within the last {far}"
+        return " and ".join(filter(None, (f"more than {near} before" if delay else "", last)))
     if lookback is None:
         return f"more than {delay} {things} before" if delay else "at any time before"
     if lookback == delay + 1:
         return f"{lookback} {things} before" if delay else "just before"
     return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
+
+
+def state_words(model: SummaryModel) -> str:
+    """What the states of a model are about, to stand before them: where it looks, or attributes, or both."""
+    where = window_words(model)
+    where = where[:1].upper() + where[1:]
+    held = [z in model.layout_.attributes for z in model.influencers_]
+    if held and all(held):
+        return "Attributes"
+    return f"{where}, and attributes" if any(held) else where
 
 
 def place_of(model: SummaryModel, influencer: str) -> str:
