@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import errno
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -68,7 +70,12 @@ _OPTIONS = {
     "n_topics": "--topics",
     "max_share": "--max-share",
     "leave_out": "--leave-out",
+    "given": "--given",
+    "BSuMM, OSuMM, CSuMM or TreeSuMM": "--model bsumm, osumm, csumm or tree",
 }
+#: Columns, and where their numbers are cut, as Python writes them.
+_COLUMNS = re.compile(r"attributes=(\[[^\]]*\])")
+_CUTS = re.compile(r",? cuts=(\{[^}]*\})")
 _OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
 
 
@@ -142,7 +149,8 @@ def reporting() -> Iterator[None]:
 def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
     if isinstance(problem, SummarkovError | Warning):
-        return _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
+        words = _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
+        return _CUTS.sub(_as_cuts, _COLUMNS.sub(_as_columns, words))
     if isinstance(problem, _UsageError):
         return _usage(problem)
     if isinstance(problem, UnicodeEncodeError):
@@ -161,6 +169,24 @@ def sentence(problem: Exception) -> str:
         f"summarkov stumbled over something it did not expect ({type(problem).__name__}: {problem}); "
         "set SUMMARKOV_TRACEBACK=1 to see where, and please report it"
     )
+
+
+def _as_columns(found: re.Match[str]) -> str:
+    """A list of columns as the command line names them; left as it is where it is none."""
+    try:
+        return " ".join(f"--attribute {shlex.quote(str(column))}" for column in ast.literal_eval(found[1]))
+    except (SyntaxError, ValueError):
+        return found[0]
+
+
+def _as_cuts(found: re.Match[str]) -> str:
+    """Where numbers are cut as the command line says it; left as it is where it says no such thing."""
+    try:
+        cuts = ast.literal_eval(found[1])
+        told = {column: ",".join(f"{number:g}" for number in numbers) for column, numbers in cuts.items()}
+    except (SyntaxError, ValueError, TypeError):
+        return found[0]
+    return "".join(f" --cut {shlex.quote(f'{column}={numbers}')}" for column, numbers in told.items())
 
 
 def _usage(problem: Any) -> str:

@@ -92,6 +92,11 @@ class Attributes:
         return f"Attributes({len(self)} sequences, {len(self.names)} names: {', '.join(self.names[:5])})"
 
     @property
+    def counts(self) -> dict[str, int]:
+        """How many sequences have each."""
+        return dict(zip(self.names, self.present.sum(axis=0).tolist(), strict=True))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that the names come from, sorted, each once."""
         return tuple(sorted(set(self.of)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,7 +77,9 @@ class Description(Tabular):
 
     ``tied_order`` counts the events with the same place in the order column as the one before;
     ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters;
-    ``origin`` tells the columns that were read. The frame has one row per label.
+    ``origin`` tells the columns that were read. ``n_ticks`` is the number of positions where some events
+    happened together, else None; ``attribute_counts`` says how many sequences have each value of an
+    attribute. The frame has one row per label.
     """
 
     n_sequences: int
@@ -91,6 +93,8 @@ class Description(Tabular):
     tied_order: int
     look_alikes: list[tuple[str, ...]]
     origin: Origin | None = None
+    n_ticks: int | None = None
+    attribute_counts: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -121,6 +125,16 @@ class Description(Tabular):
     def _most_frequent(self) -> list[tuple[str, int]]:
         return sorted(self.label_counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_LABELS]
 
+    def beside(self) -> list[str]:
+        """What there is beside events in a row: ticks, and how many sequences have each attribute."""
+        lines = [] if self.n_ticks is None else [f"ticks: {self.n_ticks:,}, of one event or several together"]
+        if self.attribute_counts:
+            shown = list(self.attribute_counts.items())[:MOST_LABELS]
+            more = len(self.attribute_counts) - len(shown)
+            told = ", ".join(f"{name} {n:,}" for name, n in shown) + (f" and {more} more" if more else "")
+            lines.append(f"sequences by attribute: {told}")
+        return lines
+
     def _sizes(self) -> list[str]:
         """Everything but the labels, in one line each."""
         lines = [
@@ -134,6 +148,7 @@ class Description(Tabular):
             ),
             f"events per sequence: {self.shortest} to {self.longest}, median {self.median_length:g}",
         ]
+        lines += self.beside()
         lines += [] if self.origin is None else self.origin.sentences()
         if self.n_empty:
             lines.append(f"empty sequences: {self.n_empty}")
@@ -155,6 +170,9 @@ def describe(
     n_events: int,
     tied_order: int,
     origin: Origin | None = None,
+    *,
+    n_ticks: int | None = None,
+    attribute_counts: Mapping[str, int],
 ) -> Description:
     """Describe a data set from its label counts and sequence lengths."""
     return Description(
@@ -169,6 +187,8 @@ def describe(
         tied_order=tied_order,
         look_alikes=look_alikes(labels),
         origin=origin,
+        n_ticks=n_ticks,
+        attribute_counts=dict(attribute_counts),
     )
 
 

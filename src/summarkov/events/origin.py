@@ -54,7 +54,7 @@ class Origin:
             ("order", several(map(repr, self.order)) or "as in the input"),
             ("weight", repr(self.weight) if self.weight is not None else ""),
             ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
-            ("attributes", several(map(repr, self.attributes))),
+            ("attribute" if len(self.attributes) == 1 else "attributes", several(map(repr, self.attributes))),
             ("period", repr(self.period) if self.period is not None else ""),
         ]
         told = (

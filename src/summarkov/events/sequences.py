@@ -342,5 +342,7 @@ class EventSequences(Relabelled):
     def describe(self) -> Description:
         """Count sequences, events and labels, and say what is worth knowing before learning."""
         return describe(
-            self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin
+            *(self.labels, self.label_counts, self.lengths, self.n_events, self.tied_order, self.origin),
+            n_ticks=self.n_ticks if self.moments is not None and self.moments.has_ticks else None,
+            attribute_counts={} if self.attributes is None else self.attributes.counts,
         )

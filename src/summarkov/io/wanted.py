@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
-from summarkov.errors import SettingError
+from summarkov.errors import SettingError, nearest
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.io.case_attributes import Cuts, check_cuts
 from summarkov.io.columns import Columns
@@ -84,11 +84,11 @@ class Wanted:
                 raise SettingError(f"{name} must be a text, not {value!r}")
         if not separator:
             raise SettingError("separator must not be empty: it tells the labels apart that are joined")
-        if ties not in (None, *TIES) or not isinstance(times, bool):
+        if ties not in (None, *TIES):
             choices = ", ".join(map(repr, TIES))
-            raise SettingError(
-                f"ties must be one of {choices}, and times True or False; not {ties!r} and {times!r}"
-            )
+            raise SettingError(f"ties must be one of {choices}, not {ties!r}{nearest(str(ties), TIES)}")
+        if not isinstance(times, bool):
+            raise SettingError(f"times must be True or False, not {times!r}")
         if missing_attributes not in ("value", "error"):
             raise SettingError(f"missing_attributes must be 'value' or 'error', not {missing_attributes!r}")
         listed = attributes is None or (

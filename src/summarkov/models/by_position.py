@@ -31,6 +31,7 @@ class ByPosition:
     lookback: int
     gain: float
     others: Mapping[str, tuple[Names, Names]]
+    unit: str = "event"  # what a position is: "tick" where events happened together
 
     @property
     def differs(self) -> bool:
@@ -38,7 +39,7 @@ class ByPosition:
         return abs(self.gain) > CLEAR or bool(self.others)
 
     def __str__(self) -> str:
-        events = "event" if self.lookback == 1 else f"{self.lookback} events"
+        events = self.unit if self.lookback == 1 else f"{self.lookback} {self.unit}s"
         if not self.differs:
             return f"Over the last {events}, about as many, the story is the same."
         told = f"Over the last {events}, about as many, the story is another: "
@@ -78,10 +79,10 @@ def by_position(fitted: SummaryModel | InfluenceGraph, events: Any) -> ByPositio
     if not isinstance(lookback, Duration):
         return None
     source = make_source(events)
-    k = positions_within(source, lookback)
-    settings = (
-        {"lookback": k, "delay": 0} if isinstance(first.fitted.settings["delay"], str) else {"lookback": k}
-    )
+    delay = first.fitted.settings["delay"]
+    delay = 0 if isinstance(delay, str) else delay
+    k = max(positions_within(source, lookback), delay + 1)
+    settings = {"lookback": k, "delay": delay}
     if isinstance(fitted, InfluenceGraph):
         template = first.copy(target=None, **settings)
         again = InfluenceGraph(template, targets=tuple(models), n_jobs=fitted.n_jobs).fit(source).models_
@@ -93,4 +94,4 @@ def by_position(fitted: SummaryModel | InfluenceGraph, events: Any) -> ByPositio
         if model.influencers_ != again[target].influencers_
     }
     gain = sum(model.score_ - again[target].score_ for target, model in models.items())
-    return ByPosition(k, gain, others)
+    return ByPosition(k, gain, others, "tick" if first.layout_.together else "event")

@@ -106,9 +106,10 @@ def compare_groups(
         raise SettingError(
             "groups are compared by edges; give a template such as BSuMM(lookback=5) or TreeSuMM()"
         )
-    if isinstance(getattr(model, "lookback", None), str | tuple):
+    lookback = getattr(model, "lookback", None)
+    if isinstance(lookback, tuple) or lookback == "auto":
         raise SettingError(
-            "groups are compared at the same look-backs; give a number, None or a mapping instead of "
+            "groups are compared at the same look-backs; give a number, a time, None or a mapping instead of "
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
     groups = [read_events(events) for events in (first, second)]

@@ -29,7 +29,7 @@ from summarkov.models.order import OrderTested, with_order
 from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
-from summarkov.models.predictor import Predictor
+from summarkov.models.predictor import Predictor, check_drawable
 from summarkov.models.reaching import Reached, reach
 from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
@@ -298,6 +298,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         It is normalised, so simulated data need not have exactly the influencers of the graph. Where events
         happen together, each label is drawn by itself, and sequences are of ticks.
         """
+        check_drawable(self.layout_, (model.fitted.summary for model in self.models_.values()))
         if self.layout_.together:
             return draw_ticks(
                 lambda past: self.predict_next(past).probabilities,

@@ -182,7 +182,7 @@ class OutcomeModel(Saved, Parameters):
 
     @property
     def n_left_out_(self) -> int:
-        """How many sequences had no known outcome."""
+        """How many sequences were left out: no known outcome, too short, or decided too early."""
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._n_left_out
 

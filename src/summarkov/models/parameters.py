@@ -183,7 +183,7 @@ def given_codes(given: Iterable[str], labels: Sequence[str]) -> list[list[int]]:
             columns = sorted({label.partition("=")[0] for label in labels if "=" in label})
             raise SettingError(
                 f"given names {column!r}, and the data have no such attribute"
-                f"{nearest(str(column), columns)}; read the events with attributes=[{column!r}]"
+                f"{nearest(str(column), columns) or f'; read the events with attributes=[{column!r}]'}"
             )
         found.append(codes)
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import Layout
-from summarkov.errors import DataError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
@@ -20,7 +21,7 @@ from summarkov.models.parameters import Parameters
 from summarkov.models.predictions import Predictions, Residual, Unknown
 from summarkov.models.saving import Saved
 from summarkov.simulate.draw import after_histories
-from summarkov.summaries import Memory
+from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 
 
@@ -181,6 +182,17 @@ def check_new_events(layout: Layout, events: EventSequences) -> None:
     timed = events.moments is not None and events.moments.times is not None
     time = None if not timed or events.moments is None else events.moments.unit.kind
     check_new_data(layout, events.attributes is not None, time)
+
+
+def check_drawable(layout: Layout, summaries: Iterable[Summary]) -> None:
+    """Refuse to simulate from a model that asks for what simulated sequences do not have."""
+    told = "is drawn with simulated sequences; learn a graph from the events alone"
+    if layout.attributes:
+        raise SettingError(f"the graph asks for attributes of sequences, and none {told}, without attributes")
+    if any(summary.durations for summary in summaries):
+        raise SettingError(
+            f"the graph looks back in time, and no time {told}, with look-backs that are numbers"
+        )
 
 
 def check_new_data(layout: Layout, has_attributes: bool, time: str | None) -> None:

@@ -92,3 +92,112 @@ def test_rows_of_predictions_are_counted_in_ticks(folder: Path) -> None:
     assert f"... and {160 - n_shown} rows more" in shown
     saved = json.loads(run(*arguments, "-o", folder / "rows.csv", "--json"))
     assert saved["rows"] == 160 == len((folder / "rows.csv").read_text().splitlines()) - 1
+
+
+def write_rows(path: Path, n: int = 40) -> None:
+    """The same as a table with times, and a region of every case."""
+    rows = ["case,event,time,region"]
+    for case in range(n):
+        pair = ["x", "y"] if case % 4 else ["x"]
+        for hour, labels in enumerate([pair, ["z"], ["x"], ["y", "z"]]):
+            region = "south" if case % 2 else "north"
+            rows += [f"c{case},{label},2026-01-01 0{hour}:00:00,{region}" for label in labels]
+    path.write_text("\n".join(rows) + "\n")
+
+
+@pytest.fixture(scope="module")
+def table(folder: Path) -> Path:
+    write_rows(folder / "log.csv")
+    return folder / "log.csv"
+
+
+TOGETHER = ("--ties", "together")
+
+
+def test_the_usual_share_is_that_of_ticks(folder: Path) -> None:
+    told = run("predict", folder / "model.json", "-a", "x")
+    assert "Usually: the share of ticks that have the label." in told
+    assert "share of all events" not in told
+    assert f"{80 / 160:.1%}" in told  # 'x' is in 80 of 160 ticks, and 80 of 230 events
+
+
+def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: Path) -> None:
+    model = table.with_name("given.json")
+    run("learn", table, *TOGETHER, "--attribute", "region", "--no-order-test", "-o", model)
+    told = run("simulate", model, code=2)
+    assert "the graph asks for attributes of sequences" in told
+    assert "is not a graph over all labels" not in told
+    assert "--after cannot tell; give a FILE and --why CASE" in run("predict", model, "-a", "x", code=2)
+    run("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
+    assert "the graph looks back in time" in run("simulate", model, code=2)
+
+
+def test_groups_are_compared_at_a_look_back_in_time(table: Path) -> None:
+    read = (*TOGETHER, "--times", "-k", "1h")
+    found = json.loads(run("groups", table, table, *read, "--json"))
+    events = sm.read_events(table, ties="together", times=True)
+    edges = sm.InfluenceGraph(sm.BSuMM(lookback="1h")).fit(events).edges_
+    assert {(e["influencer"], e["target"]) for e in found["edges"]} >= {
+        (e.influencer, e.target) for e in edges
+    }
+    assert "are compared at the same look-backs" in run("groups", table, table, "-k", "auto", code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--ties", "togehter"), "not 'togehter'; did you mean 'together'?"),
+        ((*TOGETHER, "--given", "region"), "read the events with --attribute region"),
+        ((*TOGETHER, "--model", "chain"), "use --model bsumm, osumm, csumm or tree"),
+    ],
+)
+def test_messages_name_options(table: Path, arguments: tuple[str, ...], words: str) -> None:
+    told = run("learn", table, *arguments, code=2)
+    assert words in told
+    assert "attributes=" not in told
+    assert "True or False" not in told
+
+
+def test_states_of_attributes_are_not_said_to_be_in_a_window(table: Path) -> None:
+    model = table.with_name("region.json")
+    read = (*TOGETHER, "--attribute", "region", "--times", "-k", "2h", "--no-order-test")
+    run("learn", table, *read, "--required", "region=north", "--target", "z", "-o", model)
+    told = run("predict", model, table, "--why", "c0")
+    assert "Within the last 2h, and attributes:" in told or "Attributes:" in told
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("-k", "auto"), "Back: how many ticks back it is looked for."),
+        (("--times", "-k", "2h", "--delay", "1"), "more than 1 tick before and within the last 2h"),
+        (("--model", "osumm", "-k", "2"), "Within a tick, labels stand in the order of their names"),
+    ],
+)
+def test_windows_have_units(table: Path, more: tuple[str, ...], words: str) -> None:
+    assert words in run("learn", table, *TOGETHER, "--no-order-test", *more)
+
+
+def test_ticks_and_attributes_are_described(table: Path) -> None:
+    read = (*TOGETHER, "--attribute", "region")
+    told = run("describe", table, *read)
+    assert "Ticks: 160, of one event or several together" in told
+    assert "Sequences by attribute: region=north 20, region=south 20" in told
+    assert "order 'time', attribute 'region'" in told
+    document = json.loads(run("describe", table, *read, "--json"))
+    assert document["n_ticks"] == 160
+    assert document["attribute_counts"] == {"region=north": 20, "region=south": 20}
+
+
+def test_labels_without_influencers_are_told_beside_what_is_given(table: Path) -> None:
+    read = (
+        *TOGETHER,
+        "--attribute",
+        "region",
+        "--given",
+        "region",
+        "--no-order-test",
+        "--max-influencers",
+        "2",
+    )
+    assert "Influenced by none but what is given: x" in run("learn", table, *read, "--forbidden", "x")

@@ -189,7 +189,7 @@ def test_words_say_where_each_influencer_is_looked_for(events):
     )
     assert (
         BinarySummary({"A": 4}, delay=1).words((1, 0), ["A", "B"], "AB")
-        == "A 2 to 4 before, no B 2 or more before"
+        == "A 2 to 4 positions before, no B 2 or more positions before"
     )
 
 

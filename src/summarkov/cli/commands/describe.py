@@ -97,6 +97,8 @@ def print_description(console: Console, found: Description, most: int | None) ->
         f"Events per sequence: {number(found.shortest)} to {number(found.longest)}, "
         f"median {found.median_length:,g}"
     )
+    for line in found.beside():
+        console.print(Text(visible(f"{line[0].upper()}{line[1:]}")))
     print_origin(console, found.origin)
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")

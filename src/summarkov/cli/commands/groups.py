@@ -59,7 +59,9 @@ def groups(
     ] = None,
     lookback: Annotated[
         str | None,
-        typer.Option("--lookback", "-k", metavar="K", help="How many events back to look. Default 5."),
+        typer.Option(
+            "--lookback", "-k", metavar="K", help="How far back to look: events, or a time as 6h. Default 5."
+        ),
     ] = None,
     alpha: Annotated[float | None, typer.Option(metavar="A", help="Pseudo-count. Default 0.1.")] = None,
     gamma: Annotated[
@@ -202,7 +204,7 @@ def print_groups(console: Console, found: GroupComparison, most: int) -> None:
     console.print(
         Text(
             f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
-            "allows for all rows of its table; in bold where that leaves out 1. Reach: share of sequences in "
+            "allows for all rows of its table; * where that leaves out 1. Reach: share of sequences in "
             "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
             "the label's probability, other influencers equal; in brackets if the group's own graph does not "
             "have it.",
@@ -269,6 +271,7 @@ def _ratio(edge: Influence, is_there: bool) -> str:
 
 
 def _change(found: Difference) -> Text:
-    """The interval of a difference; bold where it leaves out 1."""
+    """The interval of a difference; bold and with a star where it leaves out 1."""
     sure = found.low > 1 or found.high < 1
-    return Text(factor_interval(found.low, found.high), style="bold" if sure else "dim")
+    words = factor_interval(found.low, found.high)
+    return Text(f"{words} *", style="bold") if sure else Text(words, style="dim")

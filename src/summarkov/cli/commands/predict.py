@@ -88,8 +88,9 @@ def predict(
 
     One row per event: sequence, position, event, and a column p(label) for each
     label of the model, worked out from the events before it. With a graph over
-    all labels every row sums to 1. Of an outcome, one row per sequence: its
-    probability from what has happened so far.
+    all labels every row sums to 1, unless events happen together: then there is
+    one row per tick, and each label has a probability of its own. Of an outcome,
+    one row per sequence: its probability from what has happened so far.
     """
     from summarkov.cli.files import table_format, write_rows
 
@@ -100,7 +101,13 @@ def predict(
             raise SettingError("--after prints its result; leave out --output")
         from summarkov.cli.printing.history import print_after
 
-        print_after(load_model(model, joint=True, outcomes=True), after or [], target, unknown, json)
+        known = load_model(model, joint=True, outcomes=True)
+        if known.layout_.attributes or known.layout_.time is not None:
+            raise SettingError(
+                "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
+                "--why CASE instead"
+            )
+        print_after(known, after or [], target, unknown, json)
         return
     if safe_csv:
         refuse_unless_csv(output)

@@ -71,6 +71,7 @@ def simulate(
 def read_source(path: Path) -> Dynamics | InfluenceGraph:
     """Read dynamics, or a graph."""
     from summarkov.models import InfluenceGraph, load
+    from summarkov.models.predictor import check_drawable
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
 
@@ -81,11 +82,15 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph:
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)
-    if not isinstance(model, InfluenceGraph) or len(model.models_) != len(model.labels_):
+    if not isinstance(model, InfluenceGraph) or set(model.labels_) - {
+        *model.models_,
+        *model.layout_.attributes,
+    }:
         raise SettingError(
             f"{path} is not a graph over all labels, so it cannot tell what comes next; "
             "learn one, without --target and --joint"
         )
+    check_drawable(model.layout_, (each.fitted.summary for each in model.models_.values()))
     return model
 
 

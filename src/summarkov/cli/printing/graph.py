@@ -59,7 +59,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         print_influences(console, shown, models)
     if len(shown) < len(edges):
         console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
-    _print_uninfluenced(console, [x for x, found in graph.influencers_.items() if not found])
+    _print_uninfluenced(console, graph)
     print_reading(console, shown, models)
     _print_narrow(console, [edge for edge in shown if edge.is_narrow])
     if graph.order_ is not None:
@@ -150,12 +150,17 @@ def print_confidence(console: Console, sure: Confidence) -> None:
         console.print(Text(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim"))
 
 
-def _print_uninfluenced(console: Console, labels: Sequence[str]) -> None:
+def _print_uninfluenced(console: Console, graph: InfluenceGraph) -> None:
+    """Name the labels that nothing influences, beside the attributes that are given to all."""
+    given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
+    labels = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
     if not labels:
         return
     names = ", ".join(shorten(x, 30) for x in labels[:10])
     more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    console.print(Text(f"\nInfluenced by none: {names}{more}", style="dim"))
+    console.print(
+        Text(f"\nInfluenced by none{' but what is given' if given else ''}: {names}{more}", style="dim")
+    )
 
 
 def print_bag(console: Console, bag: Bag, json: bool) -> None:

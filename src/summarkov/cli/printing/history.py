@@ -26,6 +26,8 @@ Past = list[str] | EventSequences
 #: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
 _MOST_NEXT = 20
+#: How wide a state is shown at least.
+_STATE = 60
 
 
 def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, json: bool) -> None:
@@ -143,7 +145,7 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading:
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
     seen = f"seen {plural(support, 'time')}" if support else "never seen, so this is the prior alone"
     seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
-    console.print(Text(f"{state_words(model)}: {state_text(model, state, words)} ({seen})"))
+    console.print(Text(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})"))
     console.print()
     width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
     table = new_table()

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from summarkov.cli.printing.console import new_table, page_width, shorten, widest
 from summarkov.cli.printing.settings import place_of, settings_words, window_words
+from summarkov.summaries import OrdinalSummary
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ _FAINT = {
 def print_settings(console: Console, model: SummaryModel) -> None:
     """Print what made a model."""
     console.print(Text(settings_words(model), style="dim"))
+    if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
+        told = (
+            "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
+        )
+        console.print(Text(told, style="dim"))
 
 
 def print_influences(
