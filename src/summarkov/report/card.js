@@ -42,7 +42,7 @@ function worded(text, x, y, anchor = "middle") {
 // How often the target stood k events, or so much time, after the influencer, against the same sequences shuffled.
 function lagsOf(edge, target) {
   const lags = model.lags?.edges[edge.number];
-  if (!lags) return model.lags || model.outcome ? [] : [make("p", { class: "key no-print" }, "With the events (--events) this shows how the share changes from one event to the next after it.")];
+  if (!lags) return model.lags || model.outcome ? [] : [make("p", { class: "key no-print" }, `With the events (--events) this shows how the share changes from one ${thing} to the next after it.`)];
   const { hits, shuffled, width: step } = lags, seen = lags.n ?? model.lags.n[edge.from], n = hits.length, width = 340, height = 132, left = 40, bottom = 104;
   const stepWords = step ? timeWords(step / clock.step) : "";
   const share = hits.map((k, i) => k / Math.max(seen[i], 1)), [low, high] = [0, 1].map((end) => hits.map((k, i) => exactInterval(k, seen[i])[end]));

@@ -118,7 +118,7 @@ function edgeMark(edge, x, y, size) {
 }
 
 function transitionMark(cell, x, y, size) {
-  const inset = (size / 2 - 1) * Math.sqrt(cell.p), words = `${percent(cell.p)} of the events after it (seen ${number(cell.n)} times)`;
+  const inset = (size / 2 - 1) * Math.sqrt(cell.p), words = `${percent(cell.p)} of the ${thing}s after it (seen ${number(cell.n)} times)`;
   const hit = matrixHit(cell, x, y, size, words);
   hit.setAttribute("aria-label", `${names[cell.from]}, then ${names[cell.to]}: ${words}`);
   return [shape("rect", { class: "mark amplifies", x: x - inset, y: y - inset, width: 2 * inset, height: 2 * inset }), hit];

@@ -8,7 +8,7 @@ function cited(at, ...more) {
     make("p", { dir: "auto" }, visible(text), cut ? make("span", { class: "quiet" }, `… (${number(cut)} more characters)`) : null));
 }
 
-const before = (lag) => (lag === 1 ? "just before" : `${number(lag)} events before`);
+const before = (lag) => (lag === 1 ? "just before" : `${number(lag)} ${thing}s before`);
 
 function passage([lag, from, to], edge) {
   return make("li", {}, cited(from, " · ", name(edge.from), " · ", make("span", { class: "lag" }, before(lag))), cited(to, " · ", name(edge.to)));

@@ -238,6 +238,8 @@ def test_describe(events):
         "left_out": {"unlabelled": 0, "other_lifecycle": 0},
         "backwards": 0,
         "tied_case": None,
+        "n_ticks": None,
+        "attribute_counts": {},
     }
     assert str(found).splitlines() == [
         "4 sequences, 7 events, 3 labels",

@@ -10,7 +10,6 @@ from rich.text import Text
 
 from summarkov.cli.printing.console import new_table, page_width, shorten, widest
 from summarkov.cli.printing.settings import place_of, settings_words, window_words
-from summarkov.summaries import OrdinalSummary
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ _FAINT = {
 
 def print_settings(console: Console, model: SummaryModel) -> None:
     """Print what made a model."""
+    from summarkov.summaries import OrdinalSummary
+
     console.print(Text(settings_words(model), style="dim"))
     if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
         told = (
