@@ -25,7 +25,6 @@ from summarkov.cli.printing.influences import (
     print_settings,
 )
 from summarkov.cli.printing.settings import labels_words, positions_words
-from summarkov.durations import read_time
 from summarkov.wording import factor, number, percent, plural
 
 if TYPE_CHECKING:
@@ -123,6 +122,8 @@ def _where(within: int | str | None) -> str:
     >>> _where(20), _where("7d"), _where("month")
     ('within 20 positions', 'within 7d', "within the same 'month'")
     """
+    from summarkov.durations import read_time
+
     if within is None:
         return "inside"
     if isinstance(within, int):
