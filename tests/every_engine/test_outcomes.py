@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
+from oracle_worth import worth
 from summarkov.errors import DataError, SettingError
 
 READING = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
@@ -52,6 +53,9 @@ def twin(rows, asked):
             hit = None if result is None else result == asked["value"]
         elif "ends_with" in asked:
             hit, ticks = asked["ends_with"] in ticks[-1], ticks[:-1]
+        elif after is None:  # whatever comes before it
+            first = next((i for i, tick in enumerate(ticks) if asked["reaches"] in tick), None)
+            hit, ticks = first is not None, ticks[:first]
         else:
             begun = any(asked["reaches"] in tick for tick in ticks[:after])
             hit = None if begun or len(ticks) <= after else any(asked["reaches"] in tick for tick in ticks)
@@ -66,17 +70,24 @@ def test_outcomes_are_those_counted_by_hand(asked):
     rows = table()
     template = sm.BSuMM(lookback=None, required=["A", "B"], max_influencers=2)
     model = sm.OutcomeModel(template, **asked).fit(sm.read_events(rows, **READING))
-    at_end, everywhere = {}, {}
-    cases, names = twin(rows, asked), ("A", "B")
+    at_end = {}
+    cases = twin(rows, asked)
     for hit, ticks in cases:
-        for n in range(len(ticks) + 1) if hit is not None else ():
-            state = tuple(z for z in names if any(z in tick for tick in ticks[:n]))
-            everywhere.setdefault(state, [0, 0])[not hit] += 1
-            if n == len(ticks):
-                at_end.setdefault(state, [0, 0])[not hit] += 1
+        if hit is not None:
+            at_end.setdefault(states(ticks)[-1], [0, 0])[not hit] += 1
     assert model.n_left_out_ == sum(hit is None for hit, _ in cases)
     assert {row.state: list(row.counts) for row in model.table_} == at_end
-    assert {row.state: list(row.counts) for row in model.open_table_} == everywhere
+    whole = twin(rows, {name: value for name, value in asked.items() if name != "after"})
+    everywhere = worth([(states(ticks), hit) for hit, ticks in whole if hit is not None])
+    open_table = {row.state: list(row.counts) for row in model.open_table_}
+    assert open_table.keys() == everywhere.keys()
+    assert all(open_table[state] == pytest.approx(everywhere[state], abs=1e-6) for state in everywhere)
+
+
+def states(ticks):
+    """Which of A and B has occurred after each beginning of a sequence."""
+    beginnings = [ticks[:n] for n in range(len(ticks) + 1)]
+    return [tuple(z for z in "AB" if any(z in tick for tick in begun)) for begun in beginnings]
 
 
 def scanned(rows, folder, memory=2**30, **reading):

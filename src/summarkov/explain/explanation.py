@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from summarkov.frames import Column, Sheet, Tabular
@@ -72,6 +72,9 @@ class Explanation(Tabular):
     places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
     a sentence, and one per counterfactual. The frame has the history as it is in its first row, and one row
     per counterfactual.
+
+    Of the outcome of an open case, ``support`` is the number of independent sequences that would tell as much
+    as those that were seen in the state (``in_sequences``); ``is_certain``: it has come about already.
     """
 
     target: str
@@ -84,8 +87,16 @@ class Explanation(Tabular):
     seen: str
     active: tuple[Active, ...]
     counterfactuals: tuple[Counterfactual, ...]
+    in_sequences: bool = False
+    is_certain: bool = False
 
     shown_columns: ClassVar[tuple[str, ...]] = ("target", "probability", "base_rate", "words", "support")
+
+    def certain(self) -> Explanation:
+        """The same of what has come about already: nothing can change it."""
+        return replace(
+            self, probability=1.0, interval=(1.0, 1.0), active=(), counterfactuals=(), is_certain=True
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
@@ -111,12 +122,15 @@ class Explanation(Tabular):
         return Sheet(str(self))
 
     def __str__(self) -> str:
+        if self.is_certain:
+            return f"{self.target}: 1, it has come about already; its base rate is {self.base_rate:.3f}"
         lift = self.probability / self.base_rate if self.base_rate > 0 else float("inf")
+        often = f"worth {self.support:.3g} sequences" if self.in_sequences else f"seen {self.support:g} times"
         hardly = ", hardly" if self.seen == "hardly" else ""
         first = (
             f"{self.target}: {self.probability:.3f} (95% interval {self.interval[0]:.3f} to "
             f"{self.interval[1]:.3f}), {lift:.2g} times its base rate {self.base_rate:.3f}, "
-            f"after: {self.words} (seen {self.support:g} times{hardly})"
+            f"after: {self.words} ({often}{hardly})"
             if self.support
             else f"{self.target}: never seen after: {self.words}; the prior alone says "
             f"{self.probability:.3f}, its base rate is {self.base_rate:.3f}"

@@ -91,6 +91,7 @@ def explain(
     return Explanation(
         target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
+        in_sequences=bool(fitted.layout.outcomes),
         active=tuple(active),
         counterfactuals=tuple(
             Counterfactual(

@@ -11,11 +11,12 @@ import numpy as np
 
 from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines import EventSource, Layout, StateCounts, make_source
+from summarkov.engines.beginnings import count_beginnings
 from summarkov.engines.endings import EndedSource, Outcome
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.engines.weights import FIXED_POINT
+from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows, recoded
+from summarkov.events.rows import recoded
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
@@ -28,15 +29,15 @@ from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
 from summarkov.models.one_history import OneHistory
 from summarkov.models.order import order_test
-from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Predictions
+from summarkov.models.parameters import Parameters, codes_of
+from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
-from summarkov.models.told import outcome_of, refuse_telling_label
+from summarkov.models.told import outcome_of, refuse_one_sided, refuse_telling_label
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Progress, seed_of
-from summarkov.typing import FloatArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 
 @dataclass(eq=False, repr=False)
@@ -45,7 +46,8 @@ class OutcomeModel(Saved, Parameters):
 
     The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
     state once all of its events have happened. For cases that are still open, ``predict_proba`` tells the
-    probability from what has happened so far; it rests on all beginnings of all sequences.
+    probability from what has happened so far; it rests on all beginnings of all sequences with a known
+    outcome, up to where it is decided.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ class OutcomeModel(Saved, Parameters):
         the rarer one.
     reaches : label, optional
         Instead of a column: does this label ever occur after the first ``after`` events? Sequences that have
-        reached it, or ended, by then are left out.
+        reached it, or ended, by then are left out. An open case that has reached it has the probability 1.
     ends_with : label, optional
         Instead of a column: is this label the last? Only what came before the last one is looked at.
     after : int, optional
@@ -73,10 +75,11 @@ class OutcomeModel(Saved, Parameters):
     influences_ : Edges
         How each influencer changes the probability of the outcome, the surest first.
     table_, open_table_ : StateTable
-        How often the outcome came about in each state, at the end of every sequence; and at every beginning
-        of every sequence, on which predictions for open cases rest.
+        How often the outcome came about in each state, at the end of every sequence; and after the beginnings
+        of all sequences, on which predictions for open cases rest. Beginnings of one sequence have one
+        outcome, so ``n`` is there the number of independent sequences that would tell as much.
     name_, base_rate_, n_left_out_
-        The outcome, such as "result=declined"; the share of sequences with it; how many had none known.
+        The outcome, such as "result=declined"; the share of sequences with it; how many are left out.
     labels_ : tuple of labels
         The vocabulary, attributes included.
     model_ : SummaryModel
@@ -106,28 +109,25 @@ class OutcomeModel(Saved, Parameters):
     def fit(self, events: Any, y: Iterable[object] | None = None, *, sample_weight: Any = None) -> Self:
         """Learn what the outcome depends on; ``y`` may name that of every sequence instead of a column.
 
-        Sequences without an outcome (None) are left out; ``n_left_out_`` is their number.
+        Sequences without an outcome (None) are left out.
         """
         template = BSuMM(lookback=None) if self.model is None else self.model
         if not isinstance(template, SummaryModel) or template.target is not None:
             raise SettingError("model must be a model without a target, such as BSuMM(lookback=None)")
         if not isinstance(template, SearchedModel | TreeSuMM):
             kind = type(template).__name__
-            raise SettingError(f"a {kind} has no influencers to choose; use a BSuMM, CSuMM or TreeSuMM")
+            raise SettingError(
+                f"a {kind} has no influencers to choose; use a BSuMM, OSuMM, CSuMM or TreeSuMM"
+            )
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
         outcome, ended = self._ended(source, y)
         name = outcome.name
         refuse_telling_label(outcome, source, template.forbidden, template.candidates)
-        hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
-        if not hits + others:
-            raise DataError("the outcome of no sequence is known")
-        if not hits or not others:
-            every = "every" if hits else "no"
-            raise DataError(f"{every} sequence has the outcome {name!r}; there is nothing to tell apart")
+        refuse_one_sided(outcome, source, ended)
         model = template.copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
-        (table,) = EndedSource(source, outcome, everywhere=True).count([model.fitted.request])
-        assert isinstance(table, StateCounts)
+        whole = EndedSource(source, replace(outcome, after=None), everywhere=True)
+        table = count_beginnings(whole, model.fitted.request)
         self._keep(model, table, name, source.n_sequences - ended.n_sequences)
         return self
 
@@ -142,7 +142,7 @@ class OutcomeModel(Saved, Parameters):
 
     def _keep(self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int) -> None:
         """What was learned: the model at the ends of sequences, and the counts at all of their beginnings."""
-        self._model, self._open = model, replace(model.fitted, table=table)
+        self._model, self._open = model, replace(model.fitted, table=table, scale=FIXED_POINT)
         self._name, self._n_left_out = name, n_left_out
 
     # ------------------------------------------------------------------ what was learned
@@ -177,7 +177,7 @@ class OutcomeModel(Saved, Parameters):
 
     @property
     def open_table_(self) -> StateTable:
-        """The same at every beginning of every sequence: what ``predict_proba`` of open cases rests on."""
+        """The same after beginnings of all sequences; ``n`` is how many sequences they are worth."""
         return StateTable(self.open_fitted, self.model_.outcomes_)
 
     @property
@@ -233,24 +233,17 @@ class OutcomeModel(Saved, Parameters):
 
     def predict_ended(self, events: Any, *, unknown: str = "error") -> FloatArray:
         """The probability of the outcome for each sequence, all events of which have happened."""
-        return self._at_end(self.model_.fitted, self._read(events, unknown))
-
-    def _at_end(self, fitted: Fitted, data: EventSequences) -> FloatArray:
-        """What a table says after the last event of each sequence."""
-        rows = Rows.of(data)
-        if rows.moments is None:
-            rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-        rows = rows.with_next()
-        theta = fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]]
-        return np.ascontiguousarray(theta[:, self.yes])
+        return after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
 
     def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
         """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
         data = self._read(events, unknown)
+        p = after_all(self.open_fitted, data)[:, self.yes]
+        p[np.repeat(np.arange(len(data)), data.lengths)[self._decided(data.codes)]] = 1.0
         last = np.append(0, data.positions)[data.offsets[1:]]
         return Predictions(
             outcomes=(self._name,),
-            probabilities=self._at_end(self.open_fitted, data)[:, None],
+            probabilities=p[:, None],
             ids=data.ids,
             sequences=np.arange(len(data)),
             positions=np.where(data.lengths > 0, last, 0),
@@ -272,7 +265,7 @@ class OutcomeModel(Saved, Parameters):
 
     @property
     def open_fitted(self) -> Fitted:
-        """The same states, counted at all beginnings of all sequences: for cases that have not ended."""
+        """The same states after beginnings of all sequences: for cases that have not ended."""
         self.model_  # noqa: B018  # refuses what is not fitted
         return self._open
 
@@ -285,7 +278,13 @@ class OutcomeModel(Saved, Parameters):
         if isinstance(history, EventSequences):
             history = self._without_outcome(history)
         so_far = OneHistory.read(history, fitted.labels, fitted.layout, unknown)
-        return explain(fitted, so_far, self.yes, fitted.influencer_labels, self.base_rate_)
+        why = explain(fitted, so_far, self.yes, fitted.influencer_labels, self.base_rate_)
+        return why.certain() if self._decided(so_far.codes).any() else why
+
+    def _decided(self, codes: CodeArray) -> BoolArray:
+        """Which events decide the outcome: those that it is to reach."""
+        reached = [] if self.reaches is None else codes_of([self.reaches], self.labels_)
+        return np.isin(codes, reached)
 
     def confidence(
         self,

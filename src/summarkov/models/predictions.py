@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +16,8 @@ from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
@@ -23,6 +25,7 @@ from summarkov.typing import CodeArray, FloatArray, IntArray
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
     from summarkov.models.predictor import Predictor
 
 #: What to do about labels that a model does not know.
@@ -111,8 +114,9 @@ class Predictions(Tabular):
         }
 
     def summary(self) -> Sheet:
-        """The first rows, with the outcomes that are most likely."""
-        head = ["sequence", "position", *([] if self.events is None else ["event"]), "most likely"]
+        """The first rows, with the outcomes that are most likely; or with the one that was asked about."""
+        asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
+        head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
         rows = []
         for row, p in enumerate(self.probabilities[:MOST]):
             likely = np.argsort(-p, kind="stable")[:_LIKELIEST].tolist()
@@ -121,11 +125,22 @@ class Predictions(Tabular):
                     self.ids[self.sequences[row]],
                     str(self.positions[row]),
                     *([] if self.events is None else [self.events[row]]),
-                    ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
+                    percent(p[0])
+                    if asked
+                    else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
                 ]
             )
         title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
         return Sheet(title, head, rows, len(self))
+
+
+def after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
+    """The probability of each outcome after the last event of each sequence."""
+    rows = Rows.of(data)
+    if rows.moments is None:
+        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
+    rows = rows.with_next()
+    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])
 
 
 def prediction_rows(

@@ -32,7 +32,7 @@ def outcome_of(
     if reaches is not None:
         if after is None:
             raise SettingError(
-                "reaches= needs after=, a number of events: what happened in those is looked at, of "
+                "'reaches' needs 'after', a number of events: what happened in those is looked at, of "
                 "sequences that go on and have not reached it by then. Without, sequences that reach it "
                 "early would have had less time for all else"
             )
@@ -46,10 +46,12 @@ def outcome_of(
 
 def _code(source: EventSource, label: Any) -> int:
     """The code of a label of events."""
-    (code,) = codes_of([label], source.labels)
-    if source.labels[code] in source.attributes:
+    held = set(source.attributes)
+    if str(label) in held:
         raise SettingError(f"{label!r} is an attribute of sequences, and not a label of events")
-    return code
+    events = [each for each in source.labels if each not in held]
+    (at,) = codes_of([label], events)
+    return source.labels.index(events[at])
 
 
 def _given(source: EventSource, y: list[object], value: str | None, after: int | None) -> Outcome:
@@ -111,3 +113,21 @@ def refuse_telling_label(
         f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
         f"out of the model with forbidden=[{value!r}], or ask for ends_with={value!r}"
     )
+
+
+def refuse_one_sided(outcome: Outcome, source: EventSource, ended: EventSource) -> None:
+    """Refuse sequences that all have the outcome, all have not, or of which none is left to tell."""
+    hits, others = (int(ended.label_counts[ended.labels.index(each)]) for each in outcome.names)
+    if hits and others:
+        return
+    if hits or others:
+        every = "every" if hits else "no"
+        raise DataError(f"{every} sequence has the outcome {outcome.name!r}; there is nothing to tell apart")
+    if outcome.after is None:
+        raise DataError("the outcome of no sequence is known; give that of some")
+    left = "has a known outcome and as many positions as that"
+    if outcome.reached is not None:
+        left = f"goes on after them without having reached {source.labels[outcome.reached]!r} by then"
+    elif outcome.last is not None:
+        left = "has as many positions before its last one"
+    raise DataError(f"'after' is {outcome.after}, but no sequence {left}; choose a smaller 'after'")

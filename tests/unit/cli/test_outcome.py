@@ -47,17 +47,23 @@ def test_open_cases_are_told(log, tmp_path):
     assert told["x"] > 0.6  # not all beginnings without a check end so
     assert told["y"] < 0.1
     printed = run(log, "--column", "result=declined", "--open", open_cases).stdout
-    assert f"result=declined {100 * told['x']:.1f}%" in printed
+    assert ["sequence", "position", "result=declined"] in [line.split() for line in printed.splitlines()]
+    assert ["x", "1", f"{100 * told['x']:.1f}%"] in [line.split() for line in printed.splitlines()]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "say what the outcome is"),
-        (("--reaches", "check"), "reaches= needs after="),
+        ((), "say what the outcome is: one of --column COLUMN=VALUE, --reaches LABEL"),
+        (("--reaches", "check"), "'reaches' needs 'after', a number of events"),
         (("--column", "result=x"), "no sequence has result=x"),
         (("--column", "nothing=x"), "nothing"),
-        (("--reaches", "ask", "--after", "1", "--model", "joint"), "--model joint is for"),
+        (("--reaches", "ask", "--after", "1", "--model", "joint"), "--model must be one of bsumm, osumm"),
+        (("--column", "result=declined", "--model", "chain"), "osumm, csumm, tree here, not 'chain'"),
+        (("--column", "result="), "--column must be COLUMN=VALUE, not 'result='"),
+        (("--column", "=declined"), "--column must be COLUMN=VALUE, not '=declined'"),
+        (("--reaches", "check", "--after", "50"), "no sequence goes on after them without having reached"),
+        (("--reaches", "ask", "--ends-with", "ask"), "--reaches LABEL --after N or --ends-with LABEL"),
     ],
 )
 def test_what_is_refused(log, arguments, message):
@@ -125,3 +131,33 @@ def test_a_stream_prints_the_same(log):
 
 def command(*arguments):
     return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_a_case_that_has_reached_it_is_told_so(tmp_path):
+    log, saved = tmp_path / "log.txt", tmp_path / "model.json"
+    log.write_text("\n".join(["a b pay a", "a b c c", "b a a pay", "b b a c"] * 10) + "\n")
+    assert run(log, "--reaches", "pay", "--after", "2", "-o", saved).exit_code == 0
+    printed = command("predict", saved, "--after", "a", "--after", "pay", "--after", "a").stdout
+    assert printed.splitlines()[2:] == ["reaches pay: 100%, for this case has reached it already"]
+    (row,) = json.loads(command("predict", saved, "-a", "pay", "--json").stdout)["next"]
+    assert (row["probability"], row["low"], row["high"], row["is_certain"]) == (1.0, 1.0, 1.0, True)
+
+
+def test_settings_and_what_was_not_found_are_told(log, tmp_path):
+    saved = tmp_path / "model.json"
+    printed = run(log, "--column", "result=declined", "--forbidden", "wait", "-o", saved).stdout
+    assert "BSuMM: look-back none, alpha 0.1" in printed
+    assert "Without → with" in printed
+    assert "how many times as likely with it" in printed
+    assert "BSuMM: look-back none, alpha 0.1" in command("show", saved).stdout
+    told = json.loads(run(log, "--column", "result=declined", "-k", "3", "--json").stdout)
+    assert told["settings"]["lookback"] == 3
+    nothing = run(log, "--ends-with", "check", "--gamma", "1000").stdout
+    assert "No event and no attribute was found to change it; a weak influence may be missed." in nothing
+
+
+def test_help_offers_what_is_taken():
+    told = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["outcome", "--help"]).stdout.split())
+    assert "Default: the whole past." in told
+    assert "Default 5." not in told
+    assert all(word not in told for word in ("chain:", "vom", "joint:", "--max-order", "--penalty"))

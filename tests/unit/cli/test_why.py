@@ -58,7 +58,7 @@ def test_one_case_is_explained_as_in_python(log, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--why", "c"), "there is no case 'c'"),
+        (("--why", "c"), "there is no case 'c', and --why names one of the file; did you mean 'c"),
         (("--why", "c1", "-o", "x.csv"), "--why prints its result; leave out --output"),
     ],
 )

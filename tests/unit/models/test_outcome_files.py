@@ -80,8 +80,8 @@ def test_ticks_attributes_times_and_weights_come_back():
     [
         (lambda d: d["outcome"].update(name="outcome=bad: no"), "the outcome, and not its opposite"),
         (lambda d: d["outcome"].update(after=0), "a whole number from 1 on, or null"),
-        (lambda d: d["open"].pop(), "at least the counts of 'states'"),
-        (lambda d: d["open"][0].update(counts=[0, 0]), "at least the counts of 'states'"),
+        (lambda d: d["open"].pop(), "at least the states of 'states'"),
+        (lambda d: d["open"][0].update(counts=[0, 0]), "at least the states of 'states'"),
         (lambda d: d["data"].pop("outcomes"), "expected a list of 3, found"),
         (lambda d: d["data"].update(outcomes=["e0"]), "an outcome and its opposite"),
         (lambda d: d["data"].update(outcomes=["e0", "e1"]), "the outcomes of 'data'"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.model import DEFAULTS, ModelSettings
+from summarkov.cli.options.model import OUTCOME_DEFAULTS, InfluencerSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, takes_options
 from summarkov.cli.paths import shown
@@ -39,6 +39,10 @@ OpenCases = Annotated[
 ]
 
 
+#: The models that choose influencers.
+_KINDS = ("bsumm", "osumm", "csumm", "tree")
+
+
 @takes_options
 def outcome(
     file: EventsPath,
@@ -47,7 +51,7 @@ def outcome(
     ends_with: EndsWith = None,
     after: After = None,
     open_cases: OpenCases = None,
-    settings: ModelSettings = DEFAULTS,
+    settings: InfluencerSettings = OUTCOME_DEFAULTS,
     opening: Opening = PLAIN_OPENING,
     output: ModelOutput = None,
     json: Json = False,
@@ -57,14 +61,16 @@ def outcome(
     Which events, and which attributes, change the probability of an outcome:
     --column result=declined, --reaches LABEL or --ends-with LABEL.
     """
-    from summarkov.models import JointSuMM, OutcomeModel
+    from summarkov.models import OutcomeModel, SummaryModel
 
+    name, _, value = (column or "").partition("=")
+    _refuse_no_question(column, value, reaches, ends_with)
+    if settings.model.lower() not in _KINDS:
+        raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {settings.model!r}")
     template = settings.template()
-    if isinstance(template, JointSuMM):
-        raise SettingError("--model joint is for 'summarkov learn'; choose another model here")
+    assert isinstance(template, SummaryModel)
     if settings.lookback is None and "lookback" in template.get_params(deep=False):
         template = template.copy(lookback=None)  # what matters to the end may lie far back
-    name, _, value = (column or "").partition("=")
     model = OutcomeModel(
         template,
         outcome=name or None,
@@ -98,3 +104,17 @@ def outcome(
         console.print(str(told.summary()))
     console.print()
     print_saved(console, output)
+
+
+def _refuse_no_question(column: str | None, value: str, reaches: str | None, ends_with: str | None) -> None:
+    """One question must be asked, and in full."""
+    if sum(each is not None for each in (column, reaches, ends_with)) != 1:
+        raise SettingError(
+            "say what the outcome is: one of --column COLUMN=VALUE, --reaches LABEL --after N or "
+            "--ends-with LABEL"
+        )
+    if column is not None and (column[:1] in ("", "=") or ("=" in column and not value)):
+        raise SettingError(
+            f"--column must be COLUMN=VALUE, not {column!r}; a column alone, without '=', asks about the "
+            "rarer of its two values"
+        )

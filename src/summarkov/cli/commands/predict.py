@@ -159,7 +159,9 @@ def predict(
 def one_case(events: EventSequences, name: str) -> EventSequences:
     """The events of one sequence, by its name."""
     if name not in events.ids:
-        raise DataError(f"there is no case {name!r}{nearest(name, events.ids)}; --why names one of the file")
+        raise DataError(
+            f"there is no case {name!r}, and --why names one of the file{nearest(name, events.ids)}"
+        )
     return events[events.ids.index(name)]
 
 

@@ -21,8 +21,11 @@ Labels = list[str] | None
 
 
 @dataclass(frozen=True)
-class ModelSettings:
-    """The kind of a model and its settings; None is the model's own default. Every field is an option."""
+class InfluencerSettings:
+    """The kind of a model that chooses influencers of an outcome, and its settings; every field is an option.
+
+    None is the model's own default, but for the look-back.
+    """
 
     model: Annotated[
         str,
@@ -31,9 +34,7 @@ class ModelSettings:
             "-m",
             metavar="KIND",
             help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-            "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
-            "many of them as they are worth; ctw: all such chains together; joint: one distribution over all "
-            "labels.",
+            "tree: a decision tree over questions to the past.",
             rich_help_panel=WHAT,
         ),
     ] = "bsumm"
@@ -44,7 +45,7 @@ class ModelSettings:
             "-k",
             metavar="N|TIME|none|auto",
             help="How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: "
-            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default 5.",
+            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default: the whole past.",
             rich_help_panel=PAST,
         ),
     ] = None
@@ -66,14 +67,6 @@ class ModelSettings:
     ] = None
     cap: Annotated[
         int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
-    ] = None
-    order: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
-    ] = None
-    max_order: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
     ] = None
     lookbacks: Annotated[
         str | None,
@@ -228,6 +221,49 @@ class ModelSettings:
         ),
     ] = None
 
+    def template(self) -> SummaryModel | JointSuMM:
+        """A model without a target, with the settings that were given."""
+        given = {**vars(self), "average": self.average or None}
+        del given["model"]
+        return make_template(self.model, given, joint=True)
+
+
+@dataclass(frozen=True)
+class ModelSettings(InfluencerSettings):
+    """The kind of a model and its settings; None is the model's own default. Every field is an option."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="KIND",
+            help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
+            "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
+            "many of them as they are worth; ctw: all such chains together; joint: one distribution over all "
+            "labels.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "bsumm"
+    lookback: Annotated[
+        str | None,
+        typer.Option(
+            "--lookback",
+            "-k",
+            metavar="N|TIME|none|auto",
+            help="How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: "
+            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default 5.",
+            rich_help_panel=PAST,
+        ),
+    ] = None
+    order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
+    ] = None
+    max_order: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
+    ] = None
     penalty: Annotated[
         float | None,
         typer.Option(
@@ -245,12 +281,8 @@ class ModelSettings:
         ),
     ] = None
 
-    def template(self) -> SummaryModel | JointSuMM:
-        """A model without a target, with the settings that were given."""
-        given = {**vars(self), "average": self.average or None}
-        del given["model"]
-        return make_template(self.model, given, joint=True)
-
 
 #: Of every model what it takes itself.
 DEFAULTS = ModelSettings()
+#: The same of models of outcomes.
+OUTCOME_DEFAULTS = InfluencerSettings()

@@ -83,8 +83,16 @@ def _print_outcome(
         print_json({**_after(history), "next": rows})
         return
     _print_history(console, history)
+    if why.is_certain:
+        console.print(Text(f"{model.name_}: 100%, for this case has reached it already"))
+        return
     print_one(console, model.model_, rows, "Outcome")
     print_why(console, why)
+    console.print()
+    console.print(
+        "Worth, Seen: how many independent sequences would tell as much as all beginnings of sequences in "
+        "that state. Usually: the share of the sequences it was learned from."
+    )
 
 
 def _print_joint(
@@ -143,7 +151,12 @@ def _print_history(console: Console, history: Past) -> None:
 def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
     """The labels of one model: they share the state that the history is in."""
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
-    seen = f"seen {plural(support, 'time')}" if support else "never seen, so this is the prior alone"
+    seen = (
+        f"worth {plural(support, 'sequence')}"
+        if rows[0]["in_sequences"]
+        else f"seen {plural(support, 'time')}"
+    )
+    seen = seen if support else "never seen, so this is the prior alone"
     seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
     console.print(Text(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})"))
     console.print()

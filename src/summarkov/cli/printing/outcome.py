@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.printing.console import label, new_table, page_width
+from summarkov.cli.printing.settings import settings, settings_words
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ def outcome_document(model: OutcomeModel) -> dict[str, Any]:
         "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
         "left_out": model.n_left_out_,
         "base_rate": model.base_rate_,
+        "settings": settings(model.model_),
         "influencers": list(model.influencers_),
         "influences": [dict(vars(edge)) for edge in model.influences_],
         "states": [
@@ -38,6 +40,7 @@ def print_outcome(console: Console, model: OutcomeModel) -> None:
     console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))
     if model.n_left_out_:
         console.print(f"{plural(model.n_left_out_, 'sequence')} left out: too short, decided, or not known")
+    console.print(settings_words(model.model_))
     console.print()
     edges = model.influences_
     if edges:
@@ -45,13 +48,14 @@ def print_outcome(console: Console, model: OutcomeModel) -> None:
         table = new_table()
         table.add_column("Influencer", no_wrap=True)
         table.add_column("Effect", no_wrap=True)
-        for heading in ("Otherwise → after", "Factor", "95% interval"):
+        for heading in ("Without → with", "Factor", "95% interval"):
             table.add_column(heading, justify="right", no_wrap=True)
         for edge in edges:
-            table.add_row(label(edge.influencer, width), edge.effect, change(edge), times(edge), limits(edge))
+            factor = times(edge) or "unclear"
+            table.add_row(label(edge.influencer, width), edge.effect, change(edge), factor, limits(edge))
         console.print(table)
-        console.print("Factor: how many times as likely after it, other influencers equal.")
+        console.print("Factor: how many times as likely with it, other influencers equal.")
     else:
-        console.print("Nothing that happened changes it beyond chance.")
+        console.print("No event and no attribute was found to change it; a weak influence may be missed.")
     console.print()
     console.print(str(model.states_sheet()))
