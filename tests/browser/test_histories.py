@@ -153,6 +153,17 @@ def test_an_outcome(visit: Any, model: Any) -> None:
     assert page.locator(".events .event").last.inner_text() in ("outcome=lost", "outcome=lost: no")
 
 
+def test_an_outcome_that_has_come_about(visit: Any) -> None:
+    rng = np.random.default_rng(5)
+    cases = [list(rng.choice(LABELS, rng.integers(3, 9))) for _ in range(400)]
+    outcome = sm.OutcomeModel(sm.BSuMM(lookback=None, required=["wait"]), reaches="pay", after=2).fit(cases)
+    page = visit(outcome, events=cases)
+    asks = [[], ["wait"], ["ask", "pay"], ["pay", "wait"]]
+    said = asked(page, asks)[:, 0]
+    np.testing.assert_allclose(said, outcome.predict_proba(asks), rtol=0, atol=1e-9)
+    assert said[2:].tolist() == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("model", [sm.BSuMM("pay", lookback=2), sm.TreeSuMM("pay")], ids=["BSuMM", "tree"])
 def test_a_bag(visit: Any, model: Any) -> None:
     rng = np.random.default_rng(6)

@@ -33,9 +33,8 @@ class Outcome:
     ``name`` is the outcome. One of these tells it: ``values`` has, for each code and last for no known label,
     1 if it is an attribute that means the outcome, 0 if one that means the opposite, -1 if one that says that
     it is not known, -2 else; ``hits`` has 1, 0 or -1 for each sequence by its number; ``last`` is a label
-    that a sequence ends with, and ``reached`` one that occurs; what comes before it is looked at. With
-    ``after``, as many positions alone are looked at, of sequences that have them; and, to reach a label, of
-    those that go on and have not reached it by then.
+    that a sequence ends with, and ``reached`` one that occurs after the first ``after`` positions. With
+    ``after``, these alone are looked at, of sequences that have as many.
     """
 
     name: str
@@ -55,10 +54,9 @@ class Outcome:
         n = here.n_positions
         limits = n
         if self.reached is not None:
+            assert self.after is not None
             first, last = here.first_and_last(self.reached)
-            hits, limits = np.where(n > 0, last > 0, NOT_KNOWN), np.minimum(n, first - 1)
-            if self.after is not None:
-                hits = np.where((n > self.after) & (first > self.after), hits, NOT_KNOWN)
+            hits = np.where((n > self.after) & (first > self.after), last > 0, NOT_KNOWN)
         elif self.last is not None:
             _, last = here.first_and_last(self.last)
             hits, limits = np.where(n > 0, last == n, NOT_KNOWN), np.maximum(n - 1, 0)

@@ -97,7 +97,15 @@ class FittedOutcome(Protocol):
 
     @property
     def open_fitted(self) -> Any:
-        """The same states, counted at all beginnings of all sequences."""
+        """The same states after beginnings of all sequences, counted as the sequences that they are worth."""
+
+    @property
+    def after(self) -> int | None:
+        """How many positions it is about; None: all."""
+
+    @property
+    def decided_by(self) -> int | None:
+        """The code of the label that makes the outcome certain, if there is one."""
 
     @property
     def yes(self) -> int: ...

@@ -34,10 +34,10 @@ from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
-from summarkov.models.told import outcome_of, refuse_one_sided, refuse_telling_label
+from summarkov.models.told import outcome_of, refuse_beyond, refuse_one_sided, refuse_telling_label
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import Progress, seed_of
-from summarkov.typing import BoolArray, CodeArray, FloatArray
+from summarkov.typing import FloatArray
 
 
 @dataclass(eq=False, repr=False)
@@ -46,8 +46,7 @@ class OutcomeModel(Saved, Parameters):
 
     The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
     state once all of its events have happened. For cases that are still open, ``predict_proba`` tells the
-    probability from what has happened so far; it rests on all beginnings of all sequences with a known
-    outcome, up to where it is decided.
+    probability from what has happened so far; it rests on all beginnings of all sequences.
 
     Parameters
     ----------
@@ -67,6 +66,7 @@ class OutcomeModel(Saved, Parameters):
     after : int, optional
         Look at the first ``after`` positions only, of sequences that have as many. So all sequences have had
         equal time; without, in long ones more has happened, and whatever goes with length seems to matter.
+        Of open cases that are past these positions it says nothing: their probability is NaN.
 
     Attributes
     ----------
@@ -107,10 +107,7 @@ class OutcomeModel(Saved, Parameters):
     _learned = "_model"
 
     def fit(self, events: Any, y: Iterable[object] | None = None, *, sample_weight: Any = None) -> Self:
-        """Learn what the outcome depends on; ``y`` may name that of every sequence instead of a column.
-
-        Sequences without an outcome (None) are left out.
-        """
+        """Learn what the outcome depends on; ``y`` may name that of every sequence, None where not known."""
         template = BSuMM(lookback=None) if self.model is None else self.model
         if not isinstance(template, SummaryModel) or template.target is not None:
             raise SettingError("model must be a model without a target, such as BSuMM(lookback=None)")
@@ -126,8 +123,7 @@ class OutcomeModel(Saved, Parameters):
         refuse_one_sided(outcome, source, ended)
         model = template.copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
-        whole = EndedSource(source, replace(outcome, after=None), everywhere=True)
-        table = count_beginnings(whole, model.fitted.request)
+        table = count_beginnings(EndedSource(source, outcome, everywhere=True), model.fitted.request)
         self._keep(model, table, name, source.n_sequences - ended.n_sequences)
         return self
 
@@ -239,14 +235,15 @@ class OutcomeModel(Saved, Parameters):
         """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
         data = self._read(events, unknown)
         p = after_all(self.open_fitted, data)[:, self.yes]
-        p[np.repeat(np.arange(len(data)), data.lengths)[self._decided(data.codes)]] = 1.0
-        last = np.append(0, data.positions)[data.offsets[1:]]
+        last = np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
+        p[last > (self.after or np.inf)] = np.nan
+        p[np.repeat(np.arange(len(data)), data.lengths)[data.codes == self.decided_by]] = 1.0
         return Predictions(
             outcomes=(self._name,),
             probabilities=p[:, None],
             ids=data.ids,
             sequences=np.arange(len(data)),
-            positions=np.where(data.lengths > 0, last, 0),
+            positions=last,
         )
 
     def _read(self, events: Any, unknown: str) -> EventSequences:
@@ -279,12 +276,15 @@ class OutcomeModel(Saved, Parameters):
             history = self._without_outcome(history)
         so_far = OneHistory.read(history, fitted.labels, fitted.layout, unknown)
         why = explain(fitted, so_far, self.yes, fitted.influencer_labels, self.base_rate_)
-        return why.certain() if self._decided(so_far.codes).any() else why
+        if self.decided_by in so_far.codes.tolist():
+            return why.certain()
+        refuse_beyond(self.after, int(so_far.lags.max(initial=0)))
+        return why
 
-    def _decided(self, codes: CodeArray) -> BoolArray:
-        """Which events decide the outcome: those that it is to reach."""
-        reached = [] if self.reaches is None else codes_of([self.reaches], self.labels_)
-        return np.isin(codes, reached)
+    @property
+    def decided_by(self) -> int | None:
+        """The code of the label that is to be reached: once it occurs, the outcome is certain."""
+        return None if self.reaches is None else codes_of([self.reaches], self.labels_)[0]
 
     def confidence(
         self,

@@ -131,3 +131,12 @@ def refuse_one_sided(outcome: Outcome, source: EventSource, ended: EventSource) 
     elif outcome.last is not None:
         left = "has as many positions before its last one"
     raise DataError(f"'after' is {outcome.after}, but no sequence {left}; choose a smaller 'after'")
+
+
+def refuse_beyond(after: int | None, n_positions: int) -> None:
+    """Refuse to tell of a case that is past the positions that were looked at."""
+    if after is not None and n_positions > after:
+        raise DataError(
+            f"the model tells of cases within their first {after} positions, and this one has {n_positions}; "
+            "give less of it, or learn the model with a larger 'after'"
+        )

@@ -94,6 +94,8 @@ def content(
         "joint": joint_content(model) if is_joint(model) else None,
         "bag": is_bag(model),
         "outcome": _outcome(model, fitted) if is_outcome(model) else None,
+        "after": model.after if is_outcome(model) else None,
+        "decidedBy": model.decided_by if is_outcome(model) else None,
         "labels": list(fitted.labels),
         "n": [whole(n) for n in _counts(fitted).tolist()],
         "attributes": attributes,

@@ -104,6 +104,7 @@ function predict(history) {
   if (model.bag) return meansOf(found);
   const sum = normalised ? found.reduce((total, { own }) => total + own, 0) : 1;
   for (const each of found) each.p = each.own / sum;
+  if (model.decidedBy !== null && history.codes.includes(model.decidedBy)) return found.map((each) => ({ ...each, own: 1, p: 1, isCertain: true }));
   return found;
 }
 

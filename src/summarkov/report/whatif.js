@@ -78,7 +78,8 @@ function chip({ code, joined, gap }, i) {
 
 // What is asked at the end of the history.
 function question() {
-  const asks = model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
+  const isBeyond = model.after !== null && historyOf(past).moments.length > model.after;
+  const asks = isBeyond ? `how does it end? The model is about the first ${number(model.after)} ${thing}s: of what is longer it says nothing, and the numbers below are not about it.` : model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
   if (!past.events.length) return ["no events yet: the start of a sequence"];
   return [clock ? timeInput(past.wait, "How long after the last one", (wait) => changePast({ wait })) : "", make("span", {}, asks)];
 }
@@ -105,7 +106,7 @@ function showWhatIf() {
 }
 
 function whatKey(most) {
-  const of = model.outcome ? "of this outcome, from all beginnings of all sequences" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
+  const of = model.outcome ? "of this outcome, from all beginnings of all sequences (worth: as many independent sequences would tell as much)" : normalised ? "of being the next event" : model.bag ? "on average over its models" : model.together ? "of being in the next tick" : "by its model";
   return `Bar: probability ${of};${joint || model.bag ? "" : " bracket: its 95% interval;"} dashed line: ${usualOf(targets[0].x[0])}. All bars have one scale, up to ${percent(most)}.`;
 }
 
@@ -117,11 +118,12 @@ function forecast(each, most) {
   const usual = rate(each.code), way = wayOf(each), [low, high] = exactInterval(each.hits, each.support).map((end) => (end * each.p) / each.own);
   return make("li", { "data-code": each.code, "data-p": each.p, "data-own": each.own },
     nameButton(each.code, addToHistory, "Add to the history"), make("span", { class: "number" }, percent(each.p)), make("span", { class: `change number ${way}` }, `${signs[way]} ${usual > 0 ? factor(upBy(each)) : "never seen"}`),
-    bar(each.p, most, { usual, ...(each.support ? { low, high } : {}) }),
-    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `its own model says ${percent(each.own)} ` : "", ...because(each), otherwiseOf(each)));
+    bar(each.p, most, { usual, ...(each.support && !each.isCertain ? { low, high } : {}) }),
+    make("div", { class: "why" }, `usually ${percent(usual)}; `, normalised && !joint ? `its own model says ${percent(each.own)} ` : "", ...because(each), each.isCertain ? "" : otherwiseOf(each)));
 }
 
-const because = (each) => each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? `seen ${number(each.support)} times` : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
+const seenWords = (n) => (model.outcome ? `worth ${number(n)} sequences` : `seen ${number(n)} times`);
+const because = (each) => each.isCertain ? ["it has come about already"] : each.among ? [`on average over ${predicting.length} models, of which each says ${each.among.map(percent).join(" to ")}`] : each.why ? ["because of ", ...whyWords(each)] : [each.support ? `(${exactInterval(each.hits, each.support).map(percent).join(" to ")}) after ` : "after ", ...stateWords(each.target, each.key, each.row), `, ${each.support ? seenWords(each.support) : "never seen, so this is the prior alone"}`, each.support ? seldom(each.support, each.target) : null];
 
 // What would be different, worked out when somebody asks.
 function otherwiseOf(each) {

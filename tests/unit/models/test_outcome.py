@@ -263,20 +263,22 @@ def test_beginnings_of_one_sequence_are_not_taken_for_several():
     assert f"(worth {why.support:.3g} sequences)" in str(why)
 
 
-def test_what_is_reached_is_certain_and_later_moments_are_told_from_their_like():
-    """Only after the third event is it known that 'go' makes 'x' come; two events are looked at to learn."""
-    sequences = [[*"aabb", "go", *"ax"], list("abababa"), [*"bbaa", "go", *"bx"], list("bababab")] * 20
-    template = sm.BSuMM(lookback=None, required=["go"], max_influencers=1)
+def test_what_is_reached_is_certain_and_nothing_is_said_of_later_moments():
+    sequences = [list("abxa"), list("abcc"), list("baax"), list("bbac")] * 20
+    template = sm.BSuMM(lookback=None, required=["a"], max_influencers=1)
     model = sm.OutcomeModel(template, reaches="x", after=2).fit(sequences)
-    p = model.predict_proba([["a", "x"], ["x"], [*"aabb", "go"], list("abab")])
-    assert p[:2].tolist() == [1.0, 1.0]
-    assert p[2] > 0.95  # a beginning longer than those that it was learned from
-    assert p[3] < 0.5
-    assert model.predictions([["a", "x"], ["a"]]).probabilities[0, 0] == 1.0
+    told = model.predictions([["a", "x"], list("abcx"), ["b"], list("abc")])
+    assert told.probabilities[:2, 0].tolist() == [1.0, 1.0]
+    assert told.probabilities[2, 0] == pytest.approx(3 / 7, abs=0.001)  # of 7 beginnings without an a
+    assert np.isnan(told.probabilities[3, 0])
     why = model.explain(["a", "x", "b"])
     assert (why.probability, why.interval, why.is_certain) == (1.0, (1.0, 1.0), True)
     assert str(why) == "reaches x: 1, it has come about already; its base rate is 0.500"
-    assert not model.explain(["a"]).is_certain
+    assert not model.explain(["a", "b"]).is_certain
+    with pytest.raises(
+        DataError, match=r"within their first 2 positions, and this one has 3; give less of it"
+    ):
+        model.explain(["a", "b", "c"])
 
 
 def test_labels_and_lengths_that_are_not_there_are_told():
@@ -295,3 +297,35 @@ def test_labels_and_lengths_that_are_not_there_are_told():
             sm.OutcomeModel(after=9, **settings).fit(events, y)
     with pytest.raises(SettingError, match="use a BSuMM, OSuMM, CSuMM or TreeSuMM"):
         sm.OutcomeModel(sm.MarkovChain(), value="x").fit(events, ["x", "y"] * 20)
+
+
+def aged(n: int = 60) -> sm.EventSequences:
+    """Cases of three ages; those below 18 have 'play', and most of those from 65 on 'rest'."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for case in range(n):
+        age = (10, 40, 70)[case % 3]
+        label = "play" if age == 10 else "rest" if age == 70 and rng.random() < 0.8 else "work"
+        rows += [(str(case), "wake", age), (str(case), label, age)]
+    cases, events, ages = zip(*rows, strict=True)
+    return sm.read_events(
+        {"case": cases, "event": events, "age": ages},
+        case="case",
+        attributes=["age"],
+        cuts={"age": [18, 65]},
+    )
+
+
+@pytest.mark.parametrize(("value", "found"), [("below 18", ("play",)), ("18 to <65", ("work",))])
+def test_a_range_of_numbers_is_a_value_like_any_other(value, found):
+    model = sm.OutcomeModel(outcome="age", value=value).fit(aged())
+    assert (model.name_, model.base_rate_, model.n_left_out_) == (f"age={value}", 1 / 3, 0)
+    assert set(model.influencers_) & set(found)
+
+
+def test_ranges_that_are_given_tell_no_effects_of_their_own():
+    events = aged()
+    assert sm.BSuMM("play", lookback=1, gamma=0.5).fit(events).influences_[0].influencer == "age=below 18"
+    given_age = sm.BSuMM("play", lookback=1, gamma=0.5, given=["age"]).fit(events)
+    assert {name for name in given_age.influencers_ if name.startswith("age")} == set(events.attributes.names)
+    assert [edge.influencer for edge in given_age.influences_] == ["wake"]

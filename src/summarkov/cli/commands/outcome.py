@@ -15,7 +15,7 @@ from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, takes_op
 from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_saved, working
-from summarkov.cli.printing.outcome import outcome_document, print_outcome
+from summarkov.cli.printing.outcome import known, outcome_document, print_open, print_outcome
 from summarkov.errors import SettingError
 
 Column = Annotated[
@@ -94,14 +94,14 @@ def outcome(
         document |= outcome_document(model)
         if told is not None:
             ids = (told.ids[sequence] for sequence in told.sequences)
-            document["open"] = dict(zip(ids, told.probabilities[:, 0].tolist(), strict=True))
+            document["open"] = dict(zip(ids, known(told), strict=True))
         print_json(document)
         return
     console = results()
     print_outcome(console, model)
     if told is not None:
         console.print()
-        console.print(str(told.summary()))
+        print_open(console, model, told)
     console.print()
     print_saved(console, output)
 

@@ -174,12 +174,15 @@ def _predict_open(
     json: bool,
 ) -> None:
     """One row per sequence: the probability of the outcome, from what has happened in it so far."""
+    import pyarrow as pa
+
     from summarkov.cli.files import plain_rows, write_rows
+    from summarkov.cli.printing.outcome import known, print_open
 
     with known_labels():
         told = fitted.predictions(events, unknown=unknown)
     ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
-    p = told.probabilities[:, 0]
+    p = pa.array(known(told), pa.float64())
     rows = {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
     if output is not None:
         with saving(output):
@@ -188,7 +191,7 @@ def _predict_open(
     elif json:
         print_json({"rows": list(plain_rows(rows))})
     else:
-        results().print(str(told.summary()))
+        print_open(results(), fitted, told)
 
 
 def _columns(fitted: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,6 +14,7 @@ from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:
     from summarkov.models import OutcomeModel
+    from summarkov.models.predictions import Predictions
 
 
 def outcome_document(model: OutcomeModel) -> dict[str, Any]:
@@ -30,6 +32,22 @@ def outcome_document(model: OutcomeModel) -> dict[str, Any]:
             for row in model.table_
         ],
     }
+
+
+def known(told: Predictions) -> list[float | None]:
+    """The probabilities of open cases; None of those that the model says nothing about."""
+    return [None if math.isnan(p) else p for p in told.probabilities[:, 0].tolist()]
+
+
+def print_open(console: Console, model: OutcomeModel, told: Predictions) -> None:
+    """The probabilities of open cases, and why some have none."""
+    console.print(str(told.summary()))
+    beyond = known(told).count(None)
+    if beyond:
+        console.print(
+            f"No probability: {plural(beyond, 'case')} with more than {plural(model.after or 0, 'position')},"
+            " of which the model says nothing; learn it with a larger --after."
+        )
 
 
 def print_outcome(console: Console, model: OutcomeModel) -> None:
