@@ -58,7 +58,7 @@ def print_outcome(console: Console, model: OutcomeModel) -> None:
     console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))
     if model.n_left_out_:
         console.print(f"{plural(model.n_left_out_, 'sequence')} left out: too short, decided, or not known")
-    console.print(settings_words(model.model_))
+    console.print(Text(settings_words(model.model_)))
     console.print()
     edges = model.influences_
     if edges:
