@@ -125,12 +125,13 @@ def refuse_one_sided(outcome: Outcome, source: EventSource, ended: EventSource) 
         raise DataError(f"{every} sequence has the outcome {outcome.name!r}; there is nothing to tell apart")
     if outcome.after is None:
         raise DataError("the outcome of no sequence is known; give that of some")
-    left = "has a known outcome and as many positions as that"
+    after = f"{outcome.after} positions"
+    left = f"with a known outcome has {after}"
     if outcome.reached is not None:
-        left = f"goes on after them without having reached {source.labels[outcome.reached]!r} by then"
+        left = f"goes on after {after} without having reached {source.labels[outcome.reached]!r} by then"
     elif outcome.last is not None:
-        left = "has as many positions before its last one"
-    raise DataError(f"'after' is {outcome.after}, but no sequence {left}; choose a smaller 'after'")
+        left = f"has {after} before its last one"
+    raise DataError(f"no sequence {left}; choose a smaller 'after'")
 
 
 def refuse_beyond(after: int | None, n_positions: int) -> None:

@@ -62,7 +62,10 @@ def test_open_cases_are_told(log, tmp_path):
         (("--column", "result=declined", "--model", "chain"), "osumm, csumm, tree here, not 'chain'"),
         (("--column", "result="), "--column must be COLUMN=VALUE, not 'result='"),
         (("--column", "=declined"), "--column must be COLUMN=VALUE, not '=declined'"),
-        (("--reaches", "check", "--after", "50"), "no sequence goes on after them without having reached"),
+        (
+            ("--reaches", "check", "--after", "50"),
+            "no sequence goes on after 50 positions without having reached",
+        ),
         (("--reaches", "ask", "--ends-with", "ask"), "--reaches LABEL --after N or --ends-with LABEL"),
     ],
 )

@@ -289,11 +289,11 @@ def test_labels_and_lengths_that_are_not_there_are_told():
         sm.OutcomeModel(reaches="zzz", after=1).fit(events)
     assert "region" not in str(refused.value)
     for settings, y, why in (
-        ({"reaches": "b"}, None, "goes on after them without having reached 'b' by then"),
-        ({"ends_with": "b"}, None, "has as many positions before its last one"),
-        ({"value": "x"}, ["x", "y"] * 20, "has a known outcome and as many positions as that"),
+        ({"reaches": "b"}, None, "goes on after 9 positions without having reached 'b' by then"),
+        ({"ends_with": "b"}, None, "has 9 positions before its last one"),
+        ({"value": "x"}, ["x", "y"] * 20, "with a known outcome has 9 positions"),
     ):
-        with pytest.raises(DataError, match=f"'after' is 9, but no sequence {why}; choose a smaller 'after'"):
+        with pytest.raises(DataError, match=f"no sequence {why}; choose a smaller 'after'"):
             sm.OutcomeModel(after=9, **settings).fit(events, y)
     with pytest.raises(SettingError, match="use a BSuMM, OSuMM, CSuMM or TreeSuMM"):
         sm.OutcomeModel(sm.MarkovChain(), value="x").fit(events, ["x", "y"] * 20)
