@@ -7,6 +7,9 @@ from fuzz import CORPUS, NAMES, check_of, kept
 
 from needs import DOORS_NEED
 
+#: Of ties readers tell, which is no error.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 INPUTS = [
     pytest.param(name, path, marks=pytest.mark.needs(*DOORS_NEED.get(name, ())))
     for name in NAMES

@@ -276,8 +276,8 @@ REFUSED = [
         "log.jsonl",
         '["a"]\n',
         ["--order-column", "time"],
-        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --order-column, "
-        "--lifecycle and further keys of events",
+        "in log.jsonl a line is a whole sequence, in the order of its list; leave out --lifecycle, --within "
+        "and further keys of events, and name a key of times with --order-column only with --times",
     ),
     (
         "order",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: How the names of tables end that can be written.
 TABLES = (".csv", ".parquet")
-_READ_HERE = "cannot write {}: it is read here, and would be lost; name another file"
+_READ_HERE = "it is read here, and would be lost; name another file"
 
 
 def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes: bool = False) -> Any:
@@ -74,7 +74,7 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
         return
     if is_elsewhere(path):
         if any(shown(path) == shown(each) for each in inputs if each is not None):
-            raise SettingError(_READ_HERE.format(shown(path)))
+            raise SettingError(f"cannot write {shown(path)}: {_READ_HERE}")
         return  # whether it may be written there, only writing tells
     folder = path.parent
     if path.is_dir():
@@ -83,7 +83,7 @@ def check_output(path: Path | None, *inputs: Path | None) -> None:
         if not path.is_file():
             raise SettingError(f"cannot write {path}: it is not a regular file; name one")
         if any(_is_read(path, each) for each in inputs if each is not None):
-            raise SettingError(_READ_HERE.format(path))
+            raise SettingError(f"cannot write {path}: {_READ_HERE}")
     if not folder.is_dir():
         raise SettingError(f"cannot write {path}: there is no folder {folder}; make it first")
     if not os.access(folder, os.W_OK):

@@ -185,7 +185,10 @@ class TopicModel:
                 raise SettingError(f"{name} must be 1 or more, not {value}")
         if self.phrases > LONGEST_PHRASE:
             raise SettingError(f"phrases must be {LONGEST_PHRASE} or less, not {self.phrases}")
-        check_whole("seed", seed_of(self.seed, self.random_state), 0, 2**32 - 1)  # as scikit-learn has it
+        given, name = (
+            (self.seed, "seed") if self.random_state is None else (self.random_state, "random_state")
+        )
+        check_whole(name, given, 0, 2**32 - 1)  # as scikit-learn has it
         if not 0 <= self.max_share <= 1:
             raise SettingError(f"max_share must be from 0 to 1, not {self.max_share}")
 
