@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from needs import DOORS_NEED
 from strategies import examples
 
+#: Of ties readers tell, which is no error.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 DOORS = [name for name in NAMES if name != "model"]  # damaged models have tests of their own
 
 
