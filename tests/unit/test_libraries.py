@@ -65,6 +65,8 @@ def optional_imports() -> Iterator[Import]:
 
         def visit(node: ast.AST, function: str, said: Any, module: str = module) -> Iterator[Import]:
             for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                    continue  # which never runs
                 inside, words = function, said
                 if isinstance(child, ast.FunctionDef):
                     inside = child.name

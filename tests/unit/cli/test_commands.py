@@ -450,6 +450,8 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
         "probability": why.probability,
         "base_rate": why.base_rate,
         "seen": "often",
+        "in_sequences": False,
+        "is_certain": False,
         "low": why.interval[0],
         "high": why.interval[1],
     }

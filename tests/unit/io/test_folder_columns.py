@@ -7,6 +7,9 @@ from pyarrow import csv, parquet
 import summarkov as sm
 from summarkov.errors import DataError
 
+#: Events of one day are tied, which is what folders tell.
+pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+
 #: By region and day; "b" goes on from one day to the next.
 ROWS = {
     ("north sea", "2024-05-09"): [("a", "X"), ("b", "Y"), ("a", "Y")],
