@@ -15,7 +15,7 @@ from fuzz import CORPUS
 import summarkov as sm
 from summarkov.cli.options.parsing import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
-from summarkov.io.line_files import _name_item
+from summarkov.io.spmf_files import _name_item
 from summarkov.simulate import Dynamics
 from summarkov.store import read_document
 from summarkov.store.document import _no_repeats
