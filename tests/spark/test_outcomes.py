@@ -1,9 +1,11 @@
 """Outcomes of the sequences of a Spark dataframe: the model that is learned in memory, to the last bit."""
 
 import numpy as np
-import pandas as pd
+import pytest
 
 import summarkov as sm
+
+pd = pytest.importorskip("pandas")
 
 
 def cases(n=60, seed=5):
