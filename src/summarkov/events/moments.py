@@ -162,8 +162,8 @@ class Moments:
             return np.array_equal(self.times, other.times)
         if self.unit.is_clock != other.unit.is_clock:
             return False
-        mine, others = (each.times.astype(object) * each.unit.size for each in (self, other))  # type: ignore[union-attr]
-        return np.array_equal(mine, others)
+        mine = self.times.astype(object) * self.unit.size
+        return np.array_equal(mine, other.times.astype(object) * other.unit.size)
 
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
 

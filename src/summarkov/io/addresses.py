@@ -98,7 +98,7 @@ def files_at(address: str) -> list[str] | None:
     pattern = None
     if any(mark in start for mark in "*["):
         pattern = start
-        start = start[: re.search(r"[*\[]", start).start()].rpartition("/")[0]  # type: ignore[union-attr]
+        start = re.split(r"[*\[]", start, maxsplit=1)[0].rpartition("/")[0]
     system, inside = _at(start + question + settings)
     try:
         if pattern is None and system.get_file_info(inside).type == fs.FileType.File:
