@@ -96,7 +96,7 @@ def test_a_picture_that_moves_is_placed_anew_when_it_rests(visit: Any, graph: sm
         " document.querySelector('#picture .node').getAttribute('transform')]"
     )
     assert moving is None or during == own  # moved as a whole, if it has not come to rest already
-    page.wait_for_function("!document.querySelector('#picture > g').hasAttribute('transform')")
+    page.wait_for_selector("#picture > g:not([transform])")
     assert one.get_attribute("transform") != own
     at_rest = one.evaluate(where)
     page.click("#save-svg")  # which draws once more, whatever was going on
