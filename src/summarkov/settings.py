@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
+from itertools import count
 from typing import TypeGuard
 
 import numpy as np
@@ -13,6 +14,8 @@ from summarkov.errors import SettingError
 
 #: A function that is called as ``progress(done, total)``; or True, which writes that to the standard error.
 Progress = Callable[[int, int], None] | bool | None
+#: What long work calls after each step, with the number of steps that may follow at most.
+OnStep = Callable[[int], None]
 
 #: Settings up to this, and pseudo-counts from its inverse on, leave all numbers exact to about ten digits.
 _MOST = 1e15
@@ -108,6 +111,19 @@ def reporter(progress: Progress) -> Callable[[int, int], None] | None:
     if not callable(progress):
         raise SettingError(f"progress must be True or a function of (done, total), not {progress!r}")
     return progress
+
+
+def untold(left: int) -> None:
+    """An ``OnStep`` that tells nobody."""
+
+
+def step_counter(progress: Progress) -> OnStep:
+    """An ``OnStep`` that tells ``progress`` how many steps are done, and how many there may be at most.
+
+    The second number changes: work that ends early takes fewer steps than it might have.
+    """
+    done, tell = count(1), reporter(progress)
+    return untold if tell is None else lambda left: tell(now := next(done), now + left)
 
 
 def write_progress(done: int, total: int, what: str = "") -> None:

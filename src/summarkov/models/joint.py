@@ -26,7 +26,16 @@ from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor
 from summarkov.models.stored_joint import joint_document
 from summarkov.search.boosting import Boosting
-from summarkov.settings import check_level, check_positive, check_whole, seed_of
+from summarkov.settings import (
+    OnStep,
+    Progress,
+    check_level,
+    check_positive,
+    check_whole,
+    seed_of,
+    step_counter,
+    untold,
+)
 from summarkov.simulate.draw import after_histories, draw_sequences
 from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
@@ -123,9 +132,17 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     random_state: int | None = None
     n_jobs: int | None = None
 
-    def fit(self, events: Any, y: None = None, *, sample_weight: Any = None) -> Self:
-        """Learn the weights, the influencers and the trees, all from counts of one pass."""
+    def fit(
+        self, events: Any, y: None = None, *, sample_weight: Any = None, progress: Progress = None
+    ) -> Self:
+        """Learn the weights, the influencers and the trees, all from counts of one pass.
+
+        ``progress(done, total)`` is called after each step of the search for weights and each round of trees;
+        True writes it. The search may end before its last step, and then begins again with fewer
+        influencers: ``total`` is the most that there may be as far as is known.
+        """
         self._check()
+        on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         if Layout.of(source).attributes:
             raise SettingError(
@@ -137,17 +154,20 @@ class JointSuMM(HasEdges, HasPage, Predictor):
                 "a JointSuMM says which one label comes next, and some of these happened together; learn an "
                 "InfluenceGraph, which says of each whether it is among those that come next"
             )
-        return self._learn(self._count(source), source)
+        return self._learn(self._count(source), source, on_step)
 
     def _count(self, source: CountSource) -> JointData:
         """What all else follows from, whatever the other settings are."""
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
 
-    def _learn(self, data: JointData, source: CountSource) -> Self:
-        weights, chosen = data.select(self.penalty, self.gamma)
+    def _learn(self, data: JointData, source: CountSource, on_step: OnStep = untold) -> Self:
+        rounds = self.rounds
+        weights, chosen = data.select(self.penalty, self.gamma, lambda left: on_step(left + 2 * rounds + 1))
         how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
-        grow = chosen, how, self.rounds, seed_of(self.seed, self.random_state)
-        trees, alone = data.trees(data.rows.logits(weights), *grow), data.trees_alone(*grow)
+        grow = chosen, how, rounds, seed_of(self.seed, self.random_state)
+        start = data.rows.logits(weights)
+        trees = data.trees(start, *grow, lambda left: on_step(left + rounds + 1))
+        alone = data.trees_alone(*grow, lambda left: on_step(left + 1))
         self._fitted = FittedJoint(
             summary=data.summary,
             vocabulary=tuple(source.labels),
@@ -163,6 +183,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
             label_counts=np.asarray(source.label_counts / source.scale),
             settings=self.get_params(deep=False),
         )
+        on_step(0)
         return self
 
     def _check(self) -> None:

@@ -17,6 +17,7 @@ from summarkov.models.joint_features import N_HABITS, PER_LABEL, JointFeatures, 
 from summarkov.models.joint_fitted import logits
 from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
+from summarkov.settings import OnStep
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import BoolArray, FloatArray
 
@@ -64,13 +65,15 @@ class JointData:
         own = np.full((N_HABITS, target.n_outcomes), penalty * OWN_SHARE)
         return Weights(np.full(target.n_outcomes, LEVEL_PENALTY), shared, own)
 
-    def weights(self, penalty: float, chosen: BoolArray, start: Weights | None = None) -> Weights:
+    def weights(
+        self, penalty: float, chosen: BoolArray, on_step: OnStep, start: Weights | None = None
+    ) -> Weights:
         """The best weights with these influencers."""
         if start is None:
             rates = self.features.outcome_rates
             zero = zero_weights(len(rates), self.features.n_shared, N_HABITS)
             start = replace(zero, level=np.log(rates))
-        return maximise(self.rows, self.counts, self.penalties(penalty, chosen), start)
+        return maximise(self.rows, self.counts, self.penalties(penalty, chosen), start, on_step)
 
     def gains(self, weights: Weights) -> FloatArray:
         r"""What the log-likelihood loses without each influencer of each outcome: ``[z, x]`` in nats.
@@ -108,21 +111,20 @@ class JointData:
         free = (curvature / (curvature + strength)).reshape(len(chosen), PER_LABEL, -1).sum(axis=1)
         return np.asarray(free * 0.5 * np.log(max(self.counts.sum(), 2.0)))
 
-    def select(self, penalty: float, gamma: float) -> tuple[Weights, BoolArray]:
+    def select(self, penalty: float, gamma: float, on_step: OnStep) -> tuple[Weights, BoolArray]:
         """Weights, and the influencers of each outcome, ``chosen[z, x]``: those worth their cost.
 
         All labels are fitted together; then those whose gain is not above ``gamma`` times their cost are left
         out and the rest is fitted again, until all that are left are worth it.
         """
         chosen = np.repeat(np.asarray(self.present.any(axis=0))[:, None], self._shape[1], axis=1)
-        weights = self.weights(penalty, chosen)
+        weights = self.weights(penalty, chosen, on_step)
         while gamma > 0:
             kept = chosen & (self.gains(weights) > gamma * self.costs(weights, penalty, chosen))
             if (kept == chosen).all():
                 break
             chosen = kept
-            start = self._without(weights, chosen)
-            weights = self.weights(penalty, chosen, start)
+            weights = self.weights(penalty, chosen, on_step, self._without(weights, chosen))
         return weights, chosen
 
     @property
@@ -134,17 +136,19 @@ class JointData:
         shared[: self.features.n_labels * PER_LABEL] *= np.repeat(chosen, PER_LABEL, axis=0)
         return replace(weights, shared=shared)
 
-    def trees(self, start: FloatArray, chosen: BoolArray, how: Boosting, rounds: int, seed: int) -> Trees:
+    def trees(
+        self, start: FloatArray, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep
+    ) -> Trees:
         """Trees on top of ``start[row, x]``, which look at influencers, habits and the place."""
         allowed = self.features.tree_features(chosen)
-        return boost(self.levels, self.counts, start, how, rounds, seed, allowed)
+        return boost(self.levels, self.counts, start, how, rounds, seed, allowed, on_step)
 
-    def trees_alone(self, chosen: BoolArray, how: Boosting, rounds: int, seed: int) -> Trees:
+    def trees_alone(self, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep) -> Trees:
         """Trees that start from base rates; grown once, whatever the penalty of the weights is."""
         asked = chosen.tobytes(), how, rounds, seed
         if asked not in self.grown:
             start = np.tile(np.log(self.features.outcome_rates), (len(self.counts), 1))
-            self.grown[asked] = self.trees(start, chosen, how, rounds, seed)
+            self.grown[asked] = self.trees(start, chosen, how, rounds, seed, on_step)
         return self.grown[asked]
 
     def log_likelihood(self, weights: Weights, trees: Trees, alone: Trees) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+from summarkov.settings import OnStep, untold
 from summarkov.typing import FloatArray
 
 #: When the search for the best weights stops: steps at most, and the relative gain of one.
@@ -106,10 +108,17 @@ def penalised(
     return value, Weights(*parts)
 
 
-def maximise(features: Features, counts: FloatArray, penalty: Weights, start: Weights) -> Weights:
+def maximise(
+    features: Features,
+    counts: FloatArray,
+    penalty: Weights,
+    start: Weights,
+    on_step: OnStep = untold,
+) -> Weights:
     """The weights of the largest penalised likelihood, by L-BFGS on weights of about equal curvature.
 
-    A weight whose penalty is infinite stays at 0.
+    A weight whose penalty is infinite stays at 0. ``on_step`` is called after each step with the most that
+    may follow.
     """
     from scipy.optimize import minimize
 
@@ -128,12 +137,13 @@ def maximise(features: Features, counts: FloatArray, penalty: Weights, start: We
         found, gradient = penalised(features, counts, Weights.unflat(flat, n_labels, n_shared), inner)
         return -found / n, -gradient.flat[free] * scale / n
 
-    begin = start.flat[free] / scale
+    begin, left = start.flat[free] / scale, count(MOST_STEPS - 1, -1)
     best = minimize(
         value,
         begin,
         jac=True,
         method="L-BFGS-B",
+        callback=lambda _: on_step(next(left)),
         options={"maxiter": MOST_STEPS, "maxcor": 20, "ftol": LEAST_GAIN, "gtol": 1e-7},
     )
     flat = np.zeros(len(strength))

@@ -10,6 +10,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.kernels import LevelArray
 from summarkov.scores.softmax import softmax
+from summarkov.settings import OnStep, untold
 from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 #: Gradients are added up as whole multiples of this, so that sums do not depend on their order.
@@ -105,6 +106,7 @@ def boost(
     rounds: int,
     seed: int,
     allowed: BoolArray,
+    on_step: OnStep = untold,
 ) -> Trees:
     r"""Grow one tree per outcome in each round.
 
@@ -115,7 +117,8 @@ def boost(
 
     a Newton step of the log-likelihood, and splits are those with the largest gain in :math:`G^2 / (H +
     \lambda)`. ``counts[row, x]`` and ``logits[row, x]`` belong to ``levels[feature, row]``;
-    ``allowed[feature, x]`` says what the trees of an outcome may look at.
+    ``allowed[feature, x]`` says what the trees of an outcome may look at; ``on_step`` is called after each
+    round with the number of rounds left.
 
     Reference: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29
     (2001), with Newton steps as in Friedman, Hastie, Tibshirani, "Additive logistic regression" (2000).
@@ -125,7 +128,7 @@ def boost(
     n_levels = int(levels.max(initial=0)) + 1
     growth = kernels.Growth(n_levels, how.leaves, how.penalty, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
     grown: list[Trees] = []
-    for _ in range(rounds):
+    for left in reversed(range(rounds)):
         p = softmax(logits)
         values = np.stack([counts - n * p, n * p * (1 - p)], axis=-1).swapaxes(0, 1)
         whole = np.ascontiguousarray(np.round(values / _UNIT).astype(np.int64))
@@ -136,4 +139,5 @@ def boost(
         value = how.learning_rate * gradient / (variance + how.penalty)
         grown.append(Trees(leaf, feature, level, value, counts.shape[1]))
         grown[-1].add_to(logits, levels)
+        on_step(left)
     return Trees.together(grown) if grown else Trees.none(counts.shape[1], how.leaves)

@@ -212,3 +212,13 @@ def test_unknown_labels_keep_their_place(model):
     unknown = model.predict_next([["search", "no such label"]], unknown="ignore").probabilities
     assert not np.allclose(known, unknown)
     np.testing.assert_allclose(unknown.sum(axis=1), 1.0)
+
+
+def test_progress_counts_steps_of_weights_and_rounds_of_trees(events):
+    told = []
+    model = sm.JointSuMM(gamma=0.25, rounds=4, targets=["purchase"])
+    model.fit(events[:100], progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == list(range(1, len(told) + 1))
+    assert [total - done for done, total in told[-9:]] == list(range(8, -1, -1))  # 2 x 4 rounds, then edges
+    assert told[0] == (1, 300 + 2 * 4 + 1)
+    assert [done for done, total in told if done == total] == [len(told)]

@@ -173,8 +173,8 @@ def fit(
     from summarkov.models import InfluenceGraph, JointSuMM
 
     if isinstance(template, JointSuMM):
-        with working("Learning"):
-            return template.copy(targets=targets or None, n_jobs=jobs).fit(events)
+        with progress("Learning", 1, "steps at most") as advance:
+            return template.copy(targets=targets or None, n_jobs=jobs).fit(events, progress=advance)
     if joint or len(set(targets)) == 1:
         target = tuple(targets or events.labels)
         model = template.copy(target=target[0] if len(set(target)) == 1 else target, n_jobs=jobs)
