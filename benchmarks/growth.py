@@ -15,7 +15,7 @@ from pyarrow import csv, parquet
 
 import summarkov as sm
 from benchmarks.timing import Row, best_of, seconds
-from summarkov.cli.options.parsing import read_map
+from summarkov.cli.options.reading import read_map
 from summarkov.errors import SummarkovError
 from summarkov.store import read_document
 

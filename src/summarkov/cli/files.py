@@ -7,12 +7,11 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from summarkov.cli.errors import report
-from summarkov.cli.paths import is_elsewhere, shown, suffix_of
-from summarkov.cli.printing.console import working
+from summarkov.cli.printing.console import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
@@ -23,49 +22,48 @@ TABLES = (".csv", ".parquet")
 _READ_HERE = "it is read here, and would be lost; name another file"
 
 
-def load_model(path: Path, *, bags: bool = False, joint: bool = False, outcomes: bool = False) -> Any:
-    """Read a model or a graph; a bag, a joint model or one of outcomes only where a command can use it."""
+def suffix_of(path: Path) -> str:
+    """The end of a file's name, such as ".csv"; addresses may have settings after it."""
+    from summarkov.io.addresses import plain_name
+
+    return PurePath(plain_name(path)).suffix.lower()
+
+
+def is_elsewhere(path: Path) -> bool:
+    """Whether a file is not of this machine."""
+    from summarkov.io.addresses import is_address
+
+    return is_address(path)
+
+
+#: What only some commands can use: what it is, and which other commands can.
+_SPECIAL = {
+    "Bag": ("a bag of models", "show, report", " a file"),
+    "JointSuMM": ("a joint model", "show, report, export", ""),
+    "OutcomeModel": ("a model of an outcome", "show, report", ""),
+}
+
+
+def load_model(path: Path, *special: str) -> Any:
+    """Read a model or a graph; a bag, a joint model or one of outcomes only where it is named."""
     from summarkov.models import load
 
     with working(f"Loading {shown(path)}"):
         model = load(path)
-    if is_bag(model) and not bags:
-        raise SettingError(
-            f"{path} holds a bag of models; it can be looked at (summarkov show, report) and predict "
-            "(summarkov predict) a file; everything else from Python: summarkov.load"
-        )
-    if is_joint(model) and not joint:
-        raise SettingError(
-            f"{path} holds a joint model; it can be looked at (summarkov show, report, export) and predict "
-            "(summarkov predict); everything else from Python: summarkov.load"
-        )
-    if is_outcome(model) and not outcomes:
-        raise SettingError(
-            f"{path} holds a model of an outcome; it can be looked at (summarkov show, report) and predict "
-            "(summarkov predict); everything else from Python: summarkov.load"
-        )
+    for kind, (what, where, how) in _SPECIAL.items():
+        if kind not in special and is_a(model, kind):
+            raise SettingError(
+                f"{path} holds {what}; it can be looked at (summarkov {where}) and predict (summarkov "
+                f"predict){how}; everything else from Python: summarkov.load"
+            )
     return model
 
 
-def is_outcome(model: Any) -> bool:
-    """Whether what was loaded is a model of how sequences end."""
-    from summarkov.models import OutcomeModel
+def is_a(model: Any, kind: str) -> bool:
+    """Whether what was loaded is of a class of models, which need not be imported before."""
+    from summarkov import models
 
-    return isinstance(model, OutcomeModel)
-
-
-def is_joint(model: Any) -> bool:
-    """Whether what was loaded is a joint model."""
-    from summarkov.models import JointSuMM
-
-    return isinstance(model, JointSuMM)
-
-
-def is_bag(model: Any) -> bool:
-    """Whether what was loaded is a bag of models."""
-    from summarkov.models import Bag
-
-    return isinstance(model, Bag)
+    return isinstance(model, getattr(models, kind))
 
 
 def check_output(path: Path | None, *inputs: Path | None) -> None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.table import Column, Table
 
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import EventsPath, Jobs, Json, takes_options
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import EventsPath, Jobs, Json, flag, option, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -23,6 +21,7 @@ from summarkov.cli.printing.console import (
     page_width,
     print_json,
     print_line,
+    shown,
     widest,
 )
 from summarkov.cli.printing.console import progress as progress_bar
@@ -45,42 +44,37 @@ def compare(
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            help="A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
+        option(
+            "NAME",
+            "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
             "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
             "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
             "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
             "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
             "attributes: chain-0, bsumm, osumm.",
+            "--model -m",
         ),
     ] = None,
     target: Annotated[
-        list[str] | None,
-        typer.Option("--target", "-t", metavar="LABEL", help="Average over these labels only; repeatable."),
+        list[str] | None, option("LABEL", "Average over these labels only; repeatable.", "--target -t")
     ] = None,
-    splits: Annotated[
-        int, typer.Option("--splits", metavar="N", help="Split the file at random N times.")
-    ] = 1,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the first split.")] = 0,
+    splits: Annotated[int, option("N", "Split the file at random N times.")] = 1,
+    seed: Annotated[int, option("N", "Seed of the first split.")] = 0,
     learning_curve: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--learning-curve",
-            help="Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
+            "Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
             "best with how many, and what more of them would bring.",
         ),
     ] = False,
     output_file: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
+        option(
+            "FILE",
+            "Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
             "when it is started again.",
+            "--output -o",
         ),
     ] = None,
     jobs: Jobs = 1,
@@ -153,7 +147,7 @@ def _print_curve(
         print_json(curve.to_dict())
     else:
         console.print(
-            Text(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
+            f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold"
         )
         console.print()
         width = min(_LONGEST_NAME, max(8, widest(curve.names)))
@@ -163,7 +157,7 @@ def _print_curve(
         console.print(table)
         console.print()
         for sentence in curve.sentences():
-            console.print(Text(sentence), width=page_width(console))
+            console.print(sentence, width=page_width(console))
     if output_file is not None:
         save_result(output_file, curve)
         if not json:
@@ -174,7 +168,7 @@ def _print_comparison(console: Console, result: Comparison) -> None:
     n_targets = max(len(tuned.chosen) for tuned in result.results[0])
     where = "" if len(result.n_test) == 1 else f" in {plural(len(result.n_test), 'split')}"
     tested = f"Tested on {plural(sum(result.n_test), result.unit)}{where}"
-    console.print(Text(f"{tested}, {plural(n_targets, 'target')}; best first", style="bold"))
+    console.print(f"{tested}, {plural(n_targets, 'target')}; best first", style="bold")
     console.print()
     width = min(_LONGEST_NAME, max(8, widest([line.name for line in result.lines])))
     table = _table(width, ["Log-likelihood", "To the best", "95% interval  ", "Log loss"])
@@ -217,15 +211,12 @@ def _print_comparison(console: Console, result: Comparison) -> None:
     for each in result.windows:
         if each.differs:
             console.print()
-            console.print(Text(visible(str(each))), width=page_width(console))
+            console.print(visible(str(each)), width=page_width(console))
 
 
 def _table(width: int, headings: Sequence[str]) -> Table:
-    table = new_table()
-    table.add_column("Model", no_wrap=True, min_width=width)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+    model = Column("Model", no_wrap=True, min_width=width)
+    return new_table(model, *(f">{heading}" for heading in headings))
 
 
 def _signed(difference: float) -> str:

@@ -7,14 +7,23 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.files import TABLES, check_output, load_model, saving, write_table
+from summarkov.cli.files import TABLES, check_output, load_model, saving, suffix_of, write_table
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import Blocks, EventsPath, Jobs, Json, ModelFile, Within, takes_options
-from summarkov.cli.paths import shown, suffix_of
+from summarkov.cli.options.shared import (
+    Blocks,
+    EventsPath,
+    Jobs,
+    Json,
+    ModelFile,
+    Within,
+    flag,
+    option,
+    takes_options,
+)
 from summarkov.cli.printing.console import (
     errors,
     label,
@@ -23,6 +32,7 @@ from summarkov.cli.printing.console import (
     print_json,
     print_line,
     progress,
+    shown,
     widest,
 )
 from summarkov.cli.printing.console import output as results
@@ -41,37 +51,36 @@ if TYPE_CHECKING:
 def confidence(
     model: ModelFile,
     file: EventsPath,
-    n: Annotated[int, typer.Option("--graphs", "-n", metavar="N", help="How many graphs to learn.")] = 100,
+    n: Annotated[int, option("N", "How many graphs to learn.", "--graphs -n")] = 100,
     blocks: Blocks = None,
-    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals of ratios.")] = 0.95,
+    level: Annotated[float, option("P", "Level of the intervals of ratios.")] = 0.95,
     rate: Annotated[
         float | None,
-        typer.Option(
-            metavar="Q",
-            help="Instead: test the edges that one half of the sequences proposes on the other half, and "
+        option(
+            "Q",
+            "Instead: test the edges that one half of the sequences proposes on the other half, and "
             "keep those among which at most this share is false, on average.",
         ),
     ] = None,
     order_test: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--order-test/--no-order-test",
-            help="Test too whether each edge is about order, or whether shuffled sequences show it.",
+            "Test too whether each edge is about order, or whether shuffled sequences show it.",
         ),
     ] = True,
     within: Within = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
+    seed: Annotated[int, option("N", "For the random draws.")] = 0,
     opening: Opening = PLAIN_OPENING,
     jobs: Jobs = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="MODEL", help="Save the graph with its confidence."),
+        Path | None, option("MODEL", "Save the graph with its confidence.", "--output -o")
     ] = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of "
+        option(
+            "TABLE",
+            "Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of "
             "precision and recall.",
         ),
     ] = None,
@@ -139,34 +148,27 @@ def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, 
         graph.confidence(events, progress=advance, **settings)
 
 
+#: What stands at either end of an edge.
+_SIDES = ("Influencer", "Target")
+
+
 def _print_discoveries(console: Console, found: Discoveries) -> None:
     """Print the edges that were tested, the surest first."""
     console.print(
-        Text(
-            f"{len(found.kept)} of {plural(len(found.tested), 'edge')} hold at a false-discovery rate of "
-            f"{found.rate:g}",
-            style="bold",
-        )
+        f"{len(found.kept)} of {plural(len(found.tested), 'edge')} hold at a false-discovery rate of "
+        f"{found.rate:g}",
+        style="bold",
     )
     console.print(
-        Text(
-            f"Proposed by one half of {found.n_units:,} {found.units}, tested on the other; seed "
-            f"{found.seed}",
-            style="dim",
-        )
+        f"Proposed by one half of {found.n_units:,} {found.units}, tested on the other; seed {found.seed}",
+        style="dim",
     )
     console.print()
     room = max(8, (page_width(console) - 55) // 2)
     edges = sorted(found.tested, key=lambda edge: edge.adjusted)
-    widths = [
-        min(room, widest([getattr(e, side) for e in edges] + [side.title()]))
-        for side in ("influencer", "target")
-    ]
-    table = new_table()
-    table.add_column("Influencer", no_wrap=True, width=widths[0])
-    table.add_column("Target", no_wrap=True, width=widths[1])
-    for heading in ("Factor", "95% interval", "p", "Adjusted", ""):
-        table.add_column(heading, justify="left" if heading in ("Factor", "95% interval") else "right")
+    widths = [min(room, widest([getattr(e, side.lower()) for e in edges] + [side])) for side in _SIDES]
+    sides = (Column(side, no_wrap=True, width=width) for side, width in zip(_SIDES, widths, strict=True))
+    table = new_table(*sides, "Factor", "95% interval", ">p", ">Adjusted", ">")
     for edge in edges:
         table.add_row(
             label(edge.influencer, widths[0]),
@@ -180,11 +182,9 @@ def _print_discoveries(console: Console, found: Discoveries) -> None:
     if edges:
         console.print(table)
     console.print(
-        Text(
-            "\nAdjusted: the least rate at which the edge is kept (Benjamini and Yekutieli). Half of the "
-            "data finds less than all, so what is not kept need not be wrong.",
-            style="dim",
-        )
+        "\nAdjusted: the least rate at which the edge is kept (Benjamini and Yekutieli). Half of the "
+        "data finds less than all, so what is not kept need not be wrong.",
+        style="dim",
     )
 
 

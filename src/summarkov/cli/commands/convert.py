@@ -10,9 +10,8 @@ import typer
 from summarkov.cli.files import check_output, refuse_unless_csv
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import EventsFile, Json, SafeCsv, takes_options
-from summarkov.cli.paths import shown
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_line, working
+from summarkov.cli.printing.console import print_json, print_line, shown, working
 from summarkov.wording import plural
 
 

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.commands.confidence import add_order_test
 from summarkov.cli.files import saving
+from summarkov.cli.options.shared import flag, option
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, progress
 from summarkov.errors import SettingError
@@ -26,10 +25,10 @@ SEQUENCES, LENGTH, SEED = 1000, 30, 1
 
 
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to save events and model.")
-    ] = Path("demo"),
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")] = False,
+    output: Annotated[Path, option("FOLDER", "Where to save events and model.", "--output -o")] = Path(
+        "demo"
+    ),
+    json: Annotated[bool, flag("--json", "Print one JSON document instead.")] = False,
 ) -> None:
     """Learn from the visits to a made-up web shop, and look at what was found."""
     from summarkov.cli.commands.simulate import draw
@@ -115,19 +114,17 @@ def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files
     from summarkov.simulate.example import REST
 
     console.print(
-        Text(
-            f"{SEQUENCES:,} made-up visits to a web shop. Their rules are known, but the model sees only "
-            "the order of the events.\n"
-        )
+        f"{SEQUENCES:,} made-up visits to a web shop. Their rules are known, but the model sees only "
+        "the order of the events.\n"
     )
     print_graph(console, graph)
     console.print()
-    console.print(Text(truth_words(found), style="bold"))
+    console.print(truth_words(found), style="bold")
     told = (
         f"(Not counting '{REST}', which takes the rest of the probability: whatever inhibits it is "
         "competition, called so or not.)"
     )
-    console.print(Text(told, style="dim"))
+    console.print(told, style="dim")
     console.print()
     for name, path in files.items():
         print_line(console, f"Saved the {name:<6} {path}")

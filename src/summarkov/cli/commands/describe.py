@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
-from rich.text import Text
+from rich.table import Column
 
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Json, takes_options
+from summarkov.cli.options.shared import EventsFile, Json, option, takes_options
 from summarkov.cli.printing.console import (
     bar,
     is_plain,
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 @takes_options
 def describe(
     file: EventsFile,
-    rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="Show at most N labels; 0 for all.")
-    ] = 20,
+    rows: Annotated[int, option("N", "Show at most N labels; 0 for all.", min=0)] = 20,
     reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:
@@ -50,18 +47,16 @@ def print_starts(console: Console, starts: Sequence[Start]) -> None:
     """Say which labels are special because they come first."""
     for start in starts[:3]:
         console.print(
-            Text(
-                f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
-                f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
-                "influence. The order test allows for that; factors of its edges do not."
-            )
+            f"Hint: '{shorten(start.label, 40)}' is the first event of {percent(start.first)} of the "
+            f"sequences, and {percent(start.others)} of the other events. That it stands first is no "
+            "influence. The order test allows for that; factors of its edges do not."
         )
 
 
 def print_origin(console: Console, origin: Origin | None) -> None:
     """Say from which columns events were read, and what was left out."""
     for sentence in [] if origin is None else origin.sentences():
-        console.print(Text(visible(f"{sentence[0].upper()}{sentence[1:]}.")))
+        console.print(visible(f"{sentence[0].upper()}{sentence[1:]}."))
 
 
 def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
@@ -70,35 +65,31 @@ def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin
     from summarkov.events.origin import Origin
 
     if tied_order:
-        console.print(Text(visible(f"{(origin or Origin()).ties(tied_order)}.")))
+        console.print(visible(f"{(origin or Origin()).ties(tied_order)}."))
     if origin is not None and origin.backwards:
         console.print(f"{origin.falls()} (--order-column time:timestamp sorts them).")
     alike = look_alikes(labels)
     if alike:
         shown = "; ".join(" and ".join(f"'{shorten(x, 40)}'" for x in group[:4]) for group in alike[:3])
         console.print(
-            Text(
-                f"Hint: {shown}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
-                "characters are written. They are kept apart; --map FILE makes them one."
-            )
+            f"Hint: {shown}{'; ...' if len(alike) > 3 else ''} differ only in capitals, blanks or how "
+            "characters are written. They are kept apart; --map FILE makes them one."
         )
 
 
 def print_description(console: Console, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
     console.print(
-        Text(
-            f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
-            f"{plural(found.n_labels, 'label')}",
-            style="bold",
-        )
+        f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
+        f"{plural(found.n_labels, 'label')}",
+        style="bold",
     )
     console.print(
         f"Events per sequence: {number(found.shortest)} to {number(found.longest)}, "
         f"median {found.median_length:,g}"
     )
     for line in found.beside():
-        console.print(Text(visible(f"{line[0].upper()}{line[1:]}")))
+        console.print(visible(f"{line[0].upper()}{line[1:]}"))
     print_origin(console, found.origin)
     if found.n_empty:
         console.print(f"Empty sequences: {number(found.n_empty)}")
@@ -109,11 +100,8 @@ def print_description(console: Console, found: Description, most: int | None) ->
     by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
     shown = by_count[:most]
     width = min(max(12, page_width(console) - 42), widest([x for x, _ in shown]))
-    table = new_table()
-    table.add_column("Label", no_wrap=True, min_width=width)
-    table.add_column("Events", justify="right", no_wrap=True)
-    table.add_column("Share", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, width=16)
+    first, bars = Column("Label", no_wrap=True, min_width=width), Column("", no_wrap=True, width=16)
+    table = new_table(first, ">Events", ">Share", bars)
     for text, n in shown:
         share = n / max(1, found.n_events)
         graph = bar(n / max(1, shown[0][1]), 16, plain=is_plain(console))
@@ -121,5 +109,5 @@ def print_description(console: Console, found: Description, most: int | None) ->
     console.print(table)
     if len(by_count) > len(shown):
         console.print(
-            Text(f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", "dim")
+            f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", style="dim"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.files import known_labels, load_model
@@ -48,7 +49,7 @@ def evaluate(
         console = output()
         ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
         told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
-        console.print(Text(told, style="bold"))
+        console.print(told, style="bold")
         _print_figures(console, found)
 
 
@@ -56,10 +57,8 @@ def _print_figures(console: Console, found: Evaluation) -> None:
     console.print()
     names = [" + ".join(x) for x in found.targets]
     width = min(max(12, page_width(console) - 56), max(widest(names), 10))
-    table = new_table()
-    table.add_column("Target", no_wrap=True, min_width=width)
-    for heading in ("Log-likelihood", "Log loss", "Base rate", "Gain", "Brier"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    target = Column("Target", no_wrap=True, min_width=width)
+    table = new_table(target, ">Log-likelihood", ">Log loss", ">Base rate", ">Gain", ">Brier")
     for name, each in zip(names, found.targets.values(), strict=True):
         table.add_row(label(name, width), *_cells(each))
     if found.next_event is not None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from summarkov.cli.files import (
     TABLES,
     check_output,
-    is_joint,
+    is_a,
     load_model,
     refuse_unless_csv,
     saving,
+    suffix_of,
     write_table,
 )
-from summarkov.cli.options.shared import ModelFile, SafeCsv
-from summarkov.cli.paths import shown, suffix_of
-from summarkov.cli.printing.console import output, print_line
+from summarkov.cli.options.shared import ModelFile, SafeCsv, option
+from summarkov.cli.printing.console import output, print_line, shown
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
@@ -33,36 +31,23 @@ def export(
     model: ModelFile,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+        option(
+            "FILE",
+            "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
             "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+            "--out -o",
         ),
     ],
     target: Annotated[
         str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="LABEL",
-            help="The model of this label alone; a figure shows its states.",
-        ),
+        option("LABEL", "The model of this label alone; a figure shows its states.", "--target -t"),
     ] = None,
     edges: Annotated[
-        int | None,
-        typer.Option(
-            "--edges", metavar="N", min=1, help="In a figure of a graph: at most the N surest edges."
-        ),
+        int | None, option("N", "In a figure of a graph: at most the N surest edges.", min=1)
     ] = None,
-    width: Annotated[
-        float | None,
-        typer.Option("--width", metavar="INCHES", min=1, help="How wide a figure of a graph is."),
-    ] = None,
+    width: Annotated[float | None, option("INCHES", "How wide a figure of a graph is.", min=1)] = None,
     font_size: Annotated[
-        float | None,
-        typer.Option("--font-size", metavar="POINTS", min=1, help="Of the labels in a figure of a graph."),
+        float | None, option("POINTS", "Of the labels in a figure of a graph.", min=1)
     ] = None,
     safe_csv: SafeCsv = False,
 ) -> None:
@@ -82,18 +67,18 @@ def export(
     asked = {"most": edges, "size": width, "font_size": font_size}
     options = {name: value for name, value in asked.items() if value is not None}
     check_output(out, model)
-    fitted = load_model(model, joint=True)
-    if is_joint(fitted) and target is not None:
+    fitted = load_model(model, "JointSuMM")
+    if is_a(fitted, "JointSuMM") and target is not None:
         raise SettingError("a joint model is drawn and written as a whole; leave out --target")
     with saving(out):
-        if is_joint(fitted) and kind in _FIGURES:
+        if is_a(fitted, "JointSuMM") and kind in _FIGURES:
             _figure(None, None, fitted, out, options)
         elif kind in _FIGURES:
             _figure(*choose(fitted, target), fitted, out, options)
         elif options:
             raise SettingError(_ONLY_GRAPHS)
         else:
-            _write(fitted if is_joint(fitted) else as_graph(fitted, target), kind, out, safe_csv)
+            _write(fitted if is_a(fitted, "JointSuMM") else as_graph(fitted, target), kind, out, safe_csv)
     print_line(output(), f"Saved {shown(out)}")
 
 

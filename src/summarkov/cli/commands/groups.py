@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
+from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
-from summarkov.cli.options.template import make_template
+from summarkov.cli.options.shared import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.printing.console import (
     new_table,
     output,
@@ -41,45 +42,26 @@ def groups(
         Path | None, typer.Argument(metavar="[FILE]", help="Events of the other group, unless --by is given.")
     ] = None,
     by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Make groups of one file, by a column that is constant per sequence.",
-        ),
+        str | None, option("COLUMN", "Make groups of one file, by a column that is constant per sequence.")
     ] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="KIND", help="bsumm, osumm or csumm.")
-    ] = "bsumm",
+    model: Annotated[str, option("KIND", "bsumm, osumm or csumm.", "--model -m")] = "bsumm",
     target: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--target", "-t", metavar="LABEL", help="Only what influences this label; repeat for more."
-        ),
+        list[str] | None, option("LABEL", "Only what influences this label; repeat for more.", "--target -t")
     ] = None,
     lookback: Annotated[
-        str | None,
-        typer.Option(
-            "--lookback", "-k", metavar="K", help="How far back to look: events, or a time as 6h. Default 5."
-        ),
+        str | None, option("K", "How far back to look: events, or a time as 6h. Default 5.", "--lookback -k")
     ] = None,
-    alpha: Annotated[float | None, typer.Option(metavar="A", help="Pseudo-count. Default 0.1.")] = None,
+    alpha: Annotated[float | None, option("A", "Pseudo-count. Default 0.1.")] = None,
     gamma: Annotated[
-        float | None,
-        typer.Option(metavar="G", help="Weight of the penalty; larger: fewer influencers. Default 1."),
+        float | None, option("G", "Weight of the penalty; larger: fewer influencers. Default 1.")
     ] = None,
     names: Annotated[
-        str | None,
-        typer.Option("--names", metavar="A,B", help="What the groups are called. Default: the files' names."),
+        str | None, option("A,B", "What the groups are called. Default: the files' names.")
     ] = None,
-    n: Annotated[
-        int, typer.Option("--resamples", "-n", metavar="N", help="How many resampled groups.")
-    ] = 200,
-    level: Annotated[float, typer.Option(metavar="P", help="Level of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(metavar="N", help="For the random draws.")] = 0,
-    rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="At most this many labels and edges; 0 for all.")
-    ] = 30,
+    n: Annotated[int, option("N", "How many resampled groups.", "--resamples -n")] = 200,
+    level: Annotated[float, option("P", "Level of the intervals.")] = 0.95,
+    seed: Annotated[int, option("N", "For the random draws.")] = 0,
+    rows: Annotated[int, option("N", "At most this many labels and edges; 0 for all.", min=0)] = 30,
     reading: Reading = PLAIN,
     jobs: Jobs = None,
     json: Json = False,
@@ -100,6 +82,7 @@ def groups(
 
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, given)
+    asked: dict[str, Any] = {"targets": target or None, "n": n, "seed": seed, "level": level, "n_jobs": jobs}
     if (second is None) == (by is None):
         raise SettingError("groups are two files, or one file and --by; give one of these")
     if by is not None:
@@ -108,17 +91,7 @@ def groups(
         if reading.attributes is None and by not in (reading.attribute or ()):
             reading = replace(reading, attribute=[*(reading.attribute or ()), by])
         with progress("Comparing", 1, "groups") as advance:
-            several = compare_groups_by(
-                template,
-                reading.read(first),
-                by,
-                targets=target or None,
-                n=n,
-                seed=seed,
-                level=level,
-                n_jobs=jobs,
-                progress=advance,
-            )
+            several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
         if json:
             print_json(finite(asdict(several)))
         else:
@@ -127,17 +100,8 @@ def groups(
     assert second is not None
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
-        found = compare_groups(
-            template,
-            *events,
-            names=_names(names, first, second),
-            targets=target or None,
-            n=n,
-            seed=seed,
-            level=level,
-            n_jobs=jobs,
-            progress=advance,
-        )
+        called = _names(names, first, second)
+        found = compare_groups(template, *events, names=called, **asked, progress=advance)
     if json:
         print_json(finite(asdict(found)))
     else:
@@ -159,11 +123,11 @@ def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
 def print_several(console: Console, found: SeveralGroups, most: int) -> None:
     """Print how several groups differ: first how often labels come in each, then influences."""
     total = sum(found.sizes) + sum(found.left_out.values())
-    console.print(Text(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}", style="bold"))
+    console.print(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}", style="bold")
     for name, size in zip(found.names, found.sizes, strict=True):
-        console.print(Text(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, {percent(size / total)}"))
+        console.print(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, {percent(size / total)}")
     for name, size in found.left_out.items():
-        console.print(Text(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, too few to compare"))
+        console.print(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, too few to compare")
     labels = list(dict.fromkeys(one.label for one in found.shares))
     reach = {(one.label, one.group): one for one in found.shares}
     console.print()
@@ -178,7 +142,7 @@ def print_several(console: Console, found: SeveralGroups, most: int) -> None:
         for name in found.names
     ]
     _print_columns(console, "Label", [[x] for x in labels[: most or None]], columns)
-    console.print(Text("Share of sequences with the label, and its share of events.", style="dim"))
+    console.print("Share of sequences with the label, and its share of events.", style="dim")
     for one in found.comparisons:
         console.print()
         print_groups(console, one, most)
@@ -193,7 +157,7 @@ def print_groups(console: Console, found: GroupComparison, most: int) -> None:
         for some, all_, thing in ((labels, found.labels, "label"), (edges, found.edges, "influence"))
     ]
     sides = [f"{name} ({plural(size, 'sequence')})" for name, size in zip(names, sizes, strict=True)]
-    console.print(Text(f"{what[0]} and {what[1]} differ between {sides[0]} and {sides[1]}", style="bold"))
+    console.print(f"{what[0]} and {what[1]} differ between {sides[0]} and {sides[1]}", style="bold")
     console.print()
     _print_labels(console, found, names, most)
     if found.edges:
@@ -202,14 +166,12 @@ def print_groups(console: Console, found: GroupComparison, most: int) -> None:
     else:
         console.print("\nNo influence was found, neither in one of the files nor in both together.")
     console.print(
-        Text(
-            f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
-            "allows for all rows of its table; * where that leaves out 1. Reach: share of sequences in "
-            "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
-            "the label's probability, other influencers equal; in brackets if the group's own graph does not "
-            "have it.",
-            style="dim",
-        )
+        f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
+        "allows for all rows of its table; * where that leaves out 1. Reach: share of sequences in "
+        "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
+        "the label's probability, other influencers equal; in brackets if the group's own graph does not "
+        "have it.",
+        style="dim",
     )
 
 
@@ -255,10 +217,8 @@ def _print_columns(
     while room() < _LEAST and len(widths) > 1:
         widths.pop()
     columns, least = columns[: len(widths)], max(_LEAST, room())
-    table = new_table()
-    table.add_column(title, no_wrap=True)
-    for (heading, _), width in zip(columns, widths, strict=True):
-        table.add_column(heading, no_wrap=True, width=width)
+    shown = (Column(name, no_wrap=True, width=w) for (name, _), w in zip(columns, widths, strict=True))
+    table = new_table(title, *shown)
     for at, each in enumerate(names):
         told = " → ".join(shorten(name, least) for name in each)
         table.add_row(Text(told), *(cells[at] for _, cells in columns))

@@ -7,16 +7,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.commands.confidence import add_order_test, has_edges, period_of
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import SURE, EventsPath, Jobs, Json, ModelOutput, Within, takes_options
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import (
+    SURE,
+    EventsPath,
+    Jobs,
+    Json,
+    ModelOutput,
+    Within,
+    flag,
+    option,
+    takes_options,
+)
 from summarkov.cli.printing.console import (
     errors,
     page_width,
@@ -25,6 +32,7 @@ from summarkov.cli.printing.console import (
     print_saved,
     progress,
     shorten,
+    shown,
     working,
 )
 from summarkov.cli.printing.console import output as results
@@ -47,46 +55,43 @@ _MANY_TARGETS = 5_000
 
 Target = Annotated[
     Labels,
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="LABEL",
-        help="Learn what influences this label; repeat for several. Without it: every label.",
-        rich_help_panel=WHAT,
+    option(
+        "LABEL",
+        "Learn what influences this label; repeat for several. Without it: every label.",
+        "--target -t",
+        panel=WHAT,
     ),
 ]
 Joint = Annotated[
     bool,
-    typer.Option(
-        "--joint",
-        help="Make the targets (or all labels) one variable, with one set of influencers.",
-        rich_help_panel=WHAT,
+    flag(
+        "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
     ),
 ]
 OrderTest = Annotated[
     bool | None,
-    typer.Option(
+    flag(
         "--order-test/--no-order-test",
-        help="Say of every edge whether it is about the order of events, or whether shuffled sequences show "
+        "Say of every edge whether it is about the order of events, or whether shuffled sequences show "
         "it too. Default: for a graph, unless that takes ten times as long as learning.",
-        rich_help_panel=SURE,
+        panel=SURE,
         show_default=False,
     ),
 ]
 Confidence = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help="Learn N more graphs from resampled sequences, and say how many of them have each edge.",
-        rich_help_panel=SURE,
+    option(
+        "N",
+        "Learn N more graphs from resampled sequences, and say how many of them have each edge.",
+        panel=SURE,
     ),
 ]
 Blocks = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help="Resample blocks of N events in a row, not sequences. Default for one single sequence.",
-        rich_help_panel=SURE,
+    option(
+        "N",
+        "Resample blocks of N events in a row, not sequences. Default for one single sequence.",
+        panel=SURE,
     ),
 ]
 
@@ -216,7 +221,7 @@ def _print_fitted(
     print_notes(console, fitted.labels_, tied_order, origin)
     print_starts(console, starts)
     if story is not None and story.differs:
-        console.print(Text(visible(str(story))), width=page_width(console))
+        console.print(visible(str(story)), width=page_width(console))
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "false_edges", 0) is None:
         _print_hint(console, len(fitted.labels_), first.fitted.n_events)
@@ -229,10 +234,8 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
 
     if many_labels(n_labels, n_events):
         console.print(
-            Text(
-                f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
-                "influence. Leave out --false-edges none to allow for that."
-            )
+            f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
+            "influence. Leave out --false-edges none to allow for that."
         )
 
 

@@ -6,36 +6,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import OUTCOME_DEFAULTS, InfluencerSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, takes_options
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, option, takes_options
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_saved, working
+from summarkov.cli.printing.console import print_json, print_saved, shown, working
 from summarkov.cli.printing.outcome import known, outcome_document, print_open, print_outcome
 from summarkov.errors import SettingError
 
 Column = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN=VALUE", help="The column that tells the outcome, and the value asked about."
-    ),
+    str | None, option("COLUMN=VALUE", "The column that tells the outcome, and the value asked about.")
 ]
-Reaches = Annotated[str | None, typer.Option(metavar="LABEL", help="Instead: does this label ever occur?")]
-EndsWith = Annotated[str | None, typer.Option(metavar="LABEL", help="Instead: is this label the last?")]
+Reaches = Annotated[str | None, option("LABEL", "Instead: does this label ever occur?")]
+EndsWith = Annotated[str | None, option("LABEL", "Instead: is this label the last?")]
 After = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help="Look at the first N events only, of sequences that have as many; --reaches needs it.",
-    ),
+    option("N", "Look at the first N events only, of sequences that have as many; --reaches needs it."),
 ]
 OpenCases = Annotated[
-    Path | None,
-    typer.Option("--open", metavar="FILE", help="Cases that have not ended: tell their probabilities."),
+    Path | None, option("FILE", "Cases that have not ended: tell their probabilities.", "--open")
 ]
 
 

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.files import (
     check_output,
-    is_outcome,
+    is_a,
     known_labels,
     load_model,
     refuse_unless_csv,
     saving,
 )
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, takes_options
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, option, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -28,6 +26,8 @@ from summarkov.cli.printing.console import (
     print_json,
     print_line,
     progress,
+    shorten,
+    shown,
     widest,
 )
 from summarkov.cli.printing.console import output as results
@@ -51,34 +51,27 @@ def predict(
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option(
-            "--after",
-            "-a",
-            metavar="LABEL",
-            help="Instead of a file: what comes next after this label; repeat for a longer history, "
-            "oldest first.",
+        option(
+            "LABEL",
+            "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
+            "--after -a",
         ),
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="LABEL",
-            help="With --after or --why: this label alone, why, and what would be different.",
+        option(
+            "LABEL",
+            "With --after or --why: this label alone, why, and what would be different.",
+            "--target -t",
         ),
     ] = None,
     why: Annotated[
         str | None,
-        typer.Option(
-            metavar="CASE",
-            help="What comes next in this case of FILE, and why: with its times, ticks and attributes.",
+        option(
+            "CASE", "What comes next in this case of FILE, and why: with its times, ticks and attributes."
         ),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Save as .csv, .jsonl or .parquet."),
-    ] = None,
+    output: Annotated[Path | None, option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o")] = None,
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
     opening: Opening = PLAIN_OPENING,
@@ -101,7 +94,7 @@ def predict(
             raise SettingError("--after prints its result; leave out --output")
         from summarkov.cli.printing.history import print_after
 
-        known = load_model(model, joint=True, outcomes=True)
+        known = load_model(model, "JointSuMM", "OutcomeModel")
         if known.layout_.attributes or known.layout_.time is not None:
             raise SettingError(
                 "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
@@ -116,7 +109,7 @@ def predict(
             raise SettingError("--why prints its result; leave out --output")
         from summarkov.cli.printing.history import print_after
 
-        known = load_model(model, joint=True, outcomes=True)
+        known = load_model(model, "JointSuMM", "OutcomeModel")
         opening = opening.as_learned(known.layout_, file)
         print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
         return
@@ -125,9 +118,9 @@ def predict(
     if output is not None:
         table_format(output)
         check_output(output, model, file, opening.map)
-    fitted = load_model(model, bags=True, joint=True, outcomes=True)
+    fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
     opening = opening.as_learned(fitted.layout_, file)
-    if is_outcome(fitted):
+    if is_a(fitted, "OutcomeModel"):
         _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return
     if opening.streams(file):
@@ -233,17 +226,13 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
     names = column_names(fitted.outcomes_)
     width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
-    table = new_table()
-    table.add_column("Sequence", no_wrap=True)
-    table.add_column("Position", justify="right", no_wrap=True)
-    table.add_column("Event", no_wrap=True)
     few_columns = len(names) <= 3
-    for name in names if few_columns else ():
-        table.add_column(label(name, width), justify="right", no_wrap=True)
-    if not few_columns:
-        table.add_column("Probability", justify="right", no_wrap=True)
-        table.add_column("Most likely", no_wrap=True)
-        table.add_column("", justify="right", no_wrap=True)
+    told = (
+        [f">{shorten(name, width)}" for name in names]
+        if few_columns
+        else [">Probability", "Most likely", ">"]
+    )
+    table = new_table("Sequence", ">Position", "Event", *told)
     for row in rows:
         cells: list[Any] = [label(row["sequence"], 10), number(row["position"]), label(row["event"], width)]
         if few_columns:
@@ -256,8 +245,8 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
     console.print(table)
     left = events.n_ticks - len(rows)
     if left > 0:
-        console.print(Text(f"... and {plural(left, 'row')} more; -o FILE saves all", style="dim"))
+        console.print(f"... and {plural(left, 'row')} more; -o FILE saves all", style="dim")
     if not few_columns and events.moments is not None and events.moments.has_ticks:
         console.print("Probability: that of the event; none is shown of several together.")
     if not rows:
-        console.print(Text("There are no events.", style="dim"))
+        console.print("There are no events.", style="dim")

@@ -7,14 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from summarkov.cli.files import check_output, is_outcome, load_model, saving
+from summarkov.cli.files import check_output, is_a, load_model, saving
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import Jobs, Json, ModelFile, takes_options
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import Jobs, Json, ModelFile, option, takes_options
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_line, progress, working
+from summarkov.cli.printing.console import print_json, print_line, progress, shown, working
 from summarkov.errors import SettingError
 
 if TYPE_CHECKING:
@@ -25,45 +22,37 @@ if TYPE_CHECKING:
 @takes_options
 def report(
     model: ModelFile,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to save the page.")
-    ] = Path("report.html"),
+    output: Annotated[Path, option("FILE", "Where to save the page.", "--output -o")] = Path("report.html"),
     events: Annotated[
         Path | None,
-        typer.Option(
-            "--events",
-            metavar="FILE",
-            help="The events it was learned from, to show how long their sequences are and when a label "
+        option(
+            "FILE",
+            "The events it was learned from, to show how long their sequences are and when a label "
             "comes after its influencers.",
         ),
     ] = None,
     passages: Annotated[
         Path | None,
-        typer.Option(
-            "--passages",
-            metavar="FILE",
-            help="The events that 'summarkov text' made, to show the sentences behind every edge. "
+        option(
+            "FILE",
+            "The events that 'summarkov text' made, to show the sentences behind every edge. "
             "They become part of the page.",
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="What the events are, as the page's title.")
-    ] = None,
+    title: Annotated[str | None, option("TEXT", "What the events are, as the page's title.")] = None,
     sequences: Annotated[
         int | None,
-        typer.Option(
-            "--sequences",
-            metavar="N",
-            help="Put N of the sequences of --events into the page, to look at one event after the other. "
+        option(
+            "N",
+            "Put N of the sequences of --events into the page, to look at one event after the other. "
             "Whoever has the page can read them.",
         ),
     ] = None,
     group: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--group",
-            metavar="FILE",
-            help="Events of a group of sequences. Give it two times or more, to show groups side by side, "
+        option(
+            "FILE",
+            "Events of a group of sequences. Give it two times or more, to show groups side by side, "
             "each against the first.",
         ),
     ] = None,
@@ -77,9 +66,9 @@ def report(
     a history of your own makes of every label's probability.
     """
     check_output(output, model, events, passages, *(group or ()))
-    fitted = load_model(model, bags=True, joint=True, outcomes=True)
+    fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
     reading = reading.as_learned(fitted.layout_, events)
-    if is_outcome(fitted):
+    if is_a(fitted, "OutcomeModel"):
         if passages is not None or group:
             raise SettingError("the page of an outcome has no passages and no groups; leave these out")
         if fitted.outcome is not None:
@@ -97,7 +86,7 @@ def report(
         else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
     )
     with working(f"Writing {shown(output)}"), saving(output):
-        more = {} if is_outcome(fitted) else {"passages": quoted, "groups": groups}
+        more = {} if is_a(fitted, "OutcomeModel") else {"passages": quoted, "groups": groups}
         fitted.to_html(output, events=data, title=title, sequences=sequences, **more)
     if json:
         from summarkov.io.addresses import size_of

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
+from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Jobs, Json, takes_options
-from summarkov.cli.options.template import make_template
+from summarkov.cli.options.shared import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.printing.console import (
     bar,
     label,
@@ -41,29 +41,19 @@ def sensitivity(
     file: EventsFile,
     target: Annotated[
         list[str] | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="LABEL",
-            help="Learn what influences this label; repeat for several. Without it: every label.",
+        option(
+            "LABEL",
+            "Learn what influences this label; repeat for several. Without it: every label.",
+            "--target -t",
         ),
     ] = None,
-    gamma: Annotated[
-        str, typer.Option(metavar="G,G,...", help="Penalties for complexity to try.")
-    ] = "0.1,0.5,1",
+    gamma: Annotated[str, option("G,G,...", "Penalties for complexity to try.")] = "0.1,0.5,1",
     lookback: Annotated[
-        str,
-        typer.Option("--lookback", "-k", metavar="N,N,...", help="Look-backs to try; none: the whole past."),
+        str, option("N,N,...", "Look-backs to try; none: the whole past.", "--lookback -k")
     ] = "1,5,10",
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="KIND", help="bsumm, osumm or csumm.")
-    ] = "bsumm",
-    alpha: Annotated[
-        float | None, typer.Option(metavar="A", help="Pseudo-count of each outcome. Default 0.1.")
-    ] = None,
-    search: Annotated[
-        str | None, typer.Option(metavar="greedy|sweep|exact", help="The search. Default greedy.")
-    ] = None,
+    model: Annotated[str, option("KIND", "bsumm, osumm or csumm.", "--model -m")] = "bsumm",
+    alpha: Annotated[float | None, option("A", "Pseudo-count of each outcome. Default 0.1.")] = None,
+    search: Annotated[str | None, option("greedy|sweep|exact", "The search. Default greedy.")] = None,
     jobs: Jobs = None,
     reading: Reading = PLAIN,
     json: Json = False,
@@ -109,20 +99,16 @@ def _print(console: Console, found: Stability) -> None:
         for name, values in found.paths.items()
     )
     console.print(
-        Text(f"{plural(len(edges), 'influence')} in {plural(len(found.settings), 'setting')}", "bold")
+        f"{plural(len(edges), 'influence')} in {plural(len(found.settings), 'setting')}", style="bold"
     )
-    console.print(Text(tried, style="dim"))
+    console.print(tried, style="dim")
     console.print()
     plain = console.options.ascii_only
     targets = list(dict.fromkeys(row.target for row in found.rows))
     names = [f"  {name}" for name in ("none", *(edge.influencer for edge in edges))]
     width = min(_LABEL, widest([*names, *map(str, targets)]))
-    table = new_table()
-    table.add_column("Label", no_wrap=True, width=width)
-    table.add_column("Found in", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True, width=10)
-    for name in found.paths:
-        table.add_column(_NAMES[name], no_wrap=True)
+    first, bars = Column("Label", no_wrap=True, width=width), Column("", no_wrap=True, width=10)
+    table = new_table(first, ">Found in", bars, *(_NAMES[name] for name in found.paths))
     for target in targets:
         table.add_row(label(str(target), width, "bold"), *([""] * (2 + len(found.paths))))
         for edge in edges:
@@ -150,11 +136,7 @@ def _print(console: Console, found: Stability) -> None:
 
 def _print_rows(console: Console, rows: tuple[StabilityRow, ...]) -> None:
     """Every setting of one target; scores of one gamma can be compared."""
-    table = new_table()
-    for name in rows[0].settings:
-        table.add_column(_NAMES[name], justify="right", no_wrap=True)
-    table.add_column("Score", justify="right", no_wrap=True)
-    table.add_column("Influencers")
+    table = new_table(*(f">{_NAMES[name]}" for name in rows[0].settings), ">Score", Column("Influencers"))
     for row in rows:
         names = " + ".join(shorten(z, _LABEL) for z in row.influencers) or "none"
         table.add_row(*(_value(value) for value in row.settings.values()), f"{row.score:,.1f}", Text(names))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from summarkov.cli.files import is_bag, is_joint, is_outcome, load_model
-from summarkov.cli.options.shared import Json, ModelFile
+from summarkov.cli.files import is_a, load_model
+from summarkov.cli.options.shared import Json, ModelFile, flag, option
 from summarkov.cli.printing.console import output, print_json
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.wording import escape, is_visible
@@ -20,15 +18,10 @@ if TYPE_CHECKING:
 def show(
     model: ModelFile,
     target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", metavar="LABEL", help="Show the model of this label in full."),
+        str | None, option("LABEL", "Show the model of this label in full.", "--target -t")
     ] = None,
-    rows: Annotated[
-        int, typer.Option("--rows", min=0, metavar="N", help="Show at most N states; 0 for all.")
-    ] = 40,
-    dot: Annotated[
-        bool, typer.Option("--dot", help="Print the graph in Graphviz's DOT language instead.")
-    ] = False,
+    rows: Annotated[int, option("N", "Show at most N states; 0 for all.", min=0)] = 40,
+    dot: Annotated[bool, flag("--dot", "Print the graph in Graphviz's DOT language instead.")] = False,
     json: Json = False,
 ) -> None:
     """Look at a model: who influences whom, how strongly, on how many observations.
@@ -40,8 +33,8 @@ def show(
     if dot and json:
         raise SettingError("--dot and --json exclude each other; give one of them")
     plain = not (dot or target)
-    fitted = load_model(model, bags=plain, joint=True, outcomes=plain)
-    if is_outcome(fitted):
+    fitted = load_model(model, "JointSuMM", *(("Bag", "OutcomeModel") if plain else ()))
+    if is_a(fitted, "OutcomeModel"):
         from summarkov.cli.printing.outcome import outcome_document, print_outcome
 
         if json:
@@ -49,12 +42,12 @@ def show(
         else:
             print_outcome(output(), fitted)
         return
-    if is_bag(fitted):
+    if is_a(fitted, "Bag"):
         from summarkov.cli.printing.graph import print_bag
 
         print_bag(output(), fitted, json)
         return
-    if is_joint(fitted):
+    if is_a(fitted, "JointSuMM"):
         _show_joint(fitted, target, dot, json)
         return
     if dot:

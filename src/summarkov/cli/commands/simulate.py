@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.shared import Json
-from summarkov.cli.paths import shown
+from summarkov.cli.options.shared import Json, option
 from summarkov.cli.printing.console import output as results
-from summarkov.cli.printing.console import print_json, print_line, progress
+from summarkov.cli.printing.console import print_json, print_line, progress, shown
 from summarkov.errors import SettingError
 from summarkov.wording import plural
 
@@ -28,18 +27,15 @@ def simulate(
             metavar="MODEL", help="A graph over all labels, or a JSON file of dynamics written down."
         ),
     ],
-    sequences: Annotated[
-        int, typer.Option("--sequences", "-n", metavar="K", min=0, help="How many sequences.")
-    ] = 100,
-    length: Annotated[int, typer.Option("--length", metavar="T", min=0, help="How many events each.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Same seed, same events.")] = 0,
+    sequences: Annotated[int, option("K", "How many sequences.", "--sequences -n", min=0)] = 100,
+    length: Annotated[int, option("T", "How many events each.", min=0)] = 20,
+    seed: Annotated[int, option("S", "Same seed, same events.", min=0)] = 0,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.",
+        option(
+            "FILE",
+            "Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.",
+            "--output -o",
         ),
     ] = None,
     json: Json = False,

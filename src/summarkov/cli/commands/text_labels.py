@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.documents import (
@@ -18,7 +16,7 @@ from summarkov.cli.options.documents import (
     check_events_output,
     save_events,
 )
-from summarkov.cli.options.shared import Json, takes_options
+from summarkov.cli.options.shared import Json, flag, option, takes_options
 from summarkov.cli.printing.console import (
     label,
     new_table,
@@ -42,73 +40,34 @@ LEARNING = "Learning the topics"
 def topics(
     files: DocumentFiles,
     output: EventsOut,
-    n_topics: Annotated[
-        int, typer.Option("--topics", "-n", metavar="N", help="How many topics.", rich_help_panel=LEARNING)
-    ] = 15,
-    method: Annotated[
-        str, typer.Option("--method", metavar="nmf|lda", help="How to find them.", rich_help_panel=LEARNING)
-    ] = "nmf",
+    n_topics: Annotated[int, option("N", "How many topics.", "--topics -n", panel=LEARNING)] = 15,
+    method: Annotated[str, option("nmf|lda", "How to find them.", panel=LEARNING)] = "nmf",
     confidence: Annotated[
         float | None,
-        typer.Option(
-            "--confidence",
-            metavar="P",
-            help="No event where no topic is as sure as this. Default: 0.4, or as the stored topics say.",
-        ),
+        option("P", "No event where no topic is as sure as this. Default: 0.4, or as the stored topics say."),
     ] = None,
     stop_word: Annotated[
         list[str] | None,
-        typer.Option(
-            "--stop-word",
-            metavar="WORD",
-            help="Leave out this word, besides those of English grammar; repeatable.",
-            rich_help_panel=LEARNING,
-        ),
+        option("WORD", "Leave out this word, besides those of English grammar; repeatable.", panel=LEARNING),
     ] = None,
     max_share: Annotated[
-        float,
-        typer.Option(
-            "--max-share",
-            metavar="P",
-            help="Leave out words in more than this share of the sentences.",
-            rich_help_panel=LEARNING,
-        ),
+        float, option("P", "Leave out words in more than this share of the sentences.", panel=LEARNING)
     ] = 0.2,
     proper_names: Annotated[
-        bool,
-        typer.Option(
-            "--proper-names", help="Let names be terms, not left out as usual.", rich_help_panel=LEARNING
-        ),
+        bool, flag("--proper-names", "Let names be terms, not left out as usual.", panel=LEARNING)
     ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", metavar="N", help="For lda: same seed, same topics.", rich_help_panel=LEARNING
-        ),
-    ] = 0,
+    seed: Annotated[int, option("N", "For lda: same seed, same topics.", panel=LEARNING)] = 0,
     use: Annotated[
         Path | None,
-        typer.Option(
-            "--use",
-            metavar="TOPICS",
-            help="Label with these stored topics, and their language, instead of learning.",
-        ),
+        option("TOPICS", "Label with these stored topics, and their language, instead of learning."),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(
-            "--model",
-            metavar="TOPICS",
-            help="Save the topics here. Default: beside the events, as NAME.topics.json.",
-        ),
+        option("TOPICS", "Save the topics here. Default: beside the events, as NAME.topics.json."),
     ] = None,
     leave_out: Annotated[
         list[str] | None,
-        typer.Option(
-            "--leave-out",
-            metavar="TOPIC",
-            help="No events of this topic, if it is about the form of the documents; repeatable.",
-        ),
+        option("TOPIC", "No events of this topic, if it is about the form of the documents; repeatable."),
     ] = None,
     labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
@@ -170,20 +129,14 @@ def _tell(
         print_json({"saved": saved, **sizes, "topics": rows})
         return
     console.print(
-        Text(
-            f"{plural(n_documents, 'document')}, {plural(found.events.n_events, 'event')}, "
-            f"{plural(len(fitted.topics_), 'topic')}",
-            style="bold",
-        )
+        f"{plural(n_documents, 'document')}, {plural(found.events.n_events, 'event')}, "
+        f"{plural(len(fitted.topics_), 'topic')}",
+        style="bold",
     )
     console.print()
     width = min(34, widest(fitted.topics_))
     terms = max(12, page_width(console) - width - 18)
-    table = new_table()
-    table.add_column("Topic", no_wrap=True)
-    table.add_column("Events", justify="right", no_wrap=True)
-    table.add_column("Share", justify="right", no_wrap=True)
-    table.add_column("Further terms", no_wrap=True)
+    table = new_table("Topic", ">Events", ">Share", "Further terms")
     for x in topics:
         n = counts.get(x, 0)
         further = ", ".join(term for term in fitted.leading_terms(x, 12) if term not in x.split(BETWEEN))
@@ -201,23 +154,12 @@ def concepts(
     output: EventsOut,
     concept: Annotated[
         list[str] | None,
-        typer.Option(
-            "--concept",
-            "-c",
-            metavar="NAME",
-            help="A concept, or 'NAME: description in a few words'; repeatable.",
-        ),
+        option("NAME", "A concept, or 'NAME: description in a few words'; repeatable.", "--concept -c"),
     ] = None,
     concepts_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--concepts", metavar="FILE", help="A file with a concept a line, written the same way."
-        ),
+        Path | None, option("FILE", "A file with a concept a line, written the same way.", "--concepts")
     ] = None,
-    threshold: Annotated[
-        float,
-        typer.Option("--threshold", metavar="C", help="No event where no concept is as near as this cosine."),
-    ] = 0.3,
+    threshold: Annotated[float, option("C", "No event where no concept is as near as this cosine.")] = 0.3,
     labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
 ) -> None:
@@ -249,13 +191,10 @@ def concepts(
     what = (
         f"{plural(len(documents), 'document')}, {plural(n_events, 'event')}, {plural(len(given), 'concept')}"
     )
-    console.print(Text(what, style="bold"))
+    console.print(what, style="bold")
     console.print()
     width = min(page_width(console) - 20, widest(list(given)))
-    table = new_table()
-    table.add_column("Concept", no_wrap=True)
-    table.add_column("Events", justify="right", no_wrap=True)
-    table.add_column("Share", justify="right", no_wrap=True)
+    table = new_table("Concept", ">Events", ">Share")
     for x, n in rows:
         table.add_row(label(x, width), number(n), percent(n / max(1, n_events)))
     console.print(table)

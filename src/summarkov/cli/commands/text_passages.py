@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from summarkov.cli.files import load_model
-from summarkov.cli.options.shared import Json, ModelFile
+from summarkov.cli.options.shared import Json, ModelFile, option
 from summarkov.cli.printing.console import output, page_width, print_json, working
 from summarkov.cli.printing.settings import window_words
 from summarkov.wording import plural, visible
@@ -22,27 +22,23 @@ if TYPE_CHECKING:
 TextEventsFile = Annotated[
     Path, typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences.")
 ]
-Rows = Annotated[int, typer.Option("--rows", min=1, metavar="N", help="Show at most N passages.")]
+Rows = Annotated[int, option("N", "Show at most N passages.", "--rows", min=1)]
 
 
 def passages(
     model: ModelFile,
     file: TextEventsFile,
-    target: Annotated[str, typer.Option("--target", "-t", metavar="LABEL", help="The label that occurred.")],
+    target: Annotated[str, option("LABEL", "The label that occurred.", "--target -t")],
     influencer: Annotated[
-        str | None,
-        typer.Option(
-            "--influencer", "-i", metavar="LABEL", help="Where this one had occurred: why there is an edge."
-        ),
+        str | None, option("LABEL", "Where this one had occurred: why there is an edge.", "--influencer -i")
     ] = None,
     after: Annotated[
         list[str] | None,
-        typer.Option(
-            "--after",
-            "-a",
-            metavar="LABEL",
-            help="Instead: where the past was in the state that it is in after these labels, oldest first; "
+        option(
+            "LABEL",
+            "Instead: where the past was in the state that it is in after these labels, oldest first; "
             "repeatable.",
+            "--after -a",
         ),
     ] = None,
     rows: Rows = 12,
@@ -66,8 +62,8 @@ def passages(
     elif after:
         why = one.explain(after, label=target)
         how = f", after: {state_text(one, why.state, why.words)}"
-    console.print(Text(f"{visible(target)}{how}", style="bold"), width=page_width(console))
-    console.print(Text(total_words(found)))
+    console.print(f"{visible(target)}{how}", style="bold", width=page_width(console))
+    console.print(total_words(found))
     print_passages(console, found)
 
 
@@ -128,23 +124,18 @@ def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
 def explain(
     model: ModelFile,
     file: TextEventsFile,
-    target: Annotated[str, typer.Option("--target", "-t", metavar="LABEL", help="The label to explain.")],
+    target: Annotated[str, option("LABEL", "The label to explain.", "--target -t")],
     sequence: Annotated[
-        str | None,
-        typer.Option("--sequence", "-s", metavar="ID", help="Of which document. Default: the last."),
+        str | None, option("ID", "Of which document. Default: the last.", "--sequence -s")
     ] = None,
     position: Annotated[
-        int | None,
-        typer.Option(
-            "--position", "-p", metavar="N", help="At its Nth event. Default: the one to come after all."
-        ),
+        int | None, option("N", "At its Nth event. Default: the one to come after all.", "--position -p")
     ] = None,
     passages: Annotated[
         Path | None,
-        typer.Option(
-            "--passages",
-            metavar="FILE",
-            help="The events that the model was learned from, if EVENTS are others: where to look for the "
+        option(
+            "FILE",
+            "The events that the model was learned from, if EVENTS are others: where to look for the "
             "same state.",
         ),
     ] = None,
@@ -178,7 +169,7 @@ def explain(
         return
     console = output()
     place = "what comes next" if position is None else f"event {position}"
-    console.print(Text(f"{visible(which)}, {place}", style="bold"), width=page_width(console))
+    console.print(f"{visible(which)}, {place}", style="bold", width=page_width(console))
     console.print()
     print_one(console, model_of(fitted, target), [why])
     for earlier in found.before:
@@ -186,8 +177,6 @@ def explain(
         print_earlier(console, earlier, named=True)
     print_why(console, found.why, places=False)
     console.print()
-    console.print(
-        Text(f"In the same state {visible(target)} occurred", style="bold"), width=page_width(console)
-    )
-    console.print(Text(total_words(found.passages)))
+    console.print(f"In the same state {visible(target)} occurred", style="bold", width=page_width(console))
+    console.print(total_words(found.passages))
     print_passages(console, found.passages)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
+from summarkov.cli.options.shared import flag, option
 from summarkov.cli.printing.console import progress, working
 from summarkov.errors import SettingError
 
@@ -27,9 +28,7 @@ DocumentFiles = Annotated[
         "document), or folders of .txt files.",
     ),
 ]
-EventsOut = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Save the events here, as .jsonl.")
-]
+EventsOut = Annotated[Path, option("FILE", "Save the events here, as .jsonl.", "--output -o")]
 
 
 @dataclass(frozen=True)
@@ -38,46 +37,34 @@ class Labelling:
 
     repeats: Annotated[
         str,
-        typer.Option(
-            "--repeats",
-            metavar="runs|once|all",
-            help="Keep the first event of every run of the same label, the first of each label in a "
+        option(
+            "runs|once|all",
+            "Keep the first event of every run of the same label, the first of each label in a "
             "document, or all.",
         ),
     ] = "runs"
     single: Annotated[
-        bool, typer.Option("--single", help="One sequence over all documents by date, not one per document.")
+        bool, flag("--single", "One sequence over all documents by date, not one per document.")
     ] = False
     together: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--together",
-            help="With --single: the labels of a document happened together, whatever the order of its "
-            "sentences.",
+            "With --single: the labels of a document happened together, whatever the order of its sentences.",
         ),
     ] = False
-    id_column: Annotated[
-        str, typer.Option("--id", metavar="COLUMN", help="A document's name.", rich_help_panel=READING)
-    ] = "id"
-    text_column: Annotated[
-        str, typer.Option("--text", metavar="COLUMN", help="A document's text.", rich_help_panel=READING)
-    ] = "text"
+    id_column: Annotated[str, option("COLUMN", "A document's name.", "--id", panel=READING)] = "id"
+    text_column: Annotated[str, option("COLUMN", "A document's text.", "--text", panel=READING)] = "text"
     date_column: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "COLUMN",
+            "A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
             "--date",
-            metavar="COLUMN",
-            help="A document's date, for --single. Default: 'date' if there is one, else the order of the "
-            "file.",
-            rich_help_panel=READING,
+            panel=READING,
         ),
     ] = None
-    language: Annotated[
-        str,
-        typer.Option(
-            "--language", metavar="CODE", help="For splitting into sentences.", rich_help_panel=READING
-        ),
-    ] = "en"
+    language: Annotated[str, option("CODE", "For splitting into sentences.", panel=READING)] = "en"
 
     def read(self, files: list[Path]) -> list[Document]:
         """Read all documents."""

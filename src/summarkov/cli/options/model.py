@@ -1,13 +1,14 @@
-"""The kind of a model and its settings, as options."""
+"""The kind of a model and its settings, as options, and the model that they make."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
-import typer
-
-from summarkov.cli.options.template import make_template
+from summarkov.cli.options.shared import flag, option
+from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
     from summarkov.models import JointSuMM, SummaryModel
@@ -15,9 +16,19 @@ if TYPE_CHECKING:
 WHAT = "What to learn"
 PAST = "What of the past counts"
 SEARCH = "How influencers are chosen"
-
+_what, _past, _search = (partial(option, panel=panel) for panel in (WHAT, PAST, SEARCH))
 
 Labels = list[str] | None
+
+#: What is said of models that choose influencers, and of their look-backs.
+_KINDS = (
+    "bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
+    "tree: a decision tree over questions to the past"
+)
+_LOOKBACK = (
+    "How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: learned for each "
+    "influencer; 1,4,none or 1h,1d: learned out of these. Default"
+)
 
 
 @dataclass(frozen=True)
@@ -27,197 +38,112 @@ class InfluencerSettings:
     None is the model's own default, but for the look-back.
     """
 
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="KIND",
-            help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-            "tree: a decision tree over questions to the past.",
-            rich_help_panel=WHAT,
-        ),
-    ] = "bsumm"
+    model: Annotated[str, _what("KIND", f"{_KINDS}.", "--model -m")] = "bsumm"
     lookback: Annotated[
-        str | None,
-        typer.Option(
-            "--lookback",
-            "-k",
-            metavar="N|TIME|none|auto",
-            help="How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: "
-            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default: the whole past.",
-            rich_help_panel=PAST,
-        ),
+        str | None, _past("N|TIME|none|auto", f"{_LOOKBACK}: the whole past.", "--lookback -k")
     ] = None
     delay: Annotated[
         str | None,
-        typer.Option(
-            metavar="N|TIME",
-            help="Leave out the N most recent events, or what is as recent as a time. Default 0.",
-            rich_help_panel=PAST,
-        ),
+        _past("N|TIME", "Leave out the N most recent events, or what is as recent as a time. Default 0."),
     ] = None
     mask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="last|first",
-            help="osumm: which occurrence of a label counts. Default last.",
-            rich_help_panel=PAST,
-        ),
+        str | None, _past("last|first", "osumm: which occurrence of a label counts. Default last.")
     ] = None
-    cap: Annotated[
-        int | None, typer.Option(metavar="N", help="csumm: count up to N. Default 2.", rich_help_panel=PAST)
-    ] = None
+    cap: Annotated[int | None, _past("N", "csumm: count up to N. Default 2.")] = None
     lookbacks: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="tree: how far back to look for a label, or times such as 1h,1d; none, the last: the "
-            "whole past. "
+        _past(
+            "N,N,...",
+            "tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole past. "
             "Default 1,2,3,5,10,20,none.",
-            rich_help_panel=PAST,
         ),
     ] = None
     counts: Annotated[
         str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="tree: ask if a label occurred at least N times; none: do not. Default 2,3.",
-            rich_help_panel=PAST,
-        ),
+        _past("N,N,...", "tree: ask if a label occurred at least N times; none: do not. Default 2,3."),
     ] = None
     pairs: Annotated[
         str | None,
-        typer.Option(
-            metavar="auto|yes|no",
-            help="tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
-            rich_help_panel=PAST,
+        _past(
+            "auto|yes|no",
+            "tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
         ),
     ] = None
     starts: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N,N,...",
-            help="tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.",
-            rich_help_panel=PAST,
-        ),
+        str | None, _past("N,N,...", "tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.")
     ] = None
-    max_depth: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="tree: at most N questions to a history. Default 12.", rich_help_panel=PAST
-        ),
-    ] = None
+    max_depth: Annotated[int | None, _past("N", "tree: at most N questions to a history. Default 12.")] = None
     alpha: Annotated[
         float | None,
-        typer.Option(
-            metavar="A",
-            help="Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5.",
-            rich_help_panel=SEARCH,
+        _search(
+            "A", "Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5."
         ),
     ] = None
     prior: Annotated[
         str | None,
-        typer.Option(
-            metavar="uniform|base-rate",
-            help="What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
+        _search(
+            "uniform|base-rate",
+            "What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
             "about 5 on. Default uniform; tree: base-rate.",
-            rich_help_panel=SEARCH,
         ),
     ] = None
     gamma: Annotated[
-        float | None,
-        typer.Option(
-            metavar="G",
-            help="Penalty for complexity; larger finds fewer influencers. Default 1.",
-            rich_help_panel=SEARCH,
-        ),
+        float | None, _search("G", "Penalty for complexity; larger finds fewer influencers. Default 1.")
     ] = None
     average: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--average",
-            help="tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
-            rich_help_panel=SEARCH,
+            "tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
+            panel=SEARCH,
         ),
     ] = False
     split: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="ctw, tree --average: how likely a context or node is split, before anything is seen. "
+        _search(
+            "P",
+            "ctw, tree --average: how likely a context or node is split, before anything is seen. "
             "Default 0.5; tree: as many times less as there are questions.",
-            rich_help_panel=SEARCH,
         ),
     ] = None
-    criterion: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="bic, aic, extended-bic or marginal. Default bic.",
-            rich_help_panel=SEARCH,
-        ),
-    ] = None
-    xi: Annotated[
-        float | None,
-        typer.Option(
-            metavar="X", help="extended-bic: weight of its extended part. Default 1.", rich_help_panel=SEARCH
-        ),
-    ] = None
+    criterion: Annotated[str | None, _search("NAME", "bic, aic, extended-bic or marginal. Default bic.")] = (
+        None
+    )
+    xi: Annotated[float | None, _search("X", "extended-bic: weight of its extended part. Default 1.")] = None
     false_edges: Annotated[
         str | None,
-        typer.Option(
-            metavar="N|none",
-            help="In pure noise, find at most N influences by chance, on average, among all that is learned; "
+        _search(
+            "N|none",
+            "In pure noise, find at most N influences by chance, on average, among all that is learned; "
             "none: ask for no more than the criterion does, as in the paper. Default 0.2.",
-            rich_help_panel=SEARCH,
         ),
     ] = None
     parameters: Annotated[
-        str | None,
-        typer.Option(
-            metavar="all|reachable",
-            help="Which states the penalty counts. Default all.",
-            rich_help_panel=SEARCH,
-        ),
+        str | None, _search("all|reachable", "Which states the penalty counts. Default all.")
     ] = None
     search: Annotated[
         str | None,
-        typer.Option(
-            metavar="greedy|sweep|exact",
-            help="The search; exact proves that no other influencers score better. Default greedy.",
-            rich_help_panel=SEARCH,
+        _search(
+            "greedy|sweep|exact",
+            "The search; exact proves that no other influencers score better. Default greedy.",
         ),
     ] = None
-    required: Annotated[
-        Labels,
-        typer.Option(metavar="LABEL", help="An influencer that must be there.", rich_help_panel=SEARCH),
-    ] = None
-    forbidden: Annotated[
-        Labels, typer.Option(metavar="LABEL", help="One that may not be there.", rich_help_panel=SEARCH)
-    ] = None
-    candidates: Annotated[
-        Labels, typer.Option(metavar="LABEL", help="Consider only these.", rich_help_panel=SEARCH)
-    ] = None
+    required: Annotated[Labels, _search("LABEL", "An influencer that must be there.")] = None
+    forbidden: Annotated[Labels, _search("LABEL", "One that may not be there.")] = None
+    candidates: Annotated[Labels, _search("LABEL", "Consider only these.")] = None
     given: Annotated[
         Labels,
-        typer.Option(
-            metavar="COLUMN",
-            help="An attribute (--attribute) within whose values all influences are told; repeat for more.",
-            rich_help_panel=SEARCH,
+        _search(
+            "COLUMN",
+            "An attribute (--attribute) within whose values all influences are told; repeat for more.",
         ),
     ] = None
-    max_influencers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="At most N influencers of a label.", rich_help_panel=SEARCH),
-    ] = None
+    max_influencers: Annotated[int | None, _search("N", "At most N influencers of a label.")] = None
     max_sets: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="exact: stop after N sets per label, and say how much better others could be. "
-            "Default 100000.",
-            rich_help_panel=SEARCH,
+        _search(
+            "N",
+            "exact: stop after N sets per label, and say how much better others could be. Default 100000.",
         ),
     ] = None
 
@@ -234,51 +160,23 @@ class ModelSettings(InfluencerSettings):
 
     model: Annotated[
         str,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="KIND",
-            help="bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
-            "tree: a decision tree over questions to the past; chain: the last labels themselves; vom: as "
-            "many of them as they are worth; ctw: all such chains together; joint: one distribution over all "
-            "labels.",
-            rich_help_panel=WHAT,
+        _what(
+            "KIND",
+            f"{_KINDS}; chain: the last labels themselves; vom: as many of them as they are worth; ctw: all "
+            "such chains together; joint: one distribution over all labels.",
+            "--model -m",
         ),
     ] = "bsumm"
-    lookback: Annotated[
-        str | None,
-        typer.Option(
-            "--lookback",
-            "-k",
-            metavar="N|TIME|none|auto",
-            help="How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: "
-            "learned for each influencer; 1,4,none or 1h,1d: learned out of these. Default 5.",
-            rich_help_panel=PAST,
-        ),
-    ] = None
-    order: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="chain: how many labels back. Default 1.", rich_help_panel=PAST),
-    ] = None
-    max_order: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="vom, ctw: at most N labels back. Default 4.", rich_help_panel=PAST),
-    ] = None
+    lookback: Annotated[str | None, _past("N|TIME|none|auto", f"{_LOOKBACK} 5.", "--lookback -k")] = None
+    order: Annotated[int | None, _past("N", "chain: how many labels back. Default 1.")] = None
+    max_order: Annotated[int | None, _past("N", "vom, ctw: at most N labels back. Default 4.")] = None
     penalty: Annotated[
         float | None,
-        typer.Option(
-            metavar="P",
-            help="joint: how strongly weights are held to 0; more for long sequences. Default 30.",
-            rich_help_panel=SEARCH,
-        ),
+        _search("P", "joint: how strongly weights are held to 0; more for long sequences. Default 30."),
     ] = None
     rounds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="joint: trees of every label beside the weights; some 40 or more, or none. Default 0.",
-            rich_help_panel=SEARCH,
-        ),
+        _search("N", "joint: trees of every label beside the weights; some 40 or more, or none. Default 0."),
     ] = None
 
 
@@ -286,3 +184,115 @@ class ModelSettings(InfluencerSettings):
 DEFAULTS = ModelSettings()
 #: The same of models of outcomes.
 OUTCOME_DEFAULTS = InfluencerSettings()
+
+
+@overload
+def make_template(kind: str, settings: dict[str, Any], *, joint: Literal[False] = False) -> SummaryModel: ...
+@overload
+def make_template(kind: str, settings: dict[str, Any], *, joint: bool) -> SummaryModel | JointSuMM: ...
+def make_template(kind: str, settings: dict[str, Any], *, joint: bool = False) -> SummaryModel | JointSuMM:
+    """A model without a target, with the settings that were given: those that are not None.
+
+    ``joint`` says whether it may be a joint model.
+    """
+    from summarkov.models import JointSuMM, SummaryModel
+
+    kind = kind.lower()
+    if kind == "joint" and not joint:
+        raise SettingError("--model joint is for 'summarkov learn'; choose another model here")
+    known_names = {family.command_name: family for family in SummaryModel.families.values()}
+    families = {name: known_names[name] for name in sorted(filter(None, known_names))}
+    if kind != "joint" and kind not in families:
+        raise SettingError(
+            f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"
+        )
+    read = {
+        name: _READ[name](value) if name in _READ else value
+        for name, value in settings.items()
+        if value is not None
+    }
+    made: type[SummaryModel] | type[JointSuMM] = JointSuMM if kind == "joint" else families[kind]
+    known = made().get_params(deep=False)
+    for name in read:
+        if name not in known:
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind}")
+    template = made(**read)
+    # What makes no sense is refused before the events are read.
+    template.make_summary() if isinstance(template, SummaryModel) else template._check()
+    return template
+
+
+def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
+    """Whole numbers and "none"; or times, such as "6h"."""
+    return tuple(
+        None if part.strip().lower() == "none" else _one(part.strip()) if times else int(part)
+        for part in text.split(",")
+    )
+
+
+def _one(text: str) -> Any:
+    """A number of positions, or a time; what is neither is no number."""
+    from summarkov.durations import read_time
+
+    found = read_time(text, "lookback")
+    return text if found is not None and found[1] else int(text)
+
+
+def _numbers(name: str, text: str) -> tuple[Any, ...]:
+    if name != "lookbacks" and text.lower() == "none":
+        return ()
+    try:
+        return _parts(text, times=name == "lookbacks")
+    except ValueError:
+        raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
+
+
+def _delay(text: str) -> Any:
+    try:
+        return _one(text)
+    except ValueError:
+        raise SettingError(
+            f"--delay must be a number of events, or a time such as 6h, not {text!r}"
+        ) from None
+
+
+def _pairs(text: str) -> bool | str:
+    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+    if text.lower() not in known:
+        raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
+    return known[text.lower()]
+
+
+def _false_edges(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise SettingError(f"--false-edges must be a number above 0, or none, not {text!r}") from None
+
+
+def _lookback(text: str) -> Any:
+    """A number, None, "auto", or several numbers to choose from."""
+    if text.lower() in ("none", "auto"):
+        return None if text.lower() == "none" else "auto"
+    try:
+        each = _parts(text, times=True)
+    except ValueError:
+        raise SettingError(
+            "--lookback must be a whole number from 1 on, a time such as 6h, none, auto, or several such as "
+            f"1,4,none, not {text!r}"
+        ) from None
+    return each if len(each) > 1 else each[0]
+
+
+#: How a setting is read that is not what was typed.
+_READ: dict[str, Callable[[str], Any]] = {
+    "lookback": _lookback,
+    "delay": _delay,
+    "lookbacks": partial(_numbers, "lookbacks"),
+    "counts": partial(_numbers, "counts"),
+    "starts": partial(_numbers, "starts"),
+    "false_edges": _false_edges,
+    "pairs": _pairs,
+}

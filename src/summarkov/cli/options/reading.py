@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-import typer
-
 from summarkov.cli.errors import reporting
-from summarkov.cli.options.parsing import read_cuts, read_map
-from summarkov.cli.paths import shown
-from summarkov.cli.printing.console import stages, working
-from summarkov.errors import SettingError
+from summarkov.cli.options.shared import flag, option
+from summarkov.cli.printing.console import shown, stages, working
+from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from summarkov.engines import EventSource, Layout
@@ -25,141 +24,136 @@ Events = TypeVar("Events", "EventSequences", "EventSource")
 
 READING = "Reading the events"
 PREPARING = "Preparing the events"
+_reading, _preparing = (partial(option, panel=panel) for panel in (READING, PREPARING))
 
 
-def _option(name: str, metavar: str, help: str, panel: str = READING) -> Any:
-    return typer.Option(f"--{name}", metavar=metavar, help=help, rich_help_panel=panel)
+def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
+    """Read where numbers are cut.
+
+    >>> read_cuts(["age=30,50", "postcode=none"])
+    {'age': [30.0, 50.0], 'postcode': None}
+    """
+    found: dict[str, list[float] | None] = {}
+    for text in given:
+        column, _, numbers = text.rpartition("=")
+        try:
+            found[column] = None if numbers == "none" else [float(number) for number in numbers.split(",")]
+        except ValueError:
+            raise SettingError(f"--cut must be written as age=30,50 or postcode=none, not {text!r}") from None
+    return found
+
+
+def read_map(path: Path) -> dict[str, str]:
+    """Read what labels become."""
+    from summarkov.io.files import text_lines
+    from summarkov.store.document import first_repeated
+
+    text = "\n".join(line for _, line in text_lines(shown(path), expected="a map of labels"))
+    expected = 'expected an object of texts, {"old": "new", ...}'
+    try:
+        found = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not JSON ({error}); {expected}") from None
+    if not text.lstrip().startswith("{") or not all(isinstance(new, str) for _, new in found):
+        raise DataError(f"{path}: {expected}")
+    mapping = dict(found)
+    if len(mapping) < len(found):
+        raise DataError(f"{path}: {first_repeated(found, mapping)!r} stands there twice; keep one")
+    return mapping
 
 
 @dataclass(frozen=True)
 class Reading:
     """How to read a file of events, and what to make of them. Every field is an option."""
 
-    case: Annotated[str | None, _option("case", "COLUMN", "Column that names the sequence.")] = None
+    case: Annotated[str | None, _reading("COLUMN", "Column that names the sequence.")] = None
     event: Annotated[
         list[str] | None,
-        _option("event", "COLUMN", "Column of the event's label; repeat it to join several to one label."),
+        _reading("COLUMN", "Column of the event's label; repeat it to join several to one label."),
     ] = None
     order_column: Annotated[
         list[str] | None,
-        _option(
-            "order-column",
+        _reading(
             "COLUMN",
             "Column that orders the events of a sequence (time or number), else the order of the rows; "
             "repeat it for columns to sort by where the first has equal values.",
         ),
     ] = None
     in_order: Annotated[
-        bool,
-        typer.Option(
-            "--in-order",
-            help="The rows are in order, whatever their columns are called.",
-            rich_help_panel=READING,
-        ),
+        bool, flag("--in-order", "The rows are in order, whatever their columns are called.", panel=READING)
     ] = False
     date_format: Annotated[
         str | None,
-        _option(
-            "date-format", "FORMAT", "How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it."
-        ),
+        _reading("FORMAT", "How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it."),
     ] = None
     weight: Annotated[
-        str | None,
-        _option("weight", "COLUMN", "Column of how much each sequence counts; constant per sequence."),
+        str | None, _reading("COLUMN", "Column of how much each sequence counts; constant per sequence.")
     ] = None
     lifecycle: Annotated[
-        str | None,
-        _option("lifecycle", "NAME", "Keep only events of this lifecycle, such as complete."),
+        str | None, _reading("NAME", "Keep only events of this lifecycle, such as complete.")
     ] = None
     missing: Annotated[
-        str,
-        _option(
-            "missing", "error|skip|LABEL", "What to do with events without a label, or a label for them."
-        ),
+        str, _reading("error|skip|LABEL", "What to do with events without a label, or a label for them.")
     ] = "error"
-    separator: Annotated[
-        str, _option("separator", "TEXT", "What stands between the labels of several columns.")
-    ] = "+"
+    separator: Annotated[str, _reading("TEXT", "What stands between the labels of several columns.")] = "+"
     ties: Annotated[
         str | None,
-        _option(
-            "ties",
+        _reading(
             "KIND",
             "What events with the same place are: 'in row order' after each other, 'together', or an error. "
             "If not given they are taken in row order, with a note if they are many.",
         ),
     ] = None
     times: Annotated[
-        bool,
-        typer.Option(
-            "--times", help="Keep the times of events, for look-backs in time.", rich_help_panel=READING
-        ),
+        bool, flag("--times", "Keep the times of events, for look-backs in time.", panel=READING)
     ] = False
     attribute: Annotated[
         list[str] | None,
-        _option("attribute", "COLUMN", "Column of an attribute, constant per sequence; repeat for more."),
+        _reading("COLUMN", "Column of an attribute, constant per sequence; repeat for more."),
     ] = None
     attributes: Annotated[
-        Path | None,
-        _option("attributes", "FILE", "Table of attributes, one row per sequence (.csv, .tsv, .parquet)."),
+        Path | None, _reading("FILE", "Table of attributes, one row per sequence (.csv, .tsv, .parquet).")
     ] = None
     cut: Annotated[
         list[str] | None,
-        _option("cut", "COLUMN=N,N", "Cut numbers here, as age=30,50; COLUMN=none leaves them as they are."),
+        _reading("COLUMN=N,N", "Cut numbers here, as age=30,50; COLUMN=none leaves them as they are."),
     ] = None
     missing_attributes: Annotated[
-        str,
-        _option("missing-attributes", "value|error", "Whether a missing attribute is a value of its own."),
+        str, _reading("value|error", "Whether a missing attribute is a value of its own.")
     ] = "value"
     format: Annotated[
         str | None,
-        _option(
-            "format",
-            "FORMAT",
-            "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.",
+        _reading(
+            "FORMAT", "csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell."
         ),
     ] = None
     session_gap: Annotated[
         str | None,
-        _option(
-            "session-gap",
+        _preparing(
             "TIME",
             "Begin a new sequence after such a time without events: 30min, 2h, 1d, or a number in the unit "
             "of the order column.",
-            PREPARING,
         ),
     ] = None
     map: Annotated[
-        Path | None,
-        _option("map", "FILE", 'Rename labels as this JSON file says: {"old": "new", ...}.', PREPARING),
+        Path | None, _preparing("FILE", 'Rename labels as this JSON file says: {"old": "new", ...}.')
     ] = None
     min_count: Annotated[
         int | None,
-        _option(
-            "min-count",
+        _preparing(
             "N",
             'Make one label, "(rare)", of all that occur fewer than N times; with a model, of all that the '
             "model does not know.",
-            PREPARING,
         ),
     ] = None
     collapse: Annotated[
-        bool,
-        typer.Option(
-            "--collapse", help="Keep only the first of equal labels in a row.", rich_help_panel=PREPARING
-        ),
+        bool, flag("--collapse", "Keep only the first of equal labels in a row.", panel=PREPARING)
     ] = False
     start: Annotated[
-        bool,
-        typer.Option(
-            "--start", help='Begin every sequence with one more event, "(start)".', rich_help_panel=PREPARING
-        ),
+        bool, flag("--start", 'Begin every sequence with one more event, "(start)".', panel=PREPARING)
     ] = False
     end: Annotated[
-        bool,
-        typer.Option(
-            "--end", help='End every sequence with one more event, "(end)".', rich_help_panel=PREPARING
-        ),
+        bool, flag("--end", 'End every sequence with one more event, "(end)".', panel=PREPARING)
     ] = False
 
     @property
@@ -272,23 +266,13 @@ class Opening(Reading):
 
     engine: Annotated[
         str,
-        typer.Option(
-            "--engine",
-            metavar="auto|memory|stream",
-            help="Take the events into memory, or stream them through a temporary folder on disk. auto "
+        _reading(
+            "auto|memory|stream",
+            "Take the events into memory, or stream them through a temporary folder on disk. auto "
             "streams folders, patterns, and files that need more than --memory.",
-            rich_help_panel=READING,
         ),
     ] = "auto"
-    memory: Annotated[
-        str,
-        typer.Option(
-            "--memory",
-            metavar="SIZE",
-            help="What streaming may use, such as 500M or 4G.",
-            rich_help_panel=READING,
-        ),
-    ] = "1G"
+    memory: Annotated[str, _reading("SIZE", "What streaming may use, such as 500M or 4G.")] = "1G"
 
     def streams(self, path: Path) -> bool:
         """Whether the events are streamed."""

@@ -11,6 +11,21 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+
+def option(metavar: str, help: str, names: str = "", panel: str | None = None, **more: Any) -> Any:
+    """An option that takes a value: what that is called, and what the option is for.
+
+    ``names`` are its names, such as "--target -t", if not that of its parameter; ``panel`` is where --help
+    shows it.
+    """
+    return typer.Option(*names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def flag(names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+    """An option that is given or not."""
+    return typer.Option(*names.split(), help=help, rich_help_panel=panel, **more)
+
+
 _FILES = (
     ".csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the same, "
     "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
@@ -31,46 +46,43 @@ EventsPath = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
-ModelOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="MODEL", help="Save the model in this file (JSON)."),
-]
+ModelOutput = Annotated[Path | None, option("MODEL", "Save the model in this file (JSON).", "--output -o")]
 Unknown = Annotated[
     str,
-    typer.Option(
-        "--unknown",
-        metavar="error|ignore",
-        help="What to do with labels that the model does not know: stop, or let them pass as events that "
+    option(
+        "error|ignore",
+        "What to do with labels that the model does not know: stop, or let them pass as events that "
         "say nothing.",
+        "--unknown",
     ),
 ]
 Blocks = Annotated[
     int | None,
-    typer.Option(
+    option(
+        "N",
+        "Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
         "--blocks",
-        metavar="N",
-        help="Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
     ),
 ]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 for one per core.")]
+Jobs = Annotated[int | None, option("N", "Threads; -1 for one per core.", "--jobs -j")]
 SURE = "How sure they are"
 Within = Annotated[
     str | None,
-    typer.Option(
-        metavar="N|TIME|COLUMN",
-        help="Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
+    option(
+        "N|TIME|COLUMN",
+        "Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
         "as month stays the same. Default: 4 times the longest look-back.",
-        rich_help_panel=SURE,
+        panel=SURE,
     ),
 ]
 SafeCsv = Annotated[
     bool,
-    typer.Option(
+    flag(
         "--safe-csv",
-        help="In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
+        "In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead, for programs.")]
+Json = Annotated[bool, flag("--json", "Print one JSON document instead, for programs.")]
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:

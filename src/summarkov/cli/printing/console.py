@@ -20,10 +20,9 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from summarkov.cli.paths import shown
 from summarkov.wording import visible
 
 #: ``advance(done, total)``: how far some work has come.
@@ -40,6 +39,13 @@ def errors() -> Console:
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
+def shown(path: Path) -> str:
+    """What a file is called, as it was given: of an address, pathlib leaves one slash of two."""
+    from summarkov.io.addresses import name_of
+
+    return name_of(path)
+
+
 def print_json(document: Any) -> None:
     """Print one JSON document, in ASCII so that no label can reach the terminal as it is."""
     sys.stdout.write(json.dumps(document, indent=1, allow_nan=False, default=str) + "\n")
@@ -47,7 +53,7 @@ def print_json(document: Any) -> None:
 
 def print_line(console: Console, line: str, style: str = "") -> None:
     """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
-    console.print(Text(visible(line), style=style), soft_wrap=True)
+    console.print(visible(line), style=style, soft_wrap=True)
 
 
 def print_saved(console: Console, path: Path | None) -> None:
@@ -130,9 +136,15 @@ def label(text: str, width: int, style: str = "") -> Text:
     return Text(shorten(text, width), style=style, no_wrap=True)
 
 
-def new_table(gap: int = 2) -> Table:
-    """A table without lines; cells are as wide as what stands in them."""
-    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+def new_table(*columns: str | Column, gap: int = 2) -> Table:
+    """A table without lines. A column is its heading, with ">" before it if cells stand at the right."""
+    made = (
+        Column(each.removeprefix(">"), justify="right" if each[:1] == ">" else "left", no_wrap=True)
+        if isinstance(each, str)
+        else each
+        for each in columns
+    )
+    return Table(*made, box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
 
 
 def page_width(console: Console) -> int:

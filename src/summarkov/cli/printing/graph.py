@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.printing.console import (
     bar,
@@ -42,11 +41,9 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     by_label = first.fitted.summary.by_label
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
-        Text(
-            f"{what}{labels_words(graph.labels_, first.fitted.layout.attributes)}, learned from "
-            f"{plural(first.fitted.n_sequences, 'sequence')} with {positions_words(first.fitted)}",
-            style="bold",
-        )
+        f"{what}{labels_words(graph.labels_, first.fitted.layout.attributes)}, learned from "
+        f"{plural(first.fitted.n_sequences, 'sequence')} with {positions_words(first.fitted)}",
+        style="bold",
     )
     print_settings(console, first)
     if not by_label:
@@ -77,23 +74,15 @@ def _print_narrow(console: Console, edges: Sequence[Influence]) -> None:
     told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges[:5]]
     more = f"; and {len(edges) - 5} more" if len(edges) > 5 else ""
     console.print(
-        Text(
-            "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
-            f"Allowing for that: {signs(console, '; '.join(told))}{more}."
-        )
+        "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
+        f"Allowing for that: {signs(console, '; '.join(told))}{more}."
     )
 
 
 def print_contexts(console: Console, graph: InfluenceGraph) -> None:
     """Print, for models that look at the past as a whole, after what each label is most likely."""
     width = min(max(12, (page_width(console) - 45) // 2), max(10, widest(list(graph.models_))))
-    table = new_table()
-    table.add_column("Label", no_wrap=True)
-    table.add_column("Usually", justify="right", no_wrap=True)
-    table.add_column("Most likely after", no_wrap=True)
-    table.add_column("Then", justify="right", no_wrap=True)
-    table.add_column("Change", no_wrap=True)
-    table.add_column("Seen", justify="right", no_wrap=True)
+    table = new_table("Label", ">Usually", "Most likely after", ">Then", "Change", ">Seen")
     for x, model in graph.models_.items():
         best = max(model.table_, key=lambda row: row.intervals[0][0])  # at least so likely
         usual, then = model.base_rates_[0], best.probabilities[0]
@@ -101,7 +90,7 @@ def print_contexts(console: Console, graph: InfluenceGraph) -> None:
         after = label(best.words, page_width(console) - width - 45)
         table.add_row(label(x, width, "bold"), percent(usual), after, percent(then), change, number(best.n))
     console.print(table)
-    console.print(Text("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim"))
+    console.print("\nEvery state of a label: summarkov show MODEL --target LABEL", style="dim")
 
 
 def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest) -> None:
@@ -113,7 +102,7 @@ def _print_order(console: Console, edges: Sequence[Influence], found: OrderTest)
         return
     words = "; ".join(f"{word}, {meaning}" for word, meaning in ORDER_WORDS.items() if word in used)
     where = _where(found.within)
-    console.print(Text(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}."))
+    console.print(f"\nOrder, from {found.n} shuffles of every sequence {where}: {words}.")
 
 
 def _where(within: int | str | None) -> str:
@@ -135,11 +124,9 @@ def _where(within: int | str | None) -> str:
 def print_confidence(console: Console, sure: Confidence) -> None:
     """Say what the shares mean, and which edges most graphs have but this one."""
     console.print(
-        Text(
-            f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
-            f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
-            "wider than from counts where those graphs spread more.",
-        )
+        f"\nSure: how many of {plural(sure.n, 'graph')} have the edge, each learned from "
+        f"{sure.n_units:,} {sure.units} drawn with replacement. The interval ({sure.level:.0%}) is "
+        "wider than from counts where those graphs spread more."
     )
     missing = sorted(sure.missing(), key=lambda edge: -edge.frequency)
     if missing:
@@ -148,7 +135,7 @@ def print_confidence(console: Console, sure: Confidence) -> None:
             for edge in missing[:5]
         ]
         more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        console.print(Text(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim"))
+        console.print(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim")
 
 
 def _print_uninfluenced(console: Console, graph: InfluenceGraph) -> None:
@@ -159,9 +146,7 @@ def _print_uninfluenced(console: Console, graph: InfluenceGraph) -> None:
         return
     names = ", ".join(shorten(x, 30) for x in labels[:10])
     more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    console.print(
-        Text(f"\nInfluenced by none{' but what is given' if given else ''}: {names}{more}", style="dim")
-    )
+    console.print(f"\nInfluenced by none{' but what is given' if given else ''}: {names}{more}", style="dim")
 
 
 def print_bag(console: Console, bag: Bag, json: bool) -> None:
@@ -186,17 +171,15 @@ def print_bag(console: Console, bag: Bag, json: bool) -> None:
         return
     width = page_width(console)
     console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
-    console.print(Text("Each was learned from a resample of the sequences; they predict by their mean.\n"))
+    console.print("Each was learned from a resample of the sequences; they predict by their mean.\n")
     if not bag.usage_:
         console.print("No label influences it in any of them.")
     elif hasattr(bag, "_influences") and bag.influences_:
         print_influences(console, bag.influences_, {})
         console.print(
-            Text(
-                "\nSure: how many of the models have the influencer. The other numbers are counted on the "
-                "data themselves, where these models ask for it, their other influencers equal.",
-                style="dim",
-            )
+            "\nSure: how many of the models have the influencer. The other numbers are counted on the "
+            "data themselves, where these models ask for it, their other influencers equal.",
+            style="dim",
         )
     else:
         _print_usage(console, bag.usage_, width)
@@ -204,10 +187,7 @@ def print_bag(console: Console, bag: Bag, json: bool) -> None:
 
 def _print_usage(console: Console, usage: Mapping[str, float], width: int) -> None:
     """How often each label is an influencer, where no more is known."""
-    table = new_table()
-    table.add_column("Influencer", no_wrap=True)
-    table.add_column("In", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = new_table("Influencer", ">In", "")
     names = min(width - 32, max(10, widest(list(usage))))
     for z, share in usage.items():
         table.add_row(label(z, names), percent(share), bar(share, 20))

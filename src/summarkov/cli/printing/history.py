@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.commands.show import choose
-from summarkov.cli.files import is_joint, is_outcome
+from summarkov.cli.files import is_a
 from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
 from summarkov.cli.printing.model import HARDLY, state_text
 from summarkov.cli.printing.settings import state_words, window_words
@@ -38,10 +39,10 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
     from summarkov.models import InfluenceGraph
 
     console = output()
-    if is_joint(fitted):
+    if is_a(fitted, "JointSuMM"):
         _print_joint(console, fitted, history, target, unknown, json)
         return
-    if is_outcome(fitted):
+    if is_a(fitted, "OutcomeModel"):
         _print_outcome(console, fitted, history, target, unknown, json)
         return
     one, only = choose(fitted, target)
@@ -84,7 +85,7 @@ def _print_outcome(
         return
     _print_history(console, history)
     if why.is_certain:
-        console.print(Text(f"{model.name_}: 100%, for this case has reached it already"))
+        console.print(f"{model.name_}: 100%, for this case has reached it already")
         return
     print_one(console, model.model_, rows, "Outcome")
     print_why(console, why)
@@ -142,9 +143,9 @@ def _print_history(console: Console, history: Past) -> None:
     each = [x if isinstance(x, str) else " + ".join(x) for x in past[-12:]]
     words = ", ".join(shorten(x, 30) for x in each)
     case = f" in {shorten(told['case'], 30)}" if "case" in told else ""
-    console.print(Text(f"After{case}: {'..., ' if len(past) > 12 else ''}{words}", style="bold"))
+    console.print(f"After{case}: {'..., ' if len(past) > 12 else ''}{words}", style="bold")
     if told.get("attributes"):
-        console.print(Text(", ".join(shorten(x, 30) for x in told["attributes"])))
+        console.print(", ".join(shorten(x, 30) for x in told["attributes"]))
     console.print()
 
 
@@ -158,14 +159,10 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading:
     )
     seen = seen if support else "never seen, so this is the prior alone"
     seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
-    console.print(Text(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})"))
+    console.print(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})")
     console.print()
     width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
-    table = new_table()
-    table.add_column(heading, no_wrap=True)
-    for name in ("Probability", "95% interval", "Usually"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Change", no_wrap=True)
+    table = new_table(heading, ">Probability", ">95% interval", ">Usually", "Change")
     for row in rows:
         p, usual = row["probability"], row["base_rate"]
         bounds = interval(row["low"], row["high"]) if support else "never seen"
@@ -179,16 +176,13 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         console.print()
     for there in (each for each in why.active if places and each.lags):
         lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
-        console.print(Text(f"{shorten(there.label, 40)}: {lags} back"))
+        console.print(f"{shorten(there.label, 40)}: {lags} back")
     if not why.counterfactuals:
         return
     shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
     shown = shown[:_MOST]
     width = min(max(12, page_width(console) - 50), max(10, widest([c.label for c in shown]) + 14))
-    table = new_table()
-    table.add_column("Had", no_wrap=True)
-    for heading in ("Probability", "95% interval", "Seen"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = new_table("Had", ">Probability", ">95% interval", ">Seen")
     for each in shown:
         had = " occurred now" if each.occurred else " not occurred"
         if each.is_attribute:
@@ -203,9 +197,9 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
     console.print()
     console.print(table)
     if any(each.seen != "often" for each in shown):
-        console.print(Text(HARDLY, style="dim"))
+        console.print(HARDLY, style="dim")
     if len(shown) < len(why.counterfactuals):
-        console.print(Text(f"... and {len(why.counterfactuals) - len(shown)} more; --json has all", "dim"))
+        console.print(f"... and {len(why.counterfactuals) - len(shown)} more; --json has all", style="dim")
 
 
 def _change(probability: float, usual: float) -> Text:
@@ -219,13 +213,8 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
     room = page_width(console)
     width = min(max(12, room // 4), max(10, widest([row["label"] for row in rows])))
     because = max(12, room - width - 44)
-    table = new_table()
-    table.add_column("Next", no_wrap=True)
-    table.add_column("Probability", justify="right", no_wrap=True)
-    table.add_column("Usually", justify="right", no_wrap=True)
-    table.add_column("Change", no_wrap=True)
-    table.add_column("Seen", justify="right", no_wrap=True)
-    table.add_column("Because of", width=because)
+    why = Column("Because of", width=because)
+    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", why)
     for row in rows:
         model = graph.models_[row["label"]]
         usual = row["base_rate"]
@@ -241,9 +230,9 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
     console.print(table)
     if len(rows) < len(graph.models_):
         more = plural(len(graph.models_) - len(rows), "label")
-        console.print(Text(f"... and {more} less likely than these; --json prints all", style="dim"))
+        console.print(f"... and {more} less likely than these; --json prints all", style="dim")
     if any(row["seen"] != "often" for row in rows):
-        console.print(Text(HARDLY, style="dim"))
+        console.print(HARDLY, style="dim")
     console.print()
     words = window_words(next(iter(graph.models_.values())))
     layout = graph.layout_
@@ -253,8 +242,6 @@ def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> Non
         "the share of ticks that have the label" if layout.together else "the label's share of all events"
     )
     console.print(
-        Text(
-            f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
-            f"Usually: {usually}."
-        )
+        f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
+        f"Usually: {usually}."
     )

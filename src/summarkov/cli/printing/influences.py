@@ -43,12 +43,12 @@ def print_settings(console: Console, model: SummaryModel) -> None:
     """Print what made a model."""
     from summarkov.summaries import OrdinalSummary
 
-    console.print(Text(settings_words(model), style="dim"))
+    console.print(settings_words(model), style="dim")
     if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
         told = (
             "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
         )
-        console.print(Text(told, style="dim"))
+        console.print(told, style="dim")
 
 
 def print_influences(
@@ -63,13 +63,13 @@ def print_influences(
     for title, some in parts.items():
         if some:
             if title:
-                console.print(Text(f"\n{title}", style="dim"))
+                console.print(f"\n{title}", style="dim")
             _print_part(console, edges, some, columns, widths)
     for edge in edges:
         if edge.effect == "mixed":
             names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
             how = edge.depends or "more beside some of the other influencers, less beside others"
-            console.print(Text(f"~ {names}: {visible(how)}", style=_STYLES["mixed"]))
+            console.print(f"~ {names}: {visible(how)}", style=_STYLES["mixed"])
 
 
 def _columns(
@@ -165,11 +165,9 @@ def print_reading(console: Console, edges: Sequence[Influence], models: Mapping[
         far = "how far" if model.layout_.time is not None else f"how many {things}"
         back = f"Back: {far} back it is looked for. "
     console.print(
-        Text(
-            f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
-            "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
-            "is nearer to 1. Influence here is statistical: no proof of cause."
-        )
+        f"\nRead: {signs(console, read[0].lower() + read[1:])} {back}"
+        "Seqs: sequences in which the target followed. The order is by the limit of the interval that "
+        "is nearer to 1. Influence here is statistical: no proof of cause."
     )
 
 
@@ -192,7 +190,7 @@ def print_certificate(console: Console, model: SummaryModel) -> None:
         )
     if found.greedy_gap > 0:
         names = " + ".join(shorten(z, 30) for z in found.greedy) or "no influencers"
-        console.print(Text(f"Greedy search finds {names}, which scores {found.greedy_gap:,.1f} less."))
+        console.print(f"Greedy search finds {names}, which scores {found.greedy_gap:,.1f} less.")
     else:
         console.print("Greedy search finds nothing worse.")
 
@@ -214,7 +212,7 @@ def print_certificates(console: Console, graph: InfluenceGraph) -> None:
         f"worse ones for {number(len(missed))}, by up to {max(missed):,.1f}." if missed else "nothing worse."
     )
     console.print()
-    console.print(Text(words))
+    console.print(words)
 
 
 def _sets(n: int) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.printing.console import label, new_table, page_width, shorten, signs, widest
 from summarkov.cli.printing.documents import edge_documents
@@ -29,13 +28,11 @@ def print_joint(
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
     console.print(
-        Text(
-            f"{plural(len(edges), 'influence')} {_of(target, fitted.labels)}, learned from "
-            f"{plural(fitted.n_sequences, 'sequence')} with {plural(fitted.n_events, 'event')}",
-            style="bold",
-        )
+        f"{plural(len(edges), 'influence')} {_of(target, fitted.labels)}, learned from "
+        f"{plural(fitted.n_sequences, 'sequence')} with {plural(fitted.n_events, 'event')}",
+        style="bold",
     )
-    console.print(Text(settings_words(model), style="dim"))
+    console.print(settings_words(model), style="dim")
     if edges:
         console.print()
         print_influences(console, edges[:most], {})
@@ -45,15 +42,13 @@ def print_joint(
     if none:
         names = ", ".join(shorten(x, 30) for x in none[:10])
         more = f" and {len(none) - 10} more" if len(none) > 10 else ""
-        console.print(Text(f"\nInfluenced by none: {names}{more}", style="dim"))
+        console.print(f"\nInfluenced by none: {names}{more}", style="dim")
     if target is not None and model.influencers_[target]:
         _print_recency(console, model, target)
     console.print(
-        Text(
-            "\nOne distribution over all labels. Factor: of the odds against any other label, while the "
-            f"influencer is among the last {model.lookback} events, all else equal; a penalty draws it to 1. "
-            "Influence here is statistical: no proof of cause."
-        )
+        "\nOne distribution over all labels. Factor: of the odds against any other label, while the "
+        f"influencer is among the last {model.lookback} events, all else equal; a penalty draws it to 1. "
+        "Influence here is statistical: no proof of cause."
     )
 
 
@@ -65,18 +60,14 @@ def _print_recency(console: Console, model: JointSuMM, target: str) -> None:
     """The factor of each influencer by how long ago it occurred, and what the likelihood loses without it."""
     recency, gains = model.recency_[target], model.gains_[target]
     lags = next(iter(recency.values()))
-    console.print(Text("\nFactor by how many events ago it occurred, once", style="dim"))
-    table = new_table()
-    table.add_column("Influencer", no_wrap=True)
-    for lag in lags:
-        table.add_column(str(lag), justify="right", no_wrap=True)
-    table.add_column("Gain", justify="right", no_wrap=True)
+    console.print("\nFactor by how many events ago it occurred, once", style="dim")
+    table = new_table("Influencer", *(f">{lag}" for lag in lags), ">Gain")
     width = max(12, page_width(console) - 8 * len(lags) - 10)
     for z, gain in gains.items():
         cells = (signs(console, factor(each)) for each in recency[z].values())
         table.add_row(label(z, min(width, max(10, widest(list(gains))))), *cells, f"{gain:,.0f}")
     console.print(table)
-    console.print(Text("Gain: what the log-likelihood loses without it, in nats.", style="dim"))
+    console.print("Gain: what the log-likelihood loses without it, in nats.", style="dim")
 
 
 def joint_json(model: JointSuMM, target: str | None = None) -> dict[str, Any]:
@@ -110,11 +101,7 @@ def joint_json(model: JointSuMM, target: str | None = None) -> dict[str, Any]:
 
 def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanation]) -> None:
     """Print what may come next, the most likely first, each with its strongest factors."""
-    table = new_table()
-    table.add_column("Next", no_wrap=True)
-    table.add_column("Probability", justify="right", no_wrap=True)
-    table.add_column("Usually", justify="right", no_wrap=True)
-    table.add_column("Because of", no_wrap=True)
+    table = new_table("Next", ">Probability", ">Usually", "Because of")
     width = min(max(12, page_width(console) // 3), max(10, widest([each.target for each in why])))
     for each in why[:_MOST_NEXT]:
         named = [(share.label, share.factor) for share in each.shares[:2]]
@@ -130,18 +117,16 @@ def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanati
     if len(why) > _MOST_NEXT:
         console.print(f"... and {len(why) - _MOST_NEXT} less likely ones")
     console.print(
-        Text("\nThe probabilities of all labels sum to 1. Why one has its own: --target LABEL", style="dim")
+        "\nThe probabilities of all labels sum to 1. Why one has its own: --target LABEL", style="dim"
     )
 
 
 def print_shares(console: Console, why: SharedExplanation) -> None:
     """Print one probability as a product of factors."""
     sheet = why.summary()
-    console.print(Text(signs(console, repr(sheet))))
+    console.print(signs(console, repr(sheet)))
     console.print(
-        Text(
-            "\nThe base rate times all factors is the probability. Competition is the room that other labels "
-            "leave: below 1 where they are more likely than usual.",
-            style="dim",
-        )
+        "\nThe base rate times all factors is the probability. Competition is the room that other labels "
+        "leave: below 1 where they are more likely than usual.",
+        style="dim",
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.printing.console import is_plain, label, new_table, page_width, shorten, widest
@@ -71,10 +72,8 @@ def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
     for each in patterns:
         ends = ("with all", "with none") if each.kind == "together" else ("then", "otherwise")
         console.print(
-            Text(
-                f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
-                f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
-            )
+            f"Pattern ({each.kind}): '{shorten(each.target, _LABEL)}' after {visible(each.words)}; "
+            f"{ends[0]} {percent(each.probability)}, {ends[1]} {percent(each.otherwise)}."
         )
 
 
@@ -102,14 +101,9 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
     next_width = widest(chosen, 14) if joint else 0
     count_width = 8 if joint else max(8, min(12, widest(chosen)))
     width = max(12, page_width(console) - _BESIDE - (next_width + 1 if joint else count_width - 8))
-    table = new_table(gap=1)
-    table.add_column(_state_heading(model), width=width)
-    table.add_column("Seen", justify="right", no_wrap=True)
-    if joint:
-        table.add_column("Next", no_wrap=True)
-    table.add_column("Count" if joint else shorten(chosen[0], count_width), justify="right", no_wrap=True)
-    table.add_column("Probability", justify="right", no_wrap=True)
-    table.add_column("95% interval", justify="right", no_wrap=True)
+    beside = ("Next", ">Count") if joint else (f">{shorten(chosen[0], count_width)}",)
+    state = Column(_state_heading(model), width=width)
+    table = new_table(state, ">Seen", *beside, ">Probability", ">95% interval", gap=1)
     at = [model.target_.index(x) for x in chosen]
     for row in rows:
         cells = [
@@ -119,15 +113,15 @@ def _print_states(console: Console, model: SummaryModel, chosen: Sequence[str], 
         ]
         if joint:
             cells.insert(0, [shorten(x, next_width) for x in chosen])
-        state = state_text(model, row.state, row.words, width)
+        words = state_text(model, row.state, row.words, width)
         mark = "" if row.seen == "often" else "*"
-        table.add_row(Text(state), mark + number(row.n), *(Text("\n".join(cell)) for cell in cells))
+        table.add_row(Text(words), mark + number(row.n), *(Text("\n".join(cell)) for cell in cells))
     console.print(table)
     if any(row.seen != "often" for row in rows):
-        console.print(Text(HARDLY, style="dim"))
+        console.print(HARDLY, style="dim")
     left = len(model.table_) - len(rows)
     if left:
-        console.print(Text(f"... and {plural(left, 'state')} seen less often; --rows 0 prints all", "dim"))
+        console.print(f"... and {plural(left, 'state')} seen less often; --rows 0 prints all", style="dim")
 
 
 def _state_heading(model: SummaryModel) -> str:
@@ -165,14 +159,8 @@ def _print_trace(console: Console, model: SummaryModel) -> None:
     settings = model.get_params(deep=False)
     console.print(f"How they were found ({settings['search']} search, {settings['criterion']}):")
     width = min(_LABEL, widest([step.label for step in model.trace_]))
-    table = new_table()
-    table.add_column("Step", no_wrap=True)
-    table.add_column("Label", no_wrap=True)
-    table.add_column("Gain", justify="right", no_wrap=True)
-    table.add_column("Score", justify="right", no_wrap=True)
     own = any(hasattr(step, "lookback") for step in model.trace_)
-    if own:
-        table.add_column("Look-back", justify="right", no_wrap=True)
+    table = new_table("Step", "Label", ">Gain", ">Score", *([">Look-back"] if own else []))
     for i, step in enumerate(model.trace_, start=1):
         k = getattr(step, "lookback", None)
         cells = [f"{step.gain:,.1f}", f"{step.score:,.1f}", "ever" if k is None else str(k)]
@@ -214,7 +202,7 @@ def print_tree(console: Console, model: SummaryModel, chosen: Sequence[str], mos
         console.print(line)
     if drawn < len(tree.leaves):
         left = plural(len(tree.leaves) - drawn, "leaf").replace("leafs", "leaves")
-        console.print(Text(f"... and {left} more; --rows 0 draws all", "dim"))
+        console.print(f"... and {left} more; --rows 0 draws all", style="dim")
 
 
 def _leaf(model: SummaryModel, leaf: int, chosen: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.text import Text
 
 from summarkov.cli.printing.console import label, new_table, page_width
 from summarkov.cli.printing.settings import settings, settings_words
@@ -55,19 +54,15 @@ def print_outcome(console: Console, model: OutcomeModel) -> None:
     from summarkov.explain.sentences import change, limits, times
 
     told_of = plural(model.model_.fitted.n_sequences, "sequence")
-    console.print(Text(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold"))
+    console.print(f"{model.name_}: {percent(model.base_rate_)} of {told_of}", style="bold")
     if model.n_left_out_:
         console.print(f"{plural(model.n_left_out_, 'sequence')} left out: too short, decided, or not known")
-    console.print(Text(settings_words(model.model_)))
+    console.print(settings_words(model.model_))
     console.print()
     edges = model.influences_
     if edges:
         width = max(12, page_width(console) - 52)
-        table = new_table()
-        table.add_column("Influencer", no_wrap=True)
-        table.add_column("Effect", no_wrap=True)
-        for heading in ("Without → with", "Factor", "95% interval"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = new_table("Influencer", "Effect", ">Without → with", ">Factor", ">95% interval")
         for edge in edges:
             factor = times(edge) or "unclear"
             table.add_row(label(edge.influencer, width), edge.effect, change(edge), factor, limits(edge))
