@@ -10,7 +10,7 @@ from paper.published import published
 from paper.section import Section
 from summarkov.baselines import Contender
 from summarkov.errors import DataError
-from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.run import Checkpoint
 from summarkov.evaluation.tuning import Split, Tuned, tune
 from summarkov.io import read_events
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 #: Characters without a glyph of their own that scripts and emoji need.
 _JOINERS = "\u200c\u200d"
@@ -118,3 +119,26 @@ def _limit(value: float) -> str:
 def _two_digits(value: float) -> str:
     """Two significant digits, also where one would do: 1.0, 0.30."""
     return f"{value:.0f}" if float(f"{value:.2g}") >= 10 else f"{value:#.2g}"
+
+
+def whole(n: float) -> float | int:
+    """A count; weights may make it fractional.
+
+    >>> whole(3.0), whole(0.5)
+    (3, 0.5)
+    """
+    return int(n) if n == int(n) else n
+
+
+def rounded(value: float, digits: int) -> float | int:
+    """A number with at most ``digits`` significant digits.
+
+    >>> rounded(1 / 3, 4), rounded(2.0, 4)
+    (0.3333, 2)
+    """
+    return whole(float(f"{value:.{digits}g}"))
+
+
+def all_rounded(values: Iterable[float], digits: int) -> list[float | int]:
+    """Numbers with at most ``digits`` significant digits."""
+    return [rounded(value, digits) for value in values]

@@ -12,7 +12,7 @@ import summarkov as sm
 import summarkov.engines
 from summarkov.errors import DataError, SettingError
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, TimeUnit
-from summarkov.io import long_cases, regroup, spill
+from summarkov.io import buckets, regroup, spill
 from summarkov.kernels import numpy_kernels
 
 START = datetime(2024, 1, 1)
@@ -157,7 +157,7 @@ def test_times_without_ticks(tmp_path):
 
 @pytest.mark.parametrize("memory", [1, 2**30])
 def test_cases_larger_than_memory(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(long_cases, "ROW_BYTES", 1)
+    monkeypatch.setattr(buckets, "ROW_BYTES", 1)
     monkeypatch.setattr(regroup, "_DEEPEST", 1)
     monkeypatch.setattr(spill, "_SORTED", 5)
     monkeypatch.setattr(spill, "_AHEAD", 1)

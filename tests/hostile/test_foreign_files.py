@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError
-from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.run import Checkpoint
 from summarkov.io.temporary import PREFIX, Scratch, write_atomically
 
 OURS = PREFIX + "0123456789ab"

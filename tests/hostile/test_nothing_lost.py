@@ -19,7 +19,7 @@ import summarkov as sm
 from summarkov.cli.errors import Commands
 from summarkov.cli.main import app
 from summarkov.errors import StoreError
-from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.run import Checkpoint
 from summarkov.evaluation.tuning import Tuned
 from summarkov.simulate.example import web_shop
 

@@ -17,8 +17,7 @@ from summarkov.cli.options.reading import read_map
 from summarkov.errors import DataError, SettingError, StoreError, SummarkovError, nearest
 from summarkov.io.spmf_files import _name_item
 from summarkov.simulate import Dynamics
-from summarkov.store import read_document
-from summarkov.store.document import _no_repeats
+from summarkov.store import _no_repeats, read_document
 from summarkov.summaries import CountSummary, OrdinalSummary
 from summarkov.text import TopicModel, load_topics
 

@@ -21,7 +21,7 @@ from paper import reproduction as report
 from paper import tables
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import DataError
-from summarkov.evaluation.checkpoint import Checkpoint
+from summarkov.evaluation.run import Checkpoint
 from summarkov.evaluation.tuning import tune
 from summarkov.simulate.example import web_shop
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from strategies import UNKNOWN, data, examples
-from summarkov.confidence.intervals import FEW
+from summarkov.confidence.rate_ratio import FEW
 
 MODELS = {
     "binary": lambda target: sm.BSuMM(target, lookback=3, gamma=0.1, false_edges=None),

@@ -53,12 +53,11 @@ LIBRARIES = {
     "matplotlib": {"plot"},
     "sklearn": {"baselines", "models.parameters", "text.factors"},
     "scipy": {
-        "scores.chance",
+        "scores.scorer",
         "scores.softmax",
         "models.joint_features",
         "baselines",
         "confidence",
-        "scores.scorer",
         "evaluation.comparison",
         "text.factors",
     },

@@ -13,7 +13,7 @@ from summarkov.engines import as_source
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
 from summarkov.models import JointSuMM
-from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.joint_learning import FittedJoint
 from summarkov.summaries import Memory
 from summarkov.typing import FloatArray
 

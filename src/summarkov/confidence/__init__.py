@@ -1,7 +1,6 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
 from summarkov.confidence.comparing import Difference
-from summarkov.confidence.intervals import exact_intervals, seen
 from summarkov.confidence.order import (
     ORDERS,
     EdgeOrder,
@@ -13,12 +12,13 @@ from summarkov.confidence.order import (
     competing,
     order_word,
 )
-from summarkov.confidence.pairs import Pair, Ranking, standardised
 from summarkov.confidence.rate_ratio import (
     RateRatio,
     Strata,
     directions,
+    exact_intervals,
     rate_ratio,
+    seen,
     widened,
     widening,
 )
@@ -27,7 +27,10 @@ from summarkov.confidence.results import (
     Discoveries,
     Discovery,
     EdgeConfidence,
+    Pair,
+    Ranking,
     benjamini_yekutieli,
+    standardised,
 )
 from summarkov.confidence.selected import given_selected
 

@@ -13,7 +13,7 @@ import numpy as np
 from summarkov.durations import Duration
 from summarkov.evaluation.lineup import window_of
 from summarkov.evaluation.tuning import Tuned
-from summarkov.models.by_position import Names, told_apart
+from summarkov.models.stability import Names, told_apart
 from summarkov.store import finite
 
 Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, float]]]

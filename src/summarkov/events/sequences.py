@@ -18,8 +18,7 @@ from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.origin import Origin
 from summarkov.events.relabelled import Relabelled
 from summarkov.events.vocabulary import coded_lists
-from summarkov.frames import FrameLibrary
-from summarkov.frames.tabular import to_frame
+from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
 from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
 

@@ -1,24 +1,33 @@
-"""Rows in files, by some bits of a hash of their cases."""
+"""Rows in files, by some bits of a hash of their cases; and how one larger than memory is sorted."""
 
 from __future__ import annotations
 
+import heapq
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.errors import DataError
+from summarkov.events.keys import sequence_keys
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
-from summarkov.io.ordering import OrderColumn, sort_keys
-from summarkov.io.per_case import CaseValues
-from summarkov.io.ticks import Times, times_of
+from summarkov.io.grouping import tied
+from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys
+from summarkov.io.rows import CaseValues
+from summarkov.io.spill import SpillWriter
+from summarkov.io.ticks import Ties, Times, times_of
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 #: How messages call files, where a row may be of any.
 FILES = "the files"
@@ -134,3 +143,130 @@ def values_of(table: pa.Table, values: CaseValues) -> CodeArray:
 def periods_of(table: pa.Table) -> IntArray | None:
     """The periods of rows, if they have some."""
     return numpy_of(table.column("period")) if "period" in table.column_names else None
+
+
+class _Events(NamedTuple):
+    """Some events of a case: codes, whether each was with the one before, times, number of ties, periods."""
+
+    codes: CodeArray
+    together: BoolArray | None = None
+    times: Times | None = None
+    n_tied: int = 0
+    periods: IntArray | None = None
+
+
+def sort_outside(bucket: Bucket, memory: int, writer: SpillWriter, order: Order, values: CaseValues) -> None:
+    """Write cases each of which may be larger than memory: sort runs of one, then merge these."""
+    firsts: dict[str, tuple[int, CodeArray]] = {}  # the first row of each, and its values
+    for some in again(bucket):
+        used, at = np.unique(some.case.codes, return_index=True)
+        rows, of_rows = numpy_of(some.table.column("row")), values_of(some.table, values)
+        for code, row, one in zip(used.tolist(), rows[at].tolist(), of_rows[at], strict=True):
+            text = some.case.texts[code]
+            mine = np.concatenate(
+                [firsts.setdefault(text, (row, one))[1][None], of_rows[some.case.codes == code]]
+            )
+            values.refuse_change(mine, np.zeros(1, np.int64), partial(_same, text), FILES)
+    for text, (first, of_case) in firsts.items():
+        tables = (some.table.filter(_rows_of(some.case, text)) for some in again(bucket))
+        names, once = [text], of_case[None]
+        for codes, together, times, n_tied, periods in _in_order(tables, bucket.path, memory, order):
+            writer.add_ties(Ties(n_tied, text), first)
+            writer.add(
+                codes,
+                np.empty(0, np.int64),
+                sequence_keys(names),
+                names,
+                values=once,
+                together=together,
+                times=times,
+                periods=periods,
+            )
+            names, once = [], once[:0]
+        nothing = np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64)
+        writer.add(*nothing, firsts=np.array([first]))
+
+
+def _same(text: str, _: int) -> str:
+    return text
+
+
+def _rows_of(case: Encoded, text: str) -> pa.Array:
+    import pyarrow as pa
+
+    code = case.texts.index(text) if text in case.texts else -1
+    return pa.array(case.codes == code)
+
+
+def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order) -> Iterator[_Events]:
+    """The events of one case, in order."""
+    if not order.columns:
+        for table in tables:
+            yield _Events(numpy_of(table.column("code")), periods=periods_of(table))
+        return
+    most = max(1, memory // (2 * ROW_BYTES))
+    runs: list[tuple[Path, list[npt.DTypeLike], list[npt.DTypeLike]]] = []
+    try:
+        for table in _together(tables, most):
+            for at, one in enumerate(order.columns):
+                if is_ranked(table.column(f"order{at}").type):
+                    raise DataError(
+                        f"order column {one.name!r} holds decimals of many digits, and a case is too long to "
+                        "be sorted by them; write the column as whole numbers, or raise memory="
+                    )
+            keys, _ = order.keys(table)
+            kind = order.kind(table)
+            rows = np.lexsort(keys[::-1])
+            run = path.with_name(f"{path.name}-{len(runs)}")
+            held = [numpy_of(table.column("code"))]
+            held += [each for each in (periods_of(table),) if each is not None]
+            runs.append((run, [each.dtype for each in keys], [each.dtype for each in held]))
+            with open(run, "wb") as file:
+                for each in (*keys, *held):
+                    file.write(each[rows].data)
+        few = max(1, min(1 << 14, most // (len(runs) + 1)))
+        merged = heapq.merge(*(_pairs(*run, few) for run in runs), key=itemgetter(0))
+        last: list[Any] = []
+        while some := list(islice(merged, few)):
+            keys = [np.array(each) for each in zip(*last, *(key for key, _ in some), strict=True)]
+            same = tied(keys, np.zeros(1, np.int64))[len(last) :]
+            codes, *periods = zip(*(event for _, event in some), strict=True)
+            times = order.times_of(keys[0][len(last) :], kind)
+            last = [some[-1][0]]
+            of_events = np.array(periods[0], np.int64) if periods else None
+            n_tied = int(np.count_nonzero(same))
+            yield _Events(np.array(codes, np.int32), order.together_of(same), times, n_tied, of_events)
+    finally:
+        for run, *_ in runs:
+            run.unlink(missing_ok=True)
+
+
+def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
+    """Join tables up to ``most`` rows."""
+    import pyarrow as pa
+
+    held: list[pa.Table] = []
+    for table in tables:
+        if held and sum(each.num_rows for each in held) + table.num_rows > most:
+            yield pa.concat_tables(held)
+            held = []
+        held.append(table)
+    if held:
+        yield pa.concat_tables(held)
+
+
+def _pairs(
+    path: Path, of_keys: Sequence[npt.DTypeLike], of_events: Sequence[npt.DTypeLike], few: int
+) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
+    """Keys of a sorted run, and codes and periods, of these types; some are read at a time."""
+    dtypes, n_keys = (*of_keys, *of_events), len(of_keys)
+    widths = [np.dtype(dtype).itemsize for dtype in dtypes]
+    n = path.stat().st_size // sum(widths)
+    begins = [n * sum(widths[:at]) for at in range(len(widths))]
+    for start in range(0, n, few):
+        columns = [
+            np.fromfile(path, dtype, min(few, n - start), offset=begin + start * width).tolist()
+            for dtype, begin, width in zip(dtypes, begins, widths, strict=True)
+        ]
+        keys, held = zip(*columns[:n_keys], strict=True), zip(*columns[n_keys:], strict=True)
+        yield from zip(keys, held, strict=True)

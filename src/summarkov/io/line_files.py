@@ -20,8 +20,7 @@ from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
-from summarkov.io.per_case import CaseValues, is_weight, weights_of
-from summarkov.io.rows import LeftOut
+from summarkov.io.rows import CaseValues, LeftOut, is_weight, weights_of
 from summarkov.io.ticks import times_of_texts
 from summarkov.io.wanted import Wanted
 

@@ -20,13 +20,13 @@ from summarkov.io.buckets import (
     again,
     cases_of,
     periods_of,
+    sort_outside,
     values_of,
 )
 from summarkov.io.copying import copy_in_order
 from summarkov.io.encoding import Encoded, numpy_of
 from summarkov.io.grouping import group
-from summarkov.io.long_cases import sort_outside
-from summarkov.io.per_case import CaseValues
+from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Ties
 

@@ -19,9 +19,8 @@ from summarkov.io.encoding import Vocabulary
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.line_files import jsonl_origin
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
-from summarkov.io.per_case import CaseValues, weights_of
 from summarkov.io.regroup import regroup
-from summarkov.io.rows import LeftOut, Rows, read_rows
+from summarkov.io.rows import CaseValues, LeftOut, Rows, read_rows, weights_of
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.table_files import ROW_BYTES, Files, TableBlock
 from summarkov.io.tables import origin_of

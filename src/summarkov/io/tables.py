@@ -20,8 +20,7 @@ from summarkov.io.encoding import (
 from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.list_columns import is_list, read_lists
 from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.per_case import one_per_case, weights_of
-from summarkov.io.rows import LeftOut, read_per_case, read_rows
+from summarkov.io.rows import LeftOut, one_per_case, read_per_case, read_rows, weights_of
 from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
 

@@ -24,8 +24,7 @@ from summarkov.io.encoding import Collected
 from summarkov.io.files import open_file, unpacked
 from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
 from summarkov.io.ordering import as_ordered, sort_keys
-from summarkov.io.per_case import CaseValues, changes, is_weight, weights_of
-from summarkov.io.rows import LeftOut, refuse_separator
+from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator, weights_of
 from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import CodeArray

@@ -19,9 +19,8 @@ from summarkov.explain import Contrast, Influence, influence_of, ranked
 from summarkov.explain.contrasts import Totals
 from summarkov.frames import MOST, Sheet
 from summarkov.kernels import Index
-from summarkov.models.edges import Edges
+from summarkov.models.edges import Edges, HasPage
 from summarkov.models.fitted import Fitted
-from summarkov.models.has_page import HasPage
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.predictions import Residual

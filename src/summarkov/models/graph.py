@@ -18,19 +18,17 @@ from summarkov.explain import Explanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
-from summarkov.models.edges import Edges, HasEdges
-from summarkov.models.has_page import HasPage
+from summarkov.models.edges import Edges, HasEdges, HasPage
+from summarkov.models.explaining import OneHistory, next_places
 from summarkov.models.learning import learn, progress_counter, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import GraphFollower, NextEvent
-from summarkov.models.one_history import OneHistory, next_places
+from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor, check_drawable
-from summarkov.models.reaching import Reached, reach
 from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
 from summarkov.settings import Progress, seed_of

@@ -13,13 +13,11 @@ from summarkov.engines import CountSource, Layout, Target, as_source
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
-from summarkov.explain.shares import SharedExplanation
+from summarkov.explain.explanation import SharedExplanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
-from summarkov.models.edges import Edges, HasEdges
-from summarkov.models.has_page import HasPage
-from summarkov.models.joint_fitted import FittedJoint
-from summarkov.models.joint_learning import JointData, joint_edges
+from summarkov.models.edges import Edges, HasEdges, HasPage
+from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual, Unknown

@@ -22,14 +22,12 @@ from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import bootstrap
-from summarkov.models.edges import Edges
-from summarkov.models.explaining import explain
+from summarkov.models.edges import Edges, HasPage
+from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.fitted import Fitted, StateTable
-from summarkov.models.has_page import HasPage
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower
-from summarkov.models.one_history import OneHistory
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor, check_new_data
 from summarkov.models.saving import models_document

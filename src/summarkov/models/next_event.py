@@ -1,11 +1,11 @@
-"""The distribution of the next event, and sequences that are followed one event at a time."""
+"""The distribution of the next event, sequences followed one event at a time, and what comes at all."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,9 +13,12 @@ from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments
-from summarkov.events.vocabulary import check_unknown, label_text
+from summarkov.events.prepare import END
+from summarkov.events.vocabulary import check_unknown, iterate, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
+from summarkov.models.parameters import codes_of
+from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
 from summarkov.summaries import Memory
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -198,3 +201,94 @@ class GraphFollower:
     def probabilities(self) -> FloatArray:
         """Probability of every outcome (as in ``outcomes_``) for the event to come."""
         return np.asarray(self._next.at(self._history.next_place(), np.array([0]))[0])
+
+
+#: Different pasts that are followed at once; where there are more, sequences are drawn.
+_MOST_PASTS = 20_000
+#: Sequences that are drawn.
+_DRAWN = 10_000
+#: What may be left undecided of an event that may come at any time.
+_LEFT = 1e-9
+#: Events after which such a one is not waited for any longer.
+_LONGEST = 10_000
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The probability that a label comes, and how it was found.
+
+    ``error`` is its standard error, 0 where it was worked out exactly from all that may happen.
+    """
+
+    probability: float
+    error: float
+    method: Literal["exact", "drawn"]
+
+
+def reach(
+    model: Distribution, history: Iterable[object], label: object, within: int | None, seed: int
+) -> Reached:
+    """See :meth:`InfluenceGraph.probability_of`."""
+    model.check_complete()
+    labels = model.labels
+    past = np.array(codes_of(iterate(history), labels), np.int32)
+    (x,) = codes_of([label], labels)
+    end = labels.index(END) if END in labels else None
+    if within is None and end is None:
+        raise SettingError(
+            "without within=, a number of events, it must be known when a sequence ends; learn from "
+            "events.add_end()"
+        )
+    if within is not None:
+        check_whole("within", within, 1, _LONGEST)
+    steps = _LONGEST if within is None else within
+    recent, first, _ = model.memory
+    if first is None:
+        found = _exactly(model, past[max(0, len(past) - recent) :], x, end, steps, recent)
+        if found is not None:
+            return Reached(found, 0.0, "exact")
+    return _by_drawing(model, past, x, end, steps, recent if first is None else None, seed)
+
+
+def _exactly(
+    model: Distribution, past: CodeArray, x: int, end: int | None, steps: int, recent: int
+) -> float | None:
+    """Follow all that may happen; None where there is too much of it."""
+    pasts, reached = past[None, :], 0.0
+    mass: FloatArray = np.ones(1)
+    for _ in range(steps):
+        p = model.after(pasts)
+        reached += float(mass @ p[:, x])
+        p = p * mass[:, None]
+        p[:, [x] if end is None else [x, end]] = 0.0
+        if p.sum() < _LEFT:
+            break
+        came, label = np.nonzero(p)
+        longer = np.column_stack([pasts[came], label.astype(np.int32)])
+        longer = longer[:, max(0, longer.shape[1] - recent) :]
+        pasts, which = np.unique(longer, axis=0, return_inverse=True)
+        if len(pasts) > _MOST_PASTS:
+            return None
+        mass = np.bincount(which.reshape(-1), p[came, label], len(pasts)).astype(float)
+    return min(reached, 1.0)
+
+
+def _by_drawing(
+    model: Distribution, past: CodeArray, x: int, end: int | None, steps: int, recent: int | None, seed: int
+) -> Reached:
+    """Draw sequences that go on from the history, and count."""
+    rng = np.random.default_rng(seed)
+    pasts, reached = np.repeat(past[None, :], _DRAWN, axis=0), 0
+    for _ in range(steps):
+        if not len(pasts):
+            break
+        p: FloatArray = model.after(pasts)
+        drawn = (rng.random(len(p))[:, None] > np.cumsum(p, axis=1)).sum(axis=1).astype(np.int32)
+        drawn = np.minimum(drawn, p.shape[1] - 1)
+        reached += int((drawn == x).sum())
+        on = (drawn != x) & (True if end is None else drawn != end)
+        pasts = np.column_stack([pasts[on], drawn[on]])
+        if recent is not None:
+            pasts = pasts[:, max(0, pasts.shape[1] - recent) :]
+    share = reached / _DRAWN
+    return Reached(share, float(np.sqrt(max(share * (1 - share), 1 / _DRAWN) / _DRAWN)), "drawn")

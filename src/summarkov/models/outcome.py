@@ -22,12 +22,11 @@ from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
-from summarkov.models.explaining import explain
+from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.one_history import OneHistory
 from summarkov.models.order import order_test
 from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.predictions import Predictions, after_all

@@ -1,18 +1,23 @@
-"""What a file of a model says of the events that it was learned from."""
+"""What a file of a model says of the events that it was learned from, and of how sequences end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from summarkov.engines import Layout, StateCounts
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import StoreError
+from summarkov.models.outcome import OutcomeModel
 from summarkov.store import Node
 from summarkov.summaries import Summary
 from summarkov.typing import IntArray
+
+if TYPE_CHECKING:
+    from summarkov.models.model import SummaryModel
 
 
 @dataclass(frozen=True)
@@ -78,3 +83,41 @@ def read_states(
     rows = node.list()
     counts = np.array([[n.count() for n in row["counts"].list(n_outcomes)] for row in rows], dtype=np.int64)
     return StateCounts(*summary.read_table(node, influencers, index, counts.reshape(len(rows), n_outcomes)))
+
+
+def read_outcome(document: Node, template: SummaryModel, models: list[SummaryModel]) -> OutcomeModel:
+    """The model of how sequences end, from that of its outcome and what was counted at all beginnings."""
+    (model,) = models if len(models) == 1 else document["targets"].wrong("one target, the outcome")
+    told = document["outcome"]
+    names = model.fitted.layout.outcomes
+    if not names:
+        document["data"].wrong("the 'outcomes' that were counted")
+    name = told["name"].one_of(names)
+    if set(names) != {name, f"{name}: no"}:
+        told["name"].wrong("the outcome, and not its opposite")
+    texts = {each: _optional(told[each]) for each in ("value", "reaches", "ends_with")}
+    found = OutcomeModel(template, _optional(told["column"]), **texts, after=_after(told["after"]))
+    fitted = model.fitted
+    table = read_states(
+        document["open"],
+        fitted.summary,
+        fitted.influencer_labels,
+        {label: code for code, label in enumerate(fitted.labels)},
+        fitted.target.n_outcomes,
+    )
+    ended = fitted.table
+    rows = replace(fitted, table=table).rows(ended.keys)
+    if (rows == len(table.keys)).any() or (table.counts[rows].sum(axis=1) == 0).any():
+        document["open"].wrong("at least the states of 'states': sequences that ended were open before")
+    found._keep(model, table, name, document["left_out"].count())
+    return found
+
+
+def _optional(node: Node) -> str | None:
+    return None if node.value is None else node.text()
+
+
+def _after(node: Node) -> int | None:
+    if node.value is None:
+        return None
+    return node.count() or node.wrong("a whole number from 1 on, or null")

@@ -18,7 +18,7 @@ from summarkov.models.joint_features import (
     JointFeatures,
     base_rates,
 )
-from summarkov.models.joint_fitted import FittedJoint
+from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.saving import document_of
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees

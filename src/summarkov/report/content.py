@@ -34,11 +34,11 @@ from summarkov.report.groups import groups_content
 from summarkov.report.joint import joint_content, joint_targets
 from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
-from summarkov.report.numbers import rounded, whole
 from summarkov.report.target import target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
 from summarkov.text.passages import in_codes_of
 from summarkov.typing import IntArray
+from summarkov.wording import rounded, whole
 
 #: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60

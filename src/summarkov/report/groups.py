@@ -9,7 +9,7 @@ from typing import Any
 from summarkov.confidence import Difference
 from summarkov.errors import SettingError
 from summarkov.explain import EdgeDifference, GroupComparison, Influence
-from summarkov.report.numbers import all_rounded, rounded, whole
+from summarkov.wording import all_rounded, rounded, whole
 
 
 def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.explain import FittedDistribution
-from summarkov.report.numbers import all_rounded, rounded
+from summarkov.wording import all_rounded, rounded
 
 #: Digits of weights, so that probabilities are those of ``predict_proba`` to ten digits.
 _EXACT = 13

@@ -9,8 +9,8 @@ import numpy as np
 
 from summarkov.durations import Duration
 from summarkov.events import EventSequences
-from summarkov.report.numbers import all_rounded
 from summarkov.typing import BoolArray, FloatArray, IntArray
+from summarkov.wording import all_rounded
 
 #: A profile has this many steps, of one event or of some time, and at most this many edges have one.
 LAGS, MOST_EDGES = 10, 2000

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from summarkov.confidence.intervals import FEW
+from summarkov.confidence.rate_ratio import FEW
 from summarkov.explain import FittedModel
-from summarkov.report.numbers import all_rounded, rounded, whole
 from summarkov.search import Certificate, Step
 from summarkov.search.lookbacks import LookbackStep
 from summarkov.summaries.window import plain_span
+from summarkov.wording import all_rounded, rounded, whole
 
 #: Probabilities are equal to those of ``predict_proba`` to this many digits.
 _EXACT = 10

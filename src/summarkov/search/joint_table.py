@@ -13,7 +13,7 @@ import numpy.typing as npt
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window, distinct
-from summarkov.search.runner import run_searches
+from summarkov.search.batch import run_searches
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray, KeyArray
 

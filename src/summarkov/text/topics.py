@@ -14,7 +14,7 @@ from summarkov.settings import check_whole, seed_of
 from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.text import factors
 from summarkov.text.documents import read_documents, split_sentences
-from summarkov.text.terms import corpus_stop_words, leading_terms, terms_of
+from summarkov.text.factors import corpus_stop_words, leading_terms, terms_of
 from summarkov.typing import FloatArray
 
 METHODS = ("nmf", "lda")

@@ -13,7 +13,7 @@ import summarkov as sm
 from summarkov.baselines import MissingLibraryError
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation import DEFAULT, NAMES, ModelContender, lineup
-from summarkov.evaluation.checkpoint import contents, fingerprint
+from summarkov.evaluation.run import contents, fingerprint
 from summarkov.evaluation.tuning import Split, tune
 
 TRAIN = [list("abcabcab"), list("bcabca"), list("cabc"), list("aabbcc")] * 3

@@ -10,7 +10,7 @@ from summarkov.cli.main import app
 from summarkov.durations import Duration
 from summarkov.engines import make_source
 from summarkov.engines.surveys import positions_within
-from summarkov.models.by_position import by_position
+from summarkov.models.stability import by_position
 
 
 def world(lookback, n=120):

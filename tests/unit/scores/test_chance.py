@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from summarkov.scores import Scorer
-from summarkov.scores.chance import gain_by_chance
+from summarkov.scores.scorer import gain_by_chance
 
 
 def q(d, level):

@@ -243,7 +243,7 @@ def test_a_failure_before_writing(events, standing, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError("too much")
 
-    monkeypatch.setattr("summarkov.store.document.json.dumps", fail)
+    monkeypatch.setattr("summarkov.store.json.dumps", fail)
     with pytest.raises(MemoryError):
         sm.BSuMM("A").fit(events).save(standing[0] / "m.json")
     untouched(standing)

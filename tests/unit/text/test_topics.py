@@ -8,7 +8,7 @@ import pytest
 
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.text import TopicModel, factors, load_topics, read_documents, split_sentences
-from summarkov.text.terms import corpus_stop_words, leading_terms
+from summarkov.text.factors import corpus_stop_words, leading_terms
 
 pytest.importorskip("sentencex")
 pytestmark = pytest.mark.needs("sklearn")

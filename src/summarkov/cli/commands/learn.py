@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from summarkov.events.describe import Start
     from summarkov.events.origin import Origin
     from summarkov.models import JointSuMM, SummaryModel
-    from summarkov.models.by_position import ByPosition
+    from summarkov.models.stability import ByPosition
 
 #: The most influences of a graph to print; ``show`` prints all.
 _MOST_EDGES = 60
@@ -120,7 +120,7 @@ def learn(
     from summarkov.engines.surveys import count_starts
     from summarkov.events.describe import as_read, special_starts
     from summarkov.models import JointSuMM
-    from summarkov.models.by_position import by_position
+    from summarkov.models.stability import by_position
 
     template = settings.template()
     if isinstance(template, JointSuMM):

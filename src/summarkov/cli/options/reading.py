@@ -46,7 +46,7 @@ def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
     from summarkov.io.files import text_lines
-    from summarkov.store.document import first_repeated
+    from summarkov.store import first_repeated
 
     text = "\n".join(line for _, line in text_lines(shown(path), expected="a map of labels"))
     expected = 'expected an object of texts, {"old": "new", ...}'

@@ -14,7 +14,7 @@ from summarkov.cli.printing.settings import settings, settings_words
 from summarkov.wording import factor, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.explain.shares import SharedExplanation
+    from summarkov.explain.explanation import SharedExplanation
     from summarkov.models import JointSuMM
 
 #: The most labels that may come next, to print.
