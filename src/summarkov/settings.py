@@ -39,6 +39,18 @@ def is_number(value: object) -> TypeGuard[float]:
     return is_whole(value) or isinstance(value, float | np.floating)
 
 
+def is_finite(value: object) -> TypeGuard[float]:
+    """Whether a value is a number that a float can hold.
+
+    >>> is_finite(3), is_finite(float("nan")), is_finite(10**400)
+    (True, False, False)
+    """
+    try:
+        return is_number(value) and math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def check_whole(
     name: str, value: object, least: int, most: int | None = None, *, limits: str | None = None
 ) -> int:
@@ -58,11 +70,7 @@ def check_whole(
 
 def check_positive(name: str, value: object, *, zero: bool = False) -> None:
     """Refuse a setting that is not a finite number above 0 (or from 0 on)."""
-    try:
-        usable = is_number(value) and math.isfinite(value)
-    except OverflowError:  # an int that no float can hold
-        usable = False
-    if not usable or not is_number(value) or value < 0 or (value == 0 and not zero):
+    if not is_finite(value) or value < 0 or (value == 0 and not zero):
         raise SettingError(f"{name} must be a number {'from 0 on' if zero else 'above 0'}, not {value!r}")
     if value > _MOST or (not zero and value < 1 / _MOST):
         bound = (

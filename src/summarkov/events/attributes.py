@@ -52,6 +52,16 @@ class Attributes:
             raise DataError("names of attributes must be sorted and without repeats")
         if len(of) != len(names):
             raise DataError(f"there are {len(names)} names of attributes but {len(of)} columns of them")
+        for column in of:
+            refuse_column(column, "attributes")
+        odd = next(
+            (pair for pair in zip(names, of, strict=True) if not pair[0].startswith(f"{pair[1]}=")), None
+        )
+        if odd is not None:
+            raise DataError(
+                f"the name of an attribute is its column, '=' and its value, such as 'region=north', and "
+                f"{odd[0]!r} of {odd[1]!r} is not; rename it"
+            )
         given = np.asarray(present)
         if given.ndim != 2 or given.shape[1] != len(names) or given.dtype.kind != "b":
             raise DataError(
@@ -110,6 +120,15 @@ class Attributes:
         if (here.sum(axis=1) != 1).any():
             raise DataError(f"a sequence has several values of {column!r}, or none; give each exactly one")
         return [self.names[code] for code in chosen[here.argmax(axis=1)].tolist()]
+
+
+def refuse_column(column: str, source: str) -> None:
+    """Refuse a column that the name of a value, such as "region=north", would not tell."""
+    if "=" in column:
+        raise DataError(
+            f"attribute {column!r} of {source} holds '=', which stands between the column and the value in "
+            "the names of attributes; rename the column"
+        )
 
 
 def join_attributes(parts: Sequence[Attributes | None]) -> Attributes | None:

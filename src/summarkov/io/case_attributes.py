@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
-from summarkov.events.attributes import Attributes
+from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.table import MISSING
 from summarkov.events.vocabulary import translation
 from summarkov.io.addresses import name_of
 from summarkov.io.columns import case_column
 from summarkov.io.encoding import Encoded, count, encode, encode_some, which_occur
-from summarkov.settings import is_number
+from summarkov.settings import is_finite
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def check_cuts(cuts: object) -> Cuts:
     found: dict[str, Sequence[float] | None] = {}
     for name, given in cuts.items():
         listed = isinstance(given, list | tuple | np.ndarray) and len(given) > 0
-        if given is not None and not (listed and all(is_number(cut) and math.isfinite(cut) for cut in given)):
+        if given is not None and not (listed and all(map(is_finite, given))):
             raise SettingError(
                 f"cuts of {name!r} must be numbers such as [30, 50], or None to leave it as it is, not "
                 f"{given!r}"
@@ -89,6 +90,7 @@ def attribute_names(
     chosen: dict[str, str] = {}  # the column of each name
     each: list[list[str | None]] = []
     for column, values in columns.items():
+        refuse_column(column, source)
         absent = np.flatnonzero(values.codes < 0)
         if len(absent) and wanted.missing_attributes == "error":
             first = f"number {absent[0] + 1}" if ids is None else repr(ids[absent[0]][:40])
@@ -104,6 +106,11 @@ def attribute_names(
         names = [*_names(column, values, wanted.cuts, source), f"{column}={MISSING}"]
         occurs = [*which_occur(values.codes, len(values.texts)).tolist(), len(absent) > 0]
         each.append([name if here else None for name, here in zip(names, occurs, strict=True)])
+        if occurs[-1] and names[-1] in each[-1][:-1]:
+            raise DataError(
+                f"attribute {column!r} of {source} holds {MISSING!r} as a value, and lacks others, which are "
+                "called so; rename the value, or leave it empty"
+            )
         chosen |= {name: column for name in each[-1] if name is not None}
     ordered = sorted(chosen)
     codes = tuple(translation((name or "" for name in some), ordered)[:-1] for some in each)
@@ -127,10 +134,12 @@ def attributes_of(
 def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     """What each of the different values of a column is called."""
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.texts))
-    texts = [text for text, n in zip(values.texts, counts.tolist(), strict=True) if n]
+    given = cuts.get(column)
+    ranges = [] if given is None else _ranges(column, given)
+    whole = {name.removeprefix(f"{column}=") for name in ranges}  # of numbers that were cut before
+    texts = [text for text, n in zip(values.texts, counts.tolist(), strict=True) if n and text not in whole]
     numbers = [_number(text) for text in texts]
     odd = next((text for text, number in zip(texts, numbers, strict=True) if number is None), None)
-    given = cuts.get(column)
     if given is not None and odd is not None:
         raise DataError(
             f"attribute {column!r} of {source} holds {odd[:40]!r}, which is no number, and cannot be cut; "
@@ -148,8 +157,10 @@ def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     known = dict(zip(texts, numbers, strict=True))
     found = np.array([known.get(text) for text in values.texts], float)
     where = quartiles(found, counts) if given is None else list(given)
-    ranges = _ranges(column, where)
-    return [ranges[at] for at in np.searchsorted(where, found, side="right").tolist()]
+    ranges = ranges or _ranges(column, where)
+    places = np.searchsorted(where, found, side="right").tolist()
+    each = zip(values.texts, places, strict=True)
+    return [f"{column}={text}" if text in whole else ranges[at] for text, at in each]
 
 
 def quartiles(given: npt.ArrayLike, counts: IntArray) -> list[float]:
@@ -175,7 +186,7 @@ def _ranges(column: str, cuts: Sequence[float]) -> list[str]:
     >>> _ranges("age", [30.0, 50.5])
     ['age=below 30', 'age=30 to <50.5', 'age=50.5 or more']
     """
-    shown = [str(int(cut)) if float(cut).is_integer() else repr(float(cut)) for cut in cuts]
+    shown = [repr(float(cut)).removesuffix(".0") for cut in cuts]
     if not shown:
         return [f"{column}=any"]
     between = [f"{column}={low} to <{high}" for low, high in pairwise(shown)]
@@ -193,18 +204,23 @@ def cuts_of(names: Iterable[str]) -> dict[str, list[float] | None]:
     >>> cuts_of(["age=below 30", "age=30 to <50.5", "age=50.5 or more", "region=north"])
     {'age': [30.0, 50.5], 'region': None}
     """
-    found: dict[str, set[float]] = {}
+    found: dict[str, list[str]] = {}
     for name in names:
         column, _, value = name.partition("=")
-        match = _RANGE.fullmatch(value)
-        cuts = () if match is None else match.groups()
-        found.setdefault(column, set()).update(float(cut) for cut in cuts if cut is not None)
-    return {column: sorted(cuts) or None for column, cuts in found.items()}
+        found.setdefault(column, []).extend([] if value == MISSING else [value])
+    return {column: _cuts_between(ranges) for column, ranges in found.items()}
+
+
+def _cuts_between(ranges: Sequence[str]) -> list[float] | None:
+    """Where numbers were cut into ranges; None if there is anything else among them."""
+    matches = [_RANGE.fullmatch(text) for text in ranges]
+    cuts = {float(cut) for match in matches if match is not None for cut in match.groups() if cut is not None}
+    return sorted(cuts) if cuts and None not in matches and all(map(math.isfinite, cuts)) else None
 
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        found = math.nan if "_" in text else float(text)  # Python reads "10_2" as 102
     except ValueError:
         return None
     return found if math.isfinite(found) else None
@@ -217,6 +233,9 @@ def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attribute
     """
     source = name_of(table) if isinstance(table, str | os.PathLike) else "the table of attributes"
     content = _table_of(table, source)
+    several = [name for name, n in Counter(content.column_names).items() if n > 1]
+    if several:
+        raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
     case = case_column(content.column_names, wanted.columns.case, source)
     names = encode(content.column(case), case, source)
     row: dict[str, int] = {}

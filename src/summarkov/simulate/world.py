@@ -12,7 +12,7 @@ from summarkov.durations import Duration
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
-from summarkov.events.attributes import Attributes
+from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.rows import Rows
 from summarkov.settings import is_number
@@ -47,6 +47,7 @@ class Beside:
                 raise SettingError(f"step must be times of 1s or more, the shorter one first, not {step!r}")
             spans = shortest, longest
         for column, shares in (attributes or {}).items():
+            refuse_column(column, "the dynamics")
             if not shares or not all(is_number(p) and 0 <= p <= 1 for p in shares.values()):
                 raise SettingError(f"attribute {column!r} must have a share from 0 to 1 for each value")
             if abs(sum(shares.values()) - 1) > 1e-9:

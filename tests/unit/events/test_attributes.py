@@ -50,8 +50,8 @@ def test_nobody_changes_them(attributes):
         (("b", "a"), ("x", "x"), PRESENT[:, :2], "sorted"),
         (("a", "a"), ("x", "x"), PRESENT[:, :2], "without repeats"),
         (("a", "b"), ("x",), PRESENT[:, :2], "2 names of attributes but 1"),
-        (("a", "b"), ("x", "x"), PRESENT, "2 columns"),
-        (("a", "b"), ("x", "x"), PRESENT[:, :2].astype(int), "truth values"),
+        (("x=a", "x=b"), ("x", "x"), PRESENT, "2 columns"),
+        (("x=a", "x=b"), ("x", "x"), PRESENT[:, :2].astype(int), "truth values"),
         (("a", 1), ("x", "x"), PRESENT[:, :2], "text"),
     ],
 )
