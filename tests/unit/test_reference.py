@@ -45,3 +45,25 @@ def test_functions_tell_of_all_their_parameters(name):
     listed = {each.lstrip("*") for each in named_in("Parameters", doc)}
     given = inspect.signature(getattr(sm, name)).parameters
     assert [each for each in given if each not in listed and f"``{each}``" not in doc] == []
+
+
+def test_what_is_inherited_is_described_as_above():
+    chain, tree = inspect.getdoc(sm.MarkovChain), inspect.getdoc(sm.TreeSuMM)
+    threads = "n_jobs : int, optional\n    Threads; None is one, -1 one per core."
+    assert threads in chain
+    assert threads in tree
+    assert "alpha : float\n    Pseudo-count of the prior" in chain
+    assert "alpha : float\n    The weight, for each outcome," in tree  # its own words
+    assert "order : int\n    k, how many of the last labels to look at.\n\nAttributes\n----------\n" in chain
+    assert "influences_, patterns_, trace_\n    Empty: nothing is searched for.\n" in chain
+    assert "labels_ : tuple[str, ...]\n    The vocabulary.\n" in chain
+    assert "classes_ : array\n    ``outcomes_`` as an array" in chain
+    assert chain.count("Parameters\n---") == chain.count("Examples\n---") == 1
+
+
+def test_an_estimator_without_a_docstring_has_none():
+    class Plain(sm.MarkovChain):
+        pass
+
+    assert Plain.__doc__ is None
+    del sm.MarkovChain.families["Plain"]

@@ -51,19 +51,6 @@ class Bag(HasPage, Predictor):
     random_state : int, optional
         Another name for ``seed``; give one of them.
 
-    Attributes
-    ----------
-    models_ : list of SummaryModel
-        The fitted models.
-    influencers_ : tuple of labels
-        The labels that are an influencer in any of the models, sorted.
-    usage_ : dict
-        In which share of the models each influencer is one, the most used first.
-    influences_ : Edges
-        How each influencer changes the probability of each label of the target, the surest first.
-    labels_, target_, outcomes_, classes_
-        What it is about; as of :class:`BSuMM`.
-
     Examples
     --------
     >>> from summarkov import TreeSuMM

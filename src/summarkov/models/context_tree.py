@@ -110,34 +110,21 @@ class VariableOrderChain(SummaryModel):
     and that its kept descendants gain over theirs, is at least :math:`\gamma (|X| - 1) \log(N) / 2` for each
     of them. The state of a history is the longest kept context that it ends with. A context's estimate rests
     on all histories that end with it, so one that leaves the tree early is not left with the prior.
-
-    Parameters
-    ----------
-    target : str or labels, optional
-        As of :class:`BSuMM`.
-    max_order : int
-        The most labels to look back.
-    alpha, prior
-        As of :class:`BSuMM`.
-    gamma : float
-        Weight of the penalty; larger means shorter contexts. 0 keeps every context that was seen, which is a
-        chain of order ``max_order``; very large, and no label matters.
-    n_jobs : int, optional
-        Threads; None is one, -1 one per core. The result does not depend on it.
-
     ``influencers_`` are the labels in the kept contexts; ``score_`` is BIC at the estimates, with a parameter
     set for every kept context; ``partial_fit`` adds counts and keeps the contexts.
 
+    Parameters
+    ----------
+    max_order : int
+        The most labels to look back.
+    gamma : float
+        Weight of the penalty; larger means shorter contexts. 0 keeps every context that was seen, which is a
+        chain of order ``max_order``; very large, and no label matters.
+
     Attributes
     ----------
-    influencers_ : tuple of labels
-        The labels in the contexts.
-    table_, score_, log_likelihood_, trace_
-        What was learned; as of :class:`BSuMM`, with one row per context.
     influences_, patterns_
         Empty: contexts are no sets of labels.
-    labels_, target_, outcomes_, classes_, base_rates_
-        What it is about; as of :class:`BSuMM`.
 
     Examples
     --------
@@ -186,34 +173,23 @@ class ContextTreeWeighting(SummaryModel):
     .. math:: P_w(s) = (1 - \sigma) P(s) + \sigma \prod_{\text{longer } c} P_w(c)
 
     and the probability of an outcome is the mean of the estimates of the contexts that the history ends
-    with, each weighted by the posterior probability that the tree ends there.
+    with, each weighted by the posterior probability that the tree ends there. ``score_`` is :math:`\log P_w`
+    of all data; ``partial_fit`` is the same as fitting to all data at once. The intervals in ``table_`` are
+    those of beta distributions with the posterior's mean and variance.
 
     Parameters
     ----------
-    target : str or labels, optional
-        As of :class:`BSuMM`.
     max_order : int
         The most labels to look back.
-    alpha, prior
-        As of :class:`BSuMM`; 0.5 is the estimator of Krichevsky and Trofimov.
+    alpha : float
+        Pseudo-count of the prior for each outcome; 0.5 is the estimator of Krichevsky and Trofimov.
     split : float
         :math:`\sigma`, from 0 (no label matters) to 1 (a chain of order ``max_order``).
-    n_jobs : int, optional
-        Threads; None is one, -1 one per core. The result does not depend on it.
-
-    ``score_`` is :math:`\log P_w` of all data; ``partial_fit`` is the same as fitting to all data at once.
-    The intervals in ``table_`` are those of beta distributions with the posterior's mean and variance.
 
     Attributes
     ----------
-    influencers_ : tuple of labels
-        The labels in the contexts.
-    table_, score_, log_likelihood_, trace_
-        What was learned; as of :class:`BSuMM`, with one row per context.
     influences_, patterns_
         Empty: contexts are no sets of labels.
-    labels_, target_, outcomes_, classes_, base_rates_
-        What it is about; as of :class:`BSuMM`.
 
     Examples
     --------

@@ -54,21 +54,6 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     graph divides by their sum. Where events happen together, each label has its own probability to be among
     those that come next, and nothing is divided.
 
-    Attributes
-    ----------
-    edges_ : Edges
-        Every influence by evidence: the surest first, then labels on themselves, then faint ones.
-    influencers_ : dict
-        The influencers of every target.
-    models_ : dict
-        The fitted model of every target.
-    confidence_, order_
-        What :meth:`confidence` and :meth:`order_test` found; None if not asked since the graph was fitted.
-    summed_log_likelihood_ : float
-        Log-likelihoods of the training data under each target's own model, summed over the targets.
-    labels_, label_counts_, outcomes_, classes_
-        The vocabulary, how often each label occurred, and the targets: the columns of probabilities.
-
     Examples
     --------
     >>> from summarkov import BSuMM, read_events

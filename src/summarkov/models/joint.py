@@ -86,23 +86,6 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     n_jobs : int, optional
         Threads that count; None is one, -1 one per core. The result does not depend on it.
 
-    Attributes
-    ----------
-    influencers_ : dict
-        The influencers of every target.
-    edges_ : Edges
-        Every influence by evidence, the surest first.
-    gains_ : dict
-        What the log-likelihood of the training data loses without each influencer, the most first.
-    recency_ : dict
-        The factor of the odds of every target, for each influencer, by how long ago that occurred.
-    log_likelihood_ : float
-        Log-likelihood of the training data.
-    labels_, label_counts_
-        The vocabulary, and how often each label occurred.
-    outcomes_, classes_
-        What the columns of probabilities stand for: the targets, then ``OTHER`` unless they are all.
-
     Examples
     --------
     >>> events = [["A", "B", "C"] * 4, ["C", "A", "B"] * 4] * 5

@@ -38,11 +38,6 @@ class LabelSets(Parameters):
     coverage : float
         What is promised, between 0 and 1.
 
-    Attributes
-    ----------
-    threshold_ : float
-        The probability that a label of a set must have at least; 0: every set is all labels.
-
     Examples
     --------
     >>> from summarkov import BSuMM, InfluenceGraph

@@ -48,15 +48,16 @@ class SummaryModel(HasPage, Predictor):
 
     Parameters
     ----------
-    target, alpha, prior, n_jobs
-        As of :class:`BSuMM`.
-
-    Attributes
-    ----------
-    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
-        What was learned; as of :class:`BSuMM`.
-    labels_, target_, outcomes_, classes_, base_rates_
-        What it is about; as of :class:`BSuMM`.
+    target : str or labels, optional
+        The label of interest; or several, which makes a variable with one outcome each and a residual one;
+        or all. Without a target the model is a template for :class:`InfluenceGraph`.
+    alpha : float
+        Pseudo-count of the prior for each outcome in each state, from 1e-15 to 1e15.
+    prior : {"uniform", "base-rate"}
+        What the estimates are drawn towards: even odds, as in the paper, or the target's base rate, which is
+        far better for rare labels where ``alpha`` is large, say 5 or 10.
+    n_jobs : int, optional
+        Threads; None is one, -1 one per core. The result does not depend on it.
     """
 
     target: Label | Iterable[Label] | None = None

@@ -67,23 +67,6 @@ class OutcomeModel(Saved, Parameters):
         equal time; without, in long ones more has happened, and whatever goes with length seems to matter.
         Of open cases that are past these positions it says nothing: their probability is NaN.
 
-    Attributes
-    ----------
-    influencers_ : tuple of labels
-        The labels and attributes that the outcome depends on, sorted.
-    influences_ : Edges
-        How each influencer changes the probability of the outcome, the surest first.
-    table_, open_table_ : StateTable
-        How often the outcome came about in each state, at the end of every sequence; and after the beginnings
-        of all sequences, on which predictions for open cases rest. Beginnings of one sequence have one
-        outcome, so ``n`` is there the number of independent sequences that would tell as much.
-    name_, base_rate_, n_left_out_
-        The outcome, such as "result=declined"; the share of sequences with it; how many are left out.
-    labels_ : tuple of labels
-        The vocabulary, attributes included.
-    model_ : SummaryModel
-        The model of the outcome: one with the outcome and its opposite as target.
-
     Examples
     --------
     >>> import summarkov as sm

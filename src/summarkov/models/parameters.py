@@ -12,6 +12,7 @@ from summarkov.engines import IN_A_ROW, Layout, Target
 from summarkov.errors import SettingError, UnknownLabelError, nearest, optional_library
 from summarkov.events.vocabulary import is_label, label_text
 from summarkov.frames import Sheet
+from summarkov.models.described import completed
 
 
 class Parameters:
@@ -39,6 +40,10 @@ class Parameters:
             "summary_at",
         }
     )
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__doc__ = completed(cls, cls._machinery)
 
     def __dir__(self) -> list[str]:
         return sorted(set(super().__dir__()) - self._machinery)

@@ -38,7 +38,39 @@ from summarkov.summaries.window import plain_span
 
 @dataclass(eq=False, repr=False)
 class SearchedModel(SummaryModel):
-    """A model whose influencers are searched for; its parameters are described at :class:`BSuMM`."""
+    """A model whose influencers are searched for.
+
+    Parameters
+    ----------
+    gamma : float
+        Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
+    criterion : {"bic", "aic", "extended-bic", "marginal"}
+        What the search maximises, see :class:`summarkov.scores.Scorer`.
+    xi : float
+        Weight of the extended part of "extended-bic".
+    false_edges : float, optional
+        How many influencers in all that is learned together may be there by chance alone, on average, if
+        nothing influences anything: 0.2 is one in five graphs. The more targets, candidates and look-backs
+        there are to choose from, the more an influencer must then gain. None asks for no more than the
+        criterion does: that is the paper's search.
+    parameters : {"all", "reachable"}
+        Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
+        can reach at this look-back.
+    search : {"greedy", "sweep", "exact"}
+        How influencers are searched for: the best label in each round, then the best to leave out; or
+        Algorithm 1 of the paper as it is printed, one sweep over the labels in sorted order; or the best of
+        all sets, with a proof that it is (``trace_.certificate``).
+    required, forbidden, candidates : labels
+        Influencers that must be there, that may not, and the only ones to consider beside the required.
+    given : names, optional
+        Columns of attributes of sequences, such as ``["region"]``, that every model tells apart: influences
+        are then those within each of their values, and their own effects are not told.
+    max_influencers : int, optional
+        The most influencers, required ones included.
+    max_sets : int, optional
+        Exact search stops after this number of sets has been scored, and says how much better than the best
+        so far any other could be; None: it goes on to the end.
+    """
 
     has_edges: ClassVar[bool] = True
 
@@ -112,7 +144,19 @@ Lookback = OneLookback | tuple[OneLookback, ...] | Mapping[Any, OneLookback]
 
 @dataclass(eq=False, repr=False)
 class WindowedModel(SearchedModel):
-    """A model whose influencers are looked for in a window each, the size of which may be learned."""
+    """A model whose influencers are looked for in a window each, the size of which may be learned.
+
+    Parameters
+    ----------
+    lookback : int, time, None, mapping, "auto" or tuple
+        How many events back to look; or a time, such as "7d", for events that have times; None for the whole
+        past. A mapping gives labels a look-back each (``{"dose": "6h", "meal": 3}``); a
+        label that it does not name is looked for in the whole past. With "auto" the search chooses a
+        look-back for each influencer out of 1, 2, 3, 5, 10, 20 and None, with a tuple such as
+        ``(1, 4, None)`` or ``("1h", "1d")`` out of those; ``lookbacks_`` tells which.
+    delay : int or time
+        Leave out that many of the most recent events, or what is that recent; less than the look-back.
+    """
 
     _: KW_ONLY
     lookback: Lookback = 5

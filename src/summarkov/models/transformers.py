@@ -72,11 +72,6 @@ class PoolRare(Transformer):
     into : str
         What the others become.
 
-    Attributes
-    ----------
-    kept_ : tuple of labels
-        The labels that are frequent enough.
-
     Examples
     --------
     >>> step = PoolRare(min_count=2).fit([["a", "b", "a", "c"]])

@@ -143,10 +143,13 @@ class TreeSuMM(SummaryModel):
 
     and that of the root towards the prior.
 
+    ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
+    the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability
+    of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
+    tree.
+
     Parameters
     ----------
-    target : str or labels, optional
-        As of :class:`BSuMM`.
     lookbacks : numbers
         How far back to look for a label, ascending; None, which comes last, is the whole past.
     counts : numbers
@@ -157,9 +160,10 @@ class TreeSuMM(SummaryModel):
         The k of "fewer than k events since the start"; empty to ask for none.
     max_depth : int
         The most tests on the way to a leaf.
-    alpha, prior
-        As of :class:`BSuMM`: the weight, for each outcome, with which an estimate is drawn towards that of
-        its parent; and what the root's is drawn towards.
+    alpha : float
+        The weight, for each outcome, with which an estimate is drawn towards that of its parent.
+    prior : {"uniform", "base-rate"}
+        What the root's estimate is drawn towards: even odds, or the target's base rate.
     gamma : float
         Weight of the penalty for splits; larger means smaller trees.
     average : bool
@@ -171,20 +175,6 @@ class TreeSuMM(SummaryModel):
         ``average``. "auto" is 1/2 for a split, spread over the T tests there are: 1/(2T).
     forbidden, candidates : labels
         Labels that may not be tested, and the only ones that may.
-    n_jobs : int, optional
-        Threads; None is one, -1 one per core. The result does not depend on it.
-
-    ``influencers_`` are the labels that are tested. ``score_`` is the log-likelihood at the estimates less
-    the penalties of the splits and of the root's parameters; if averaged, the log of the weighted probability
-    of the data. ``trace_`` has the splits in depth-first order. ``partial_fit`` adds counts and keeps the
-    tree.
-
-    Attributes
-    ----------
-    influencers_, influences_, table_, patterns_, trace_, score_, log_likelihood_
-        What was learned; as of :class:`BSuMM`.
-    labels_, target_, outcomes_, classes_, base_rates_
-        What it is about; as of :class:`BSuMM`.
 
     Examples
     --------
