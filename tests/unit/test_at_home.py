@@ -146,19 +146,26 @@ def test_completion_shows_what_people_need():
     assert {"fit", "edges_", "predict_next", "summary"} <= shown
     model = {name for name in dir(graph.models_["1"]) if not name.startswith("_")}
     assert {"make_summary", "make_models", "fitted", "shared_search", "layout_"}.isdisjoint(shown | model)
+    assert {"open_fitted", "states_sheet", "yes"}.isdisjoint(dir(sm.OutcomeModel()))
     events = set(dir(sm.read_events(NUMBERS)))
     assert {"labels", "split", "map_labels", "describe"} <= events
     assert {"moments", "only_rows", "sequence_keys", "with_origin"}.isdisjoint(events)
 
 
-def test_nothing_shows_its_address():
+def test_nothing_shows_its_address(tmp_path):
     graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS)
     follower = graph.follow()
     follower.observe(1)
-    assert repr(follower) == "GraphFollower(1 events observed)"
+    assert repr(follower) == "GraphFollower(1 event observed)"
     assert repr(graph.models_["1"].follow()) == "Follower(0 events observed)"
     rules = sm.Dynamics({"A": (("B",), {(0,): 0.2, (1,): 0.4}), "B": (("B",), {(0,): 0.8, (1,): 0.6})})
     assert repr(rules) == "Dynamics(2 labels, 2 of them with influencers)"
+    sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.parquet")
+    with sm.scan_events(tmp_path / "events.parquet") as source:
+        assert repr(source) == "StreamSource(20 sequences, 3 labels)"
+        shown = {name for name in dir(source) if not name.startswith("_")}
+    assert {"labels", "n_events", "label_counts", "map_labels", "close"} <= shown
+    assert {"run", "part", "filled_keys", "sequence_keys", "scale", "only"}.isdisjoint(shown)
 
 
 def test_the_log_likelihood_of_a_graph_has_one_meaning():

@@ -77,6 +77,13 @@ class CountSource(Protocol):
         """Answer all requests in one pass over the data."""
 
 
+#: What engines and learners need, and completion does not show.
+_MACHINERY = {
+    "count", "event_counts", "filled_keys", "has_ticks", "is_order_only", "n_filled", "n_positions", "only",
+    "outcomes", "part", "replicated", "resamples", "run", "run_on", "scale", "sequence_keys", "time_unit",
+}  # fmt: skip
+
+
 class EventSource(ABC):
     """Events that stay where they are and are counted there: a ``CountSource``.
 
@@ -97,6 +104,12 @@ class EventSource(ABC):
     attributes: tuple[str, ...] = ()  # those of the labels that are attributes of sequences
     outcomes: tuple[str, ...] = ()  # those that say how a sequence ended
     origin: Origin | None = None  # how the events were read
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_sequences:,} sequences, {len(self.labels):,} labels)"
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - _MACHINERY)
 
     @cached_property
     def label_counts(self) -> IntArray:

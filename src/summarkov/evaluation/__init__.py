@@ -4,6 +4,7 @@ from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predi
 from summarkov.evaluation.comparison import Comparison
 from summarkov.evaluation.learning_curve import LearningCurve, learning_curve
 from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
+from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
 from summarkov.evaluation.windows import Windows
 
@@ -16,6 +17,7 @@ __all__ = [
     "LearningCurve",
     "ModelContender",
     "Predictor",
+    "ReliabilityBin",
     "Windows",
     "compare",
     "learning_curve",

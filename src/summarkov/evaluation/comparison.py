@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.measures import BINS
+from summarkov.evaluation.measures import BINS, ReliabilityBin
 from summarkov.evaluation.tuning import Tuned
 from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
-from summarkov.wording import number
+from summarkov.wording import plural
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Comparison(Tabular):
             verdict=verdict,
         )
 
-    def reliability(self, name: str, target: str | None = None) -> list[dict[str, float]]:
+    def reliability(self, name: str, target: str | None = None) -> Records[ReliabilityBin]:
         """Calibration of one contender: mean prediction and share that occurred, per bin of predictions.
 
         Over all targets, or of one of them.
@@ -114,17 +114,18 @@ class Comparison(Tabular):
             targets = sorted({one.target for tuned in each for one in tuned.chosen})
             raise SettingError(f"there is no target {target!r}{nearest(str(target), targets)}")
         total = np.sum([one.measures.reliability for one in chosen], axis=0)
-        return [
-            {"from": low, "to": high, "n": int(n), "predicted": p / n, "occurred": y / n}
+        bins = (
+            ReliabilityBin(low, high, int(n), p / n, y / n)
             for low, high, (n, p, y) in zip(BINS[:-1], BINS[1:], total.tolist(), strict=True)
             if n
-        ]
+        )
+        return Records(bins, ReliabilityBin)
 
     def calibration_error(self, name: str) -> float:
         """Mean absolute difference between predicted and occurred over the bins, weighted by positions."""
         bins = self.reliability(name)
-        n = sum(each["n"] for each in bins)
-        return float(sum(each["n"] * abs(each["predicted"] - each["occurred"]) for each in bins) / max(n, 1))
+        n = sum(each.n for each in bins)
+        return sum(each.n * abs(each.predicted - each.occurred) for each in bins) / max(n, 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON; None in place of a number that is infinite."""
@@ -140,7 +141,9 @@ class Comparison(Tabular):
                 }
                 for line in self.lines
             ],
-            "calibration": {line.name: self.reliability(line.name) for line in self.lines},
+            "calibration": {
+                line.name: [each.to_dict() for each in self.reliability(line.name)] for line in self.lines
+            },
             "targets": {
                 each[0].name: [
                     {
@@ -179,7 +182,8 @@ class Comparison(Tabular):
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
         rows = [cells(line, self.calibration_error(line.name)) for line in self.lines]
-        title = f"{len(rows)} contenders on {number(sum(self.n_test))} test {self.unit}s, the best first"
+        tested = plural(sum(self.n_test), f"test {self.unit}")
+        title = f"{plural(len(rows), 'contender')} on {tested}, the best first"
         return Sheet(title, HEADINGS, rows, len(rows))
 
     def to_markdown(self) -> str:

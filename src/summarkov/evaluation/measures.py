@@ -20,6 +20,37 @@ _N_BINS = len(BINS) - 1
 
 
 @dataclass(frozen=True)
+class ReliabilityBin:
+    """Predictions of about the same probability, and what came of them.
+
+    Attributes
+    ----------
+    low, high : float
+        The predictions are from ``low`` to below ``high``.
+    n : int
+        How many there are.
+    predicted, occurred : float
+        Their mean, and the share of them that came true.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    occurred: float
+
+    def to_dict(self) -> dict[str, float]:
+        """As plain values, for JSON."""
+        return {
+            "from": self.low,
+            "to": self.high,
+            "n": self.n,
+            "predicted": self.predicted,
+            "occurred": self.occurred,
+        }
+
+
+@dataclass(frozen=True)
 class Measures:
     """One target's probabilities against what happened in all test sequences."""
 

@@ -11,7 +11,7 @@ from summarkov.models.frame_predictions import predict_frame
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.groups_by import compare_groups_by
 from summarkov.models.joint import JointSuMM
-from summarkov.models.label_sets import LabelSets
+from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.loading import load
 from summarkov.models.measures import Evaluation, scorer
 from summarkov.models.model import SummaryModel
@@ -38,6 +38,7 @@ __all__ = [
     "GraphFollower",
     "InfluenceGraph",
     "JointSuMM",
+    "LabelSet",
     "LabelSets",
     "MapLabels",
     "MarkovChain",

@@ -251,8 +251,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         """Log-likelihood of the training data."""
         return self.fitted.log_likelihood
 
-    def summary(self) -> Sheet:
-        """The surest influences, as a table that prints well and that notebooks show in HTML."""
+    def _sheet(self) -> Sheet:
         edges = self.edges_
         return edges.sheet(
             f"JointSuMM of {len(self.influencers_)} targets: {len(edges)} influences, the surest first; "

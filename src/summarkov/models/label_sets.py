@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.frames import Records, Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
@@ -15,6 +16,29 @@ from summarkov.models.predictions import Residual, Unknown
 from summarkov.models.predictor import Predictor
 from summarkov.settings import check_level
 from summarkov.typing import BoolArray, FloatArray
+from summarkov.wording import percent
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """The labels one of which comes next, as often as promised.
+
+    Attributes
+    ----------
+    sequence : str
+        The name of the history.
+    position : int
+        The place that the set is about, counted from 1 on.
+    labels : tuple
+        The labels of the set, the most likely first.
+    probability : float
+        What the model gives to all of them together.
+    """
+
+    sequence: str
+    position: int
+    labels: tuple[str | Residual, ...]
+    probability: float
 
 
 @dataclass(eq=False, repr=False)
@@ -44,8 +68,8 @@ class LabelSets(Parameters):
     >>> events = [["A", "B", "C", "D"], ["A", "B", "D", "C"], ["A", "B", "C", "C"]] * 20
     >>> graph = InfluenceGraph(BSuMM(lookback=2)).fit(events[:30])
     >>> sets = LabelSets(graph, coverage=0.9).fit(events[30:])
-    >>> sets.predict_next([["A"], ["A", "B"]])
-    (('B',), ('C', 'D'))
+    >>> [each.labels for each in sets.predict_next([["A"], ["A", "B"]])]
+    [('B',), ('C', 'D')]
 
     References: Lee, Barber, Willett, "Distribution-free inference with hierarchical data" (2023), for
     sequences instead of single events; Sadinle, Lei, Wasserman, "Least ambiguous set-valued classifiers with
@@ -86,16 +110,22 @@ class LabelSets(Parameters):
         except AttributeError:
             raise NotFittedError("these LabelSets are not fitted; call fit(events) first") from None
 
-    def predict_next(
-        self, histories: Any, *, unknown: Unknown = "error"
-    ) -> tuple[tuple[str | Residual, ...], ...]:
-        """The set after each history, the most likely label first."""
-        p = self.model.predict_next(histories, unknown=unknown).probabilities
-        inside = self._inside(p)
-        order = np.argsort(-p, axis=1, kind="stable")
-        return tuple(
-            tuple(self.model.outcomes_[x] for x in each.tolist() if inside[row, x])
-            for row, each in enumerate(order)
+    def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Records[LabelSet]:
+        """The set after each history: a tuple that is also a table."""
+        after = self.model.predict_next(histories, unknown=unknown)
+        inside = self._inside(after.probabilities)
+        order = np.argsort(-after.probabilities, axis=1, kind="stable")
+        return Records(
+            (
+                LabelSet(
+                    after.ids[after.sequences[row]],
+                    int(after.positions[row]),
+                    tuple(after.outcomes[x] for x in each.tolist() if inside[row, x]),
+                    float(after.probabilities[row, inside[row]].sum()),
+                )
+                for row, each in enumerate(order)
+            ),
+            LabelSet,
         )
 
     def held(self, events: Any) -> float:
@@ -106,6 +136,12 @@ class LabelSets(Parameters):
         inside = self._inside(p)[np.arange(len(p)), self.model._outcomes_at(index)]
         weight = np.repeat(1 / np.maximum(data.lengths, 1), data.lengths)
         return float((inside * weight).sum() / weight.sum())
+
+    def _sheet(self) -> Sheet:
+        return Sheet(
+            f"The next event is in its set with a probability of at least {percent(self.coverage)}: "
+            f"labels of at least {percent(self.threshold_)}"
+        )
 
     def _inside(self, p: FloatArray) -> BoolArray:
         """Whether each outcome is in the set of its row."""

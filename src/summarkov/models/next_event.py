@@ -22,6 +22,7 @@ from summarkov.settings import check_whole
 from summarkov.simulate.draw import after_histories, flat
 from summarkov.summaries import Memory
 from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
@@ -87,7 +88,7 @@ class Follower:
         self._history = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
 
     def __repr__(self) -> str:
-        return f"Follower({self._history.n_observed} events observed)"
+        return f"Follower({plural(self._history.n_observed, 'event')} observed)"
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""
@@ -192,7 +193,7 @@ class GraphFollower:
         self._history = History(next_event.labels, next_event.memory, unknown, next_event.layout)
 
     def __repr__(self) -> str:
-        return f"GraphFollower({self._history.n_observed} events observed)"
+        return f"GraphFollower({plural(self._history.n_observed, 'event')} observed)"
 
     def observe(self, event: object) -> None:
         """Tell it the event that happened next."""

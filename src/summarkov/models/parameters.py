@@ -36,8 +36,11 @@ class Parameters:
             "make_search",
             "make_searches",
             "make_summary",
+            "open_fitted",
             "shared_search",
+            "states_sheet",
             "summary_at",
+            "yes",
         }
     )
 
@@ -98,7 +101,7 @@ class Parameters:
     def summary(self) -> Sheet:
         """What was learned, as a table that prints well and that notebooks show in HTML.
 
-        Of a model the states that were seen most, of a graph the surest edges.
+        Of a model the states that were seen most, of a graph or a joint model the surest edges.
         """
         return self._sheet()
 

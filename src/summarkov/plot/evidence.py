@@ -83,16 +83,16 @@ def calibration(
     ax = axes_for(ax, 4.2, 4.0)
     chosen = [line.name for line in comparison.lines][:5] if names is None else list(names)
     curves = {name: comparison.reliability(name, target) for name in chosen}
-    known = [value for bins in curves.values() for b in bins for value in (b["predicted"], b["occurred"])]
+    known = [value for bins in curves.values() for b in bins for value in (b.predicted, b.occurred)]
     low = min([value for value in known if value > 0], default=1e-3) / 2
-    most = max([b["n"] for bins in curves.values() for b in bins], default=1)
+    most = max([b.n for bins in curves.values() for b in bins], default=1)
     ax.plot([low, 1], [low, 1], color="#777777", linewidth=0.8, linestyle="--", zorder=1)
     for (name, bins), colour in zip(curves.items(), itertools.cycle(COLOURS), strict=False):
-        predicted = [max(b["predicted"], low) for b in bins]
-        occurred = [max(b["occurred"], low) for b in bins]
-        area = [10 + 70 * b["n"] / most for b in bins]
-        face = [colour if b["occurred"] > 0 else "none" for b in bins]
-        some = [i for i, b in enumerate(bins) if b["occurred"] > 0]
+        predicted = [max(b.predicted, low) for b in bins]
+        occurred = [max(b.occurred, low) for b in bins]
+        area = [10 + 70 * b.n / most for b in bins]
+        face = [colour if b.occurred > 0 else "none" for b in bins]
+        some = [i for i, b in enumerate(bins) if b.occurred > 0]
         ax.plot([predicted[i] for i in some], [occurred[i] for i in some], color=colour, linewidth=1)
         ax.scatter(predicted, occurred, s=area, facecolors=face, edgecolors=colour, zorder=3)
         ax.plot([], [], color=colour, marker="o", label=plain(name))

@@ -147,10 +147,14 @@ def test_reliability_and_calibration_error():
     bins[3] = 10, 0.6, 1
     bins[12] = 30, 28.5, 30
     result = Comparison([[tuned("x", [-1, -2], reliability=bins)]], [40])
-    assert result.reliability("x") == [
-        {"from": 0.05, "to": 0.1, "n": 10, "predicted": pytest.approx(0.06, rel=1e-12), "occurred": 0.1},
-        {"from": 0.9, "to": 1.0, "n": 30, "predicted": pytest.approx(0.95, rel=1e-12), "occurred": 1.0},
+    rows = result.reliability("x").to_frame("pyarrow").to_pylist()
+    assert rows == [
+        {"low": 0.05, "high": 0.1, "n": 10, "predicted": pytest.approx(0.06, rel=1e-12), "occurred": 0.1},
+        {"low": 0.9, "high": 1.0, "n": 30, "predicted": pytest.approx(0.95, rel=1e-12), "occurred": 1.0},
     ]
+    assert [list(row) for row in result.to_dict()["calibration"]["x"]] == [
+        ["from", "to", "n", "predicted", "occurred"]
+    ] * 2
     assert result.calibration_error("x") == pytest.approx((10 * 0.04 + 30 * 0.05) / 40, rel=1e-12)
     with pytest.raises(SettingError) as problem:
         Comparison([[tuned("bsumm", [-1, -2])]], [40]).reliability("bsum")

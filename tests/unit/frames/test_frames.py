@@ -3,6 +3,7 @@
 import copy
 import pickle
 import sys
+import tempfile
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import MissingLibraryError, SettingError
+from summarkov.evaluation import learning_curve
 from summarkov.explain import Influence
 from summarkov.frames import Records, Sheet, columns_of
 from summarkov.simulate.example import web_shop
@@ -22,6 +24,15 @@ GROUPS = sm.compare_groups(sm.BSuMM(lookback=1), EVENTS[:30], EVENTS[30:], targe
 
 OUTCOME = sm.OutcomeModel(ends_with="browse").fit(EVENTS)
 JOINT = sm.JointSuMM().fit(EVENTS)
+SETS = sm.LabelSets(GRAPH).fit(EVENTS)
+
+
+def drift():
+    with tempfile.TemporaryDirectory() as folder, sm.CountStore(folder) as store:
+        store.add("first", EVENTS[:30])
+        store.add("second", EVENTS[30:])
+        return sm.drift(sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(store), store)
+
 
 #: Results, and how many rows their frames have.
 RESULTS = {
@@ -52,6 +63,10 @@ RESULTS = {
     "joint edges": (JOINT.edges_, len(JOINT.edges_)),
     "joint explanation": (JOINT.explain(["search"], "browse"), None),
     "joint why next": (JOINT.explain_next(["search"], most=2), 2),
+    "label sets": (SETS.predict_next([["search"], ["browse"]]), 2),
+    "reliability": (COMPARED.reliability("chain-1"), None),
+    "learning curve": (learning_curve(EVENTS, models=["chain-0"], targets=["browse"]), None),
+    "drift": (drift(), None),
 }
 
 
@@ -90,6 +105,13 @@ def test_every_result_prints_and_shows(name):
     assert max(map(len, repr(result).splitlines())) <= 200
     assert result._repr_html_() == result.summary()._repr_html_()
     assert result._repr_html_().startswith(("<table>", "<p>"))
+
+
+@pytest.mark.parametrize("fitted", [GRAPH, MODEL, OUTCOME, JOINT, SETS], ids=lambda each: type(each).__name__)
+def test_everything_fitted_shows_its_summary(fitted):
+    assert str(fitted.summary()).count("%") >= 1
+    assert fitted._repr_html_() == fitted.summary()._repr_html_()
+    assert fitted.copy()._repr_html_().startswith(f"<p><bdi>{type(fitted).__name__}(")
 
 
 def test_columns_do_not_depend_on_what_is_known():

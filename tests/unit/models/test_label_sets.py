@@ -38,14 +38,26 @@ def test_a_set_is_the_labels_that_are_likely_enough():
     history = ["search", "add to cart"]
     p = dict(zip(MODEL.outcomes_, MODEL.predict_next([history]).probabilities[0], strict=True))
     (found,) = sets.predict_next([history])
-    assert list(found) == sorted(p, key=lambda x: -p[x])[: len(found)]
-    assert {x for x in p if p[x] >= sets.threshold_} == set(found)
+    assert list(found.labels) == sorted(p, key=lambda x: -p[x])[: len(found.labels)]
+    assert {x for x in p if p[x] >= sets.threshold_} == set(found.labels)
+    assert math.isclose(found.probability, sum(p[x] for x in found.labels))
+
+
+def test_sets_are_a_table():
+    sets = sm.LabelSets(MODEL, 0.6).fit(SHOP.simulate(100, 10, seed=3))
+    found = sets.predict_next([["search"], ["search", "add to cart"]])
+    rows = found.to_frame("pyarrow").to_pylist()
+    assert [list(row) for row in rows] == [["sequence", "position", "labels", "probability"]] * 2
+    assert [row["position"] for row in rows] == [2, 3]
+    assert rows[1]["labels"] == ", ".join(found[1].labels)
+    assert "at least 60.0%" in str(sets.summary())
+    assert "at least 60.0%" in sets._repr_html_()
 
 
 def test_a_set_is_never_empty():
     """Where all labels are less likely than the threshold, the most likely one is the set."""
     sets = sm.LabelSets(MODEL, 0.1).fit([["browse"] * 9] * 60)
-    sizes = [len(each) for each in sets.predict_next([["search"], ["page error", "add to cart"]])]
+    sizes = [len(each.labels) for each in sets.predict_next([["search"], ["page error", "add to cart"]])]
     p = MODEL.predict_next([["search"]]).probabilities[0]
     assert sizes == [1, 1]
     assert p.max() < sets.threshold_
@@ -60,7 +72,7 @@ def test_the_threshold_by_hand():
     assert math.isclose(sm.LabelSets(model, 0.6).fit([["A"], ["A", "B"]]).threshold_, p[1])
     everything = sm.LabelSets(model, 0.9).fit([["A"], ["A", "B"]])
     assert everything.threshold_ == 0
-    assert everything.predict_next([["A"]]) == (("A", "B"),)
+    assert [each.labels for each in everything.predict_next([["A"]])] == [("A", "B")]
 
 
 def test_what_cannot_be_is_refused():

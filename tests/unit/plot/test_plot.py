@@ -181,13 +181,13 @@ def test_calibration_draws_the_reliability(events):
     axes = plot.calibration(compared, ["bsumm"])
     (marks,) = axes.collections
     bins = compared.reliability("bsumm")
-    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([b["predicted"] for b in bins])
+    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([b.predicted for b in bins])
     assert [t.get_text() for t in axes.get_legend().get_texts()] == ["bsumm"]
     (marks,) = plot.calibration(compared, ["bsumm"], target="search").collections
     own = compared.reliability("bsumm", "search")
-    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([b["predicted"] for b in own])
-    both = sum(b["n"] for x in ("purchase", "search") for b in compared.reliability("bsumm", x))
-    assert both == sum(b["n"] for b in bins) == 2 * sum(b["n"] for b in own)
+    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([b.predicted for b in own])
+    both = sum(b.n for x in ("purchase", "search") for b in compared.reliability("bsumm", x))
+    assert both == sum(b.n for b in bins) == 2 * sum(b.n for b in own)
     with pytest.raises(SettingError, match="no target 'serch'; did you mean 'search'"):
         compared.reliability("bsumm", "serch")
 
