@@ -7,7 +7,6 @@ DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all
 split anew (70/15/15) by each seed. Each data set and split adds one line to OUT.jsonl; --table sums them up,
 with the difference of both models over the splits and its 95% interval (Student's t over splits). For single
 labels the joint model has one setting for all, LightGBM one for each label.
-LightGBM is not installed with the project: pip install lightgbm.
 """
 
 from __future__ import annotations
@@ -20,22 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from paper.lightgbm import LightgbmContender
 
 import summarkov as sm
 from summarkov.baselines import JointContender
-from summarkov.baselines.learners import positions, recency_features, window_features
-from summarkov.engines import Target
 from summarkov.evaluation.lineup import BOOSTED_GRID, ROUNDS
 from summarkov.kernels import Index
-from summarkov.models.joint_features import JointFeatures, base_rates
-from summarkov.summaries.profile import ProfileSummary
 
-LIGHTGBM = (
-    {"num_leaves": 4, "min_data_in_leaf": 20, "lambda_l2": 10},
-    {"num_leaves": 8, "min_data_in_leaf": 20, "lambda_l2": 10},
-    {"num_leaves": 4, "min_data_in_leaf": 5, "lambda_l2": 1},
-    {"num_leaves": 8, "min_data_in_leaf": 50, "lambda_l2": 100},
-)
 #: The labels that the paper's table of Timelines is about.
 TIMELINES = [
     "armed conflict",
@@ -76,43 +66,10 @@ def joint(train: sm.EventSequences, targets: Sequence[str]) -> Tuned:
         yield lambda events, fitted=predictor.fitted: fitted.at(index_of(events))
 
 
-def features(events: sm.EventSequences, train: sm.EventSequences, targets: Sequence[str]) -> Any:
-    """All that the joint model sees: lags, counts in windows, the last labels, the position and habits."""
-    counts = [window_features(events, k, "counts").toarray() for k in (5, 10, 20, 500)]
-    before, last = positions(events), np.full((events.n_events, 3), -1)
-    for lag in (1, 2, 3):
-        there = np.flatnonzero(before >= lag)
-        last[there, lag - 1] = events.codes[there - lag]
-    summary, n = ProfileSummary(), len(train.labels)
-    target = Target(tuple(train.labels.index(x) for x in targets), n)
-    profile = summary.read(summary.rows(index_of(events)), n)
-    habits = JointFeatures(base_rates(train.label_counts.astype(float)), target, 20).of(profile).own
-    return np.hstack(
-        [recency_features(events, last_position=200), *counts, last, *profile.followed, *habits]
-    ).astype(np.float32)
-
-
 def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
     """LightGBM with each of its settings, stopped on dev and somewhat earlier."""
-    import lightgbm as lgb
-
-    n = len(targets) + (len(targets) < len(train.labels))
-    fixed = {"objective": "multiclass", "num_class": n, "verbosity": -1, "num_threads": 1, "seed": 0}
-    sampled = {"learning_rate": 0.05, "feature_fraction": 0.7, "bagging_fraction": 0.8, "bagging_freq": 1}
-    kept: dict[int, Any] = {}
-
-    def matrix(events: sm.EventSequences) -> Any:
-        if id(events) not in kept:
-            kept[id(events)] = features(events, train, targets)
-        return kept[id(events)]
-
-    for grid in LIGHTGBM:
-        data = lgb.Dataset(matrix(train), outcomes(train, targets), params={"verbosity": -1})
-        valid = lgb.Dataset(matrix(dev), outcomes(dev, targets), reference=data)
-        stop = [lgb.early_stopping(25, verbose=False)]
-        model = lgb.train({**fixed, **sampled, **grid}, data, 600, [valid], callbacks=stop)
-        for trees in sorted({max(1, round(model.best_iteration * share)) for share in (0.5, 0.7, 0.85, 1)}):
-            yield lambda events, m=model, t=trees: m.predict(matrix(events), num_iteration=t)
+    for _, predictor in LightgbmContender(stop_on=dev).fit_each(train, targets):
+        yield predictor.next_event
 
 
 def single(p: Any, happened: Any) -> Any:

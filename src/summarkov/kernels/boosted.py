@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -44,23 +46,31 @@ class Grown(NamedTuple):
     sums: IntArray
 
 
-def grow_trees(
-    levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
-) -> Grown:
-    """Grow a tree for each of ``values[tree, row, 2]`` on some rows of ``levels[feature, row]``.
+#: Grows a tree for each of ``values[tree, row, 2]``, from what it may look at, some rows, and how.
+Grower = Callable[[BoolArray, CodeArray, IntArray, Growth], Grown]
+
+
+def tree_grower(levels: LevelArray) -> Grower:
+    """What grows trees on some rows of ``levels[feature, row]``.
 
     Tree t looks only at features with ``allowed[t, feature]``. The most worthwhile split comes first; of
     equal ones the first leaf, feature and level.
 
-    >>> levels = np.array([[0, 1, 1, 2]], np.uint8)
+    >>> grow = tree_grower(np.array([[0, 1, 1, 2]], np.uint8))
     >>> values = np.array([[[-3, 1], [2, 1], [2, 1], [2, 1]]])
     >>> how = Growth(n_levels=3, leaves=3, penalty=1.0, unit=1.0, least_gain=0.1, least=0.0)
-    >>> grow_trees(levels, np.ones((1, 1), bool), np.arange(4, dtype=np.int32), values, how)
+    >>> grow(np.ones((1, 1), bool), np.arange(4, dtype=np.int32), values, how)
     Grown(leaf=array([[ 0, -1]], dtype=int32), feature=array([[ 0, -1]], dtype=int32), \
 level=array([[0, 0]], dtype=int32), sums=array([[[-3,  1],
             [ 6,  3],
             [ 0,  0]]]))
     """
+    return partial(_grow_trees, levels)
+
+
+def _grow_trees(
+    levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
+) -> Grown:
     splits = len(values), how.leaves - 1
     found = Grown(
         np.full(splits, NONE, np.int32),

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from summarkov.kernels import _native
-from summarkov.kernels.boosted import Grown, Growth, LevelArray
+from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, Index
 from summarkov.kernels.places import UNLIMITED, Span
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
 from summarkov.kernels.window import BINARY, Window
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
@@ -182,11 +182,10 @@ def shuffled(
     return made
 
 
-def grow_trees(
-    levels: LevelArray, allowed: BoolArray, rows: CodeArray, values: IntArray, how: Growth
-) -> Grown:
-    """See :func:`summarkov.kernels.boosted.grow_trees`."""
-    return Grown(*_native.grow_trees(levels, allowed, rows, values, *how))
+def tree_grower(levels: LevelArray) -> Grower:
+    """See :func:`summarkov.kernels.boosted.tree_grower`."""
+    grower = _native.Grower(levels)
+    return lambda allowed, rows, values, how: Grown(*grower.grow(allowed, rows, values, *how))
 
 
 def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray:

@@ -126,6 +126,7 @@ def boost(
     rng = np.random.default_rng(seed)
     logits, n = logits.copy(), counts.sum(axis=1, keepdims=True)
     n_levels = int(levels.max(initial=0)) + 1
+    grow = kernels.tree_grower(levels)
     growth = kernels.Growth(n_levels, how.leaves, how.penalty, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
     grown: list[Trees] = []
     for left in reversed(range(rounds)):
@@ -134,7 +135,7 @@ def boost(
         whole = np.ascontiguousarray(np.round(values / _UNIT).astype(np.int64))
         rows = np.flatnonzero(rng.random(len(n)) < how.rows).astype(np.int32)
         features = allowed.T & (rng.random(allowed.T.shape) < how.features)
-        leaf, feature, level, sums = kernels.grow_trees(levels, features, rows, whole, growth)
+        leaf, feature, level, sums = grow(features, rows, whole, growth)
         gradient, variance = np.moveaxis(sums * _UNIT, -1, 0)
         value = how.learning_rate * gradient / (variance + how.penalty)
         grown.append(Trees(leaf, feature, level, value, counts.shape[1]))

@@ -20,26 +20,33 @@ struct Levels {
     const std::uint8_t* of(std::int64_t feature) const { return data + feature * n_rows; }
 };
 
-// Of features that are the same in most rows: that level, and the other rows. Of others nothing is kept.
+// Features that are the same in most rows, by row: where a row has another level than the usual one, the feature
+// and that level. So a leaf of few rows is summed up as fast as it is small.
 struct Rare {
     std::vector<std::uint8_t> usual;
-    std::vector<std::vector<std::int32_t>> others;
-    std::vector<bool> known;
+    std::vector<bool> known;  // whether a feature has a usual level
+    std::vector<std::int64_t> start;
+    std::vector<std::uint32_t> others;  // feature * 256 + level, of row i from start[i] to start[i + 1]
 
-    Rare(const Levels& levels, std::int64_t n_features, Span<std::int32_t> rows)
-        : usual(n_features), others(n_features), known(n_features) {
-        std::vector<std::int64_t> times(256);
+    Rare(const Levels& levels, std::int64_t n_features)
+        : usual(n_features), known(n_features), start(levels.n_rows + 1) {
+        for (std::int64_t f = 0; f < n_features; ++f) {
+            std::vector<std::int64_t> times(256);
+            const std::uint8_t* level = levels.of(f);
+            for (std::int64_t i = 0; i < levels.n_rows; ++i) ++times[level[i]];
+            const auto most = std::max_element(times.begin(), times.end());
+            known[f] = *most * 2 > levels.n_rows;
+            usual[f] = static_cast<std::uint8_t>(most - times.begin());
+            if (!known[f]) continue;
+            for (std::int64_t i = 0; i < levels.n_rows; ++i) start[i + 1] += level[i] != usual[f];
+        }
+        for (std::int64_t i = 0; i < levels.n_rows; ++i) start[i + 1] += start[i];
+        others.resize(start.back());
+        std::vector<std::int64_t> next(start.begin(), start.end() - 1);
         for (std::int64_t f = 0; f < n_features; ++f) {
             const std::uint8_t* level = levels.of(f);
-            std::fill(times.begin(), times.end(), 0);
-            for (const std::int32_t row : rows) ++times[level[row]];
-            const auto most = std::max_element(times.begin(), times.end());
-            known[f] = *most * 2 > rows.size;
-            if (!known[f]) continue;
-            usual[f] = static_cast<std::uint8_t>(most - times.begin());
-            others[f].reserve(rows.size - *most);
-            for (const std::int32_t row : rows)
-                if (level[row] != usual[f]) others[f].push_back(row);
+            for (std::int64_t i = 0; known[f] && i < levels.n_rows; ++i)
+                if (level[i] != usual[f]) others[next[i]++] = static_cast<std::uint32_t>(f << 8) | level[i];
         }
     }
 };
@@ -56,7 +63,9 @@ class GrowingTree {
     GrowingTree(const Levels& levels, const Rare& rare, std::vector<std::int64_t> features, const Count* values,
                 const Growth& how)
         : levels_(levels), rare_(rare), features_(std::move(features)), values_(values), how_(how),
-          is_here_(levels.n_rows) {}
+          place_(rare.usual.size(), static_cast<std::int32_t>(features_.size())) {
+        for (std::size_t f = 0; f < features_.size(); ++f) place_[features_[f]] = static_cast<std::int32_t>(f);
+    }
 
     void grow(Span<std::int32_t> rows, std::int32_t* leaf, std::int32_t* feature, std::int32_t* level, Count* sums) {
         leaves_.clear();
@@ -105,27 +114,28 @@ class GrowingTree {
     // Rows in a row mostly have the same level, and a sum must wait for the one before it; four sums need not.
     std::vector<Count> level_sums(const std::vector<std::int32_t>& rows) {
         const std::int64_t size = how_.n_levels * 2, n = static_cast<std::int64_t>(rows.size());
-        std::vector<Count> sums(features_.size() * size, 0), apart(4 * size), own(2 * n);
+        std::vector<Count> sums((features_.size() + 1) * size, 0), apart(4 * size), own(2 * n);
         Count all[2] = {0, 0};
-        for (std::int64_t i = 0; i < n; ++i)
-            for (int side = 0; side < 2; ++side) all[side] += own[2 * i + side] = values_[2 * rows[i] + side];
-        for (const std::int32_t row : rows) is_here_[row] = 1;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::int32_t row = rows[i];
+            for (int side = 0; side < 2; ++side) all[side] += own[2 * i + side] = values_[2 * row + side];
+            for (std::int64_t k = rare_.start[row]; k < rare_.start[row + 1]; ++k) {
+                Count* cell = sums.data() + place_[rare_.others[k] >> 8] * size + 2 * (rare_.others[k] & 255);
+                cell[0] += own[2 * i];
+                cell[1] += own[2 * i + 1];
+            }
+        }
         for (std::size_t f = 0; f < features_.size(); ++f) {
-            const std::uint8_t* level = levels_.of(features_[f]);
-            const auto& others = rare_.others[features_[f]];
-            if (rare_.known[features_[f]] && static_cast<std::int64_t>(others.size()) < n) {
-                Count* to = sums.data() + f * size;
+            Count* to = sums.data() + f * size;
+            if (rare_.known[features_[f]]) {
+                Count* usual = to + 2 * rare_.usual[features_[f]];
                 Count rest[2] = {all[0], all[1]};
-                for (const std::int32_t row : others) {
-                    if (!is_here_[row]) continue;
-                    for (int side = 0; side < 2; ++side) {
-                        to[2 * level[row] + side] += values_[2 * row + side];
-                        rest[side] -= values_[2 * row + side];
-                    }
-                }
-                for (int side = 0; side < 2; ++side) to[2 * rare_.usual[features_[f]] + side] = rest[side];
+                for (std::int64_t c = 0; c < size; ++c) rest[c & 1] -= to[c];
+                usual[0] = rest[0];
+                usual[1] = rest[1];
                 continue;
             }
+            const std::uint8_t* level = levels_.of(features_[f]);
             std::fill(apart.begin(), apart.end(), 0);
             const auto add = [&](std::int64_t i, std::int64_t part) {
                 Count* cell = apart.data() + part * size + 2 * level[rows[i]];
@@ -136,25 +146,26 @@ class GrowingTree {
             for (; i + 3 < n; i += 4)
                 for (int part = 0; part < 4; ++part) add(i + part, part);
             for (; i < n; ++i) add(i, 0);
-            Count* to = sums.data() + f * size;
             for (std::int64_t c = 0; c < size; ++c)
                 to[c] = apart[c] + apart[size + c] + apart[2 * size + c] + apart[3 * size + c];
         }
-        for (const std::int32_t row : rows) is_here_[row] = 0;
         return sums;
     }
 
+    // A level that no row has moves nothing, so the gain there is that of the level before.
     Split best(const std::vector<Count>& sums) const {
         Split found;
+        Count all[2] = {0, 0};  // every feature has the same sum over its levels
+        for (std::int64_t l = 0; !features_.empty() && l < how_.n_levels; ++l)
+            for (int side = 0; side < 2; ++side) all[side] += sums[2 * l + side];
+        const double gradient = static_cast<double>(all[0]) * how_.unit;
+        const double variance = static_cast<double>(all[1]) * how_.unit;
+        const double worth = how_.worth(gradient, variance);
         for (std::size_t f = 0; f < features_.size(); ++f) {
             const Count* cell = sums.data() + f * how_.n_levels * 2;
-            Count below[2] = {0, 0}, all[2] = {0, 0};
-            for (std::int64_t l = 0; l < how_.n_levels; ++l)
-                for (int side = 0; side < 2; ++side) all[side] += cell[2 * l + side];
-            const double gradient = static_cast<double>(all[0]) * how_.unit;
-            const double variance = static_cast<double>(all[1]) * how_.unit;
-            const double worth = how_.worth(gradient, variance);
+            Count below[2] = {0, 0};
             for (std::int64_t l = 0; l + 1 < how_.n_levels; ++l) {
+                if (!cell[2 * l] && !cell[2 * l + 1]) continue;
                 for (int side = 0; side < 2; ++side) below[side] += cell[2 * l + side];
                 const double low_gradient = static_cast<double>(below[0]) * how_.unit;
                 const double low = static_cast<double>(below[1]) * how_.unit;
@@ -172,7 +183,7 @@ class GrowingTree {
     std::vector<std::int64_t> features_;
     const Count* values_;
     const Growth& how_;
-    std::vector<std::uint8_t> is_here_;  // of each row, while a leaf is summed up
+    std::vector<std::int32_t> place_;  // of each feature among those looked at; of the others, behind them
     std::vector<Leaf> leaves_;
 };
 

@@ -267,38 +267,47 @@ py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array
     return made;
 }
 
-py::tuple grow_trees(const Array<std::uint8_t>& levels, const Array<bool>& allowed, const Array<std::int32_t>& rows,
-                     const Array<Count>& values, std::int64_t n_levels, std::int64_t leaves, double penalty,
-                     double unit, double least_gain, double least) {
-    const std::int64_t n_trees = values.shape(0), n_splits = leaves - 1;
-    py::array_t<std::int32_t> leaf({n_trees, n_splits}), feature({n_trees, n_splits}), level({n_trees, n_splits});
-    py::array_t<Count> sums({n_trees, leaves, std::int64_t{2}});
-    std::fill_n(leaf.mutable_data(), leaf.size(), -1);
-    std::fill_n(feature.mutable_data(), feature.size(), -1);
-    std::fill_n(level.mutable_data(), level.size(), 0);
-    std::fill_n(sums.mutable_data(), sums.size(), 0);
-    const Levels all{levels.data(), levels.shape(1)};
-    const Growth how{n_levels, leaves, penalty, unit, least_gain, least};
-    const std::int64_t n_features = levels.shape(0);
-    const auto some = span(rows);
-    const bool* use = allowed.data();
-    const Count* from = values.data();
-    std::int32_t *to_leaf = leaf.mutable_data(), *to_feature = feature.mutable_data(), *to_level = level.mutable_data();
-    Count* to_sums = sums.mutable_data();
-    {
-        py::gil_scoped_release release;
-        const Rare rare(all, n_features, some);
-        for (std::int64_t t = 0; t < n_trees; ++t) {
-            std::vector<std::int64_t> features;
-            for (std::int64_t f = 0; f < n_features; ++f)
-                if (use[t * n_features + f]) features.push_back(f);
-            GrowingTree tree(all, rare, std::move(features), from + t * all.n_rows * 2, how);
-            tree.grow(some, to_leaf + t * n_splits, to_feature + t * n_splits, to_level + t * n_splits,
-                      to_sums + t * leaves * 2);
+class Grower {
+  public:
+    explicit Grower(const Array<std::uint8_t>& levels)
+        : kept_(levels), levels_{levels.data(), levels.shape(1)}, rare_(levels_, levels.shape(0)) {}
+
+    py::tuple grow(const Array<bool>& allowed, const Array<std::int32_t>& rows, const Array<Count>& values,
+                   std::int64_t n_levels, std::int64_t leaves, double penalty, double unit, double least_gain,
+                   double least) const {
+        const std::int64_t n_trees = values.shape(0), n_splits = leaves - 1, n_features = kept_.shape(0);
+        py::array_t<std::int32_t> leaf({n_trees, n_splits}), feature({n_trees, n_splits}), level({n_trees, n_splits});
+        py::array_t<Count> sums({n_trees, leaves, std::int64_t{2}});
+        std::fill_n(leaf.mutable_data(), leaf.size(), -1);
+        std::fill_n(feature.mutable_data(), feature.size(), -1);
+        std::fill_n(level.mutable_data(), level.size(), 0);
+        std::fill_n(sums.mutable_data(), sums.size(), 0);
+        const Growth how{n_levels, leaves, penalty, unit, least_gain, least};
+        const auto some = span(rows);
+        const bool* use = allowed.data();
+        const Count* from = values.data();
+        std::int32_t *to_leaf = leaf.mutable_data(), *to_feature = feature.mutable_data();
+        std::int32_t* to_level = level.mutable_data();
+        Count* to_sums = sums.mutable_data();
+        {
+            py::gil_scoped_release release;
+            for (std::int64_t t = 0; t < n_trees; ++t) {
+                std::vector<std::int64_t> features;
+                for (std::int64_t f = 0; f < n_features; ++f)
+                    if (use[t * n_features + f]) features.push_back(f);
+                GrowingTree tree(levels_, rare_, std::move(features), from + t * levels_.n_rows * 2, how);
+                tree.grow(some, to_leaf + t * n_splits, to_feature + t * n_splits, to_level + t * n_splits,
+                          to_sums + t * leaves * 2);
+            }
         }
+        return py::make_tuple(leaf, feature, level, sums);
     }
-    return py::make_tuple(leaf, feature, level, sums);
-}
+
+  private:
+    Array<std::uint8_t> kept_;  // the numbers that levels_ points to
+    Levels levels_;
+    Rare rare_;
+};
 
 py::array_t<std::uint8_t> leaves_of_(const Array<std::uint8_t>& levels, const Array<std::int32_t>& leaf,
                                      const Array<std::int32_t>& feature, const Array<std::int32_t>& level) {
@@ -337,7 +346,7 @@ PYBIND11_MODULE(_native, m) {
     m.def("tests", &tests);
     m.def("last_within", &last_within_);
     m.def("leaves", &leaves);
-    m.def("grow_trees", &grow_trees);
+    py::class_<Grower>(m, "Grower").def(py::init<const Array<std::uint8_t>&>()).def("grow", &Grower::grow);
     m.def("leaves_of", &leaves_of_);
     m.def("followed", &followed);
     m.def("presence", &presence);

@@ -1,4 +1,4 @@
-"""The LSTM as a contender."""
+"""The LSTM and the transformer as contenders."""
 
 import importlib
 import sys
@@ -6,7 +6,9 @@ import sys
 import numpy as np
 import pytest
 from paper.lstm import PAPER_SETTINGS, LstmContender
-from paper.network import N_SPECIAL, padded, shuffled_batches
+from paper.network import N_SPECIAL, logits, make_lstm, make_transformer, padded, shuffled_batches
+from paper.network_contender import NetworkContender
+from paper.transformer import TransformerContender
 
 import summarkov as sm
 from summarkov.errors import DataError, MissingLibraryError, SettingError
@@ -29,13 +31,19 @@ def cycles(n: int = 24) -> EventSequences:
     return EventSequences.from_lists([*lists, []], labels=[*CYCLE, "never"])
 
 
-def small(**settings) -> LstmContender:
-    return LstmContender(
-        **{"embedding": 8, "hidden": 8, "learning_rates": [0.02], "batch_size": 8, **settings}
-    )
+@pytest.fixture(params=["LSTM", "transformer"])
+def small(request):
+    """A function that makes a small contender of either kind."""
+    size = {"embedding": 8, "hidden": 8} if request.param == "LSTM" else {"width": 8, "dropout": 0.1}
+    kind = LstmContender if request.param == "LSTM" else TransformerContender
+
+    def make(**settings) -> NetworkContender:
+        return kind(**{"learning_rates": [0.02], "batch_size": 8, **size, **settings})
+
+    return make
 
 
-def test_it_learns_a_cycle():
+def test_it_learns_a_cycle(small):
     events = cycles()
     *_, (settings, predictor) = small(checkpoints=[5, 60]).fit_each(events, CYCLE)
     assert settings == {"learning_rate": 0.02, "epoch": 60}
@@ -48,9 +56,10 @@ def test_it_learns_a_cycle():
     assert predictor.influencers("C") is None
 
 
-def test_it_takes_part_in_a_comparison_as_an_outside_contender():
-    result = sm.compare(cycles(60), models=["chain-0", small(checkpoints=[60])], targets=CYCLE)
-    assert [(line.name, line.verdict) for line in result.lines] == [("LSTM", "best"), ("chain-0", "worse")]
+def test_it_takes_part_in_a_comparison_as_an_outside_contender(small):
+    network = small(checkpoints=[60])
+    result = sm.compare(cycles(60), models=["chain-0", network], targets=CYCLE)
+    assert [(x.name, x.verdict) for x in result.lines] == [(network.name, "best"), ("chain-0", "worse")]
     assert result.results[1][0].chosen[0].settings == {"learning_rate": 0.02, "epoch": 60}
 
 
@@ -59,11 +68,11 @@ def test_without_pytorch_it_says_so_before_any_work(monkeypatch):
     with pytest.raises(MissingLibraryError) as problem:
         sm.compare(cycles(), models=["chain-0", LstmContender()])
     assert str(problem.value).startswith(
-        'the LSTM needs PyTorch; install it with: pip install "summarkov[paper]"'
+        'a neural network needs PyTorch; install it with: pip install "summarkov[paper]"'
     )
 
 
-def test_equal_seeds_give_equal_networks_and_others_do_not(torch):
+def test_equal_seeds_give_equal_networks_and_others_do_not(torch, small):
     events = cycles()
 
     def run(seed: int) -> list[list[float]]:
@@ -80,7 +89,7 @@ def test_equal_seeds_give_equal_networks_and_others_do_not(torch):
     assert first[0] != first[1]
 
 
-def test_pytorch_is_left_as_it_was(torch):
+def test_pytorch_is_left_as_it_was(torch, small):
     torch.manual_seed(5)
     expected = torch.rand(3).tolist()
     torch.manual_seed(5)
@@ -91,7 +100,7 @@ def test_pytorch_is_left_as_it_was(torch):
     assert torch.rand(3).tolist() == expected
 
 
-def test_a_candidate_stays_as_it_was_when_training_goes_on():
+def test_a_candidate_stays_as_it_was_when_training_goes_on(small):
     events = cycles()
     found = small(epochs=6, every=3).fit_each(events, CYCLE)
     _, early = next(found)
@@ -100,7 +109,7 @@ def test_a_candidate_stays_as_it_was_when_training_goes_on():
     assert early.next_event(cycles()).tolist() == before.tolist()
 
 
-def test_rows_sum_to_1_over_labels_alone(torch):
+def test_rows_sum_to_1_over_labels_alone(torch, small):
     events = cycles()
     for _, predictor in small(epochs=2, every=1).fit_each(events, CYCLE):
         rows = predictor.next_event(events)
@@ -115,10 +124,8 @@ def test_rows_sum_to_1_over_labels_alone(torch):
 
 def test_the_loss_sees_labels_only(torch):
     """The gradient for a token that is never an output pushes it down; padding adds nothing."""
-    from paper.network import logits, make_network
-
     events = EventSequences.from_lists([["A", "B"], ["B", "A", "A", "B"]])
-    network = make_network(2, 4, 4, seed=0)
+    network = make_lstm(2, 4, 4, seed=0)
 
     def loss(which: list[int]):
         inputs, outputs = (torch.from_numpy(a) for a in padded(events, np.array(which)))
@@ -131,6 +138,16 @@ def test_the_loss_sees_labels_only(torch):
     assert (network["linear"].bias.grad[2:] > 0).all()
     assert network["embedding"].weight.grad[4].tolist() == [0.0] * 4  # PAD
     assert network["embedding"].weight.grad[3].tolist() == [0.0] * 4  # EOS
+
+
+def test_nothing_is_said_by_an_event_itself_or_a_later_one(torch):
+    for network in (make_lstm(4, 8, 8, seed=0), make_transformer(4, 8, 2, 2, 0.1, seed=0)):
+        network.eval()
+        inputs = torch.tensor([[4, 0, 1, 2, 3], [4, 0, 1, 3, 0]])  # they differ from the fourth input on
+        with torch.no_grad():
+            said = logits(network, inputs)
+        assert said[0, :3] == pytest.approx(said[1, :3], abs=1e-6)
+        assert (said[0, 3:] - said[1, 3:]).abs().max() > 1e-3
 
 
 def test_padded_sequences():
@@ -151,7 +168,7 @@ def test_batches_hold_every_sequence_once_with_near_lengths():
     assert [b.tolist() for b in again] != [b.tolist() for b in batches]
 
 
-def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch):
+def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch, small):
     events = cycles()
     [(_, predictor)] = small(epochs=1).fit_each(events, CYCLE)
     rows = predictor.next_event(events)
@@ -162,7 +179,7 @@ def test_predictions_do_not_depend_on_how_sequences_are_batched(monkeypatch):
         assert predictor.next_event(events[s]) == pytest.approx(rows[start:stop], rel=1e-5)
 
 
-def test_long_empty_and_unknown():
+def test_long_empty_and_unknown(small):
     events = EventSequences.from_lists([CYCLE * 150, ["A"], []], labels=[*CYCLE, "never"])
     [(_, predictor)] = small(epochs=1).fit_each(events, [*CYCLE, "never"])
     nothing = EventSequences.from_lists([[], []], labels=events.labels)
@@ -176,7 +193,7 @@ def test_long_empty_and_unknown():
             assert ((probability > 0) & (probability < 1)).all()
 
 
-def test_training_without_events():
+def test_training_without_events(small):
     nothing = EventSequences.from_lists([[], []], labels=CYCLE)
     [(_, predictor)] = small(epochs=1).fit_each(nothing, CYCLE)
     assert predictor.next_event(cycles().restrict(CYCLE)).sum(axis=1) == pytest.approx(1.0, abs=1e-12)
@@ -199,3 +216,7 @@ def test_settings():
         LstmContender(checkpoints=[0, 5])
     with pytest.raises(SettingError, match="learning_rates must be finite numbers above 0, not inf"):
         LstmContender(learning_rates=[float("inf")])
+    with pytest.raises(SettingError, match="width must be even and a multiple of heads, not 9 with 2 heads"):
+        TransformerContender(width=9)
+    with pytest.raises(SettingError, match="dropout must be at least 0 and below 1, not 1"):
+        TransformerContender(dropout=1)
