@@ -22,7 +22,7 @@ from fuzz.tables import FromBytes, in_memory, random_table, streamed
 import summarkov as sm
 from summarkov.engines import scan_events
 from summarkov.errors import DataError
-from summarkov.events.keys import stable_hashes
+from summarkov.events.draws import stable_hashes
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")

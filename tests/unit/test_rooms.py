@@ -32,7 +32,7 @@ FLOORS = (
     ("io",),
     ("events",),
     ("kernels",),
-    ("frames", "settings", "durations"),
+    ("frames", "settings"),
     ("errors", "typing", "wording"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

@@ -11,11 +11,11 @@ from summarkov.baselines.contenders import (
     BagContender,
     BlockPredictor,
     Contender,
+    JointContender,
     ModelContender,
     Predictor,
     TreeContender,
 )
-from summarkov.baselines.joint import JointContender
 from summarkov.baselines.kneser_ney import KneserNeyContender
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.errors import MissingLibraryError

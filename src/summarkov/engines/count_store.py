@@ -32,7 +32,7 @@ from summarkov.engines.work import Answer, CountWork, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, with_keys
-from summarkov.events.keys import distinct_keys
+from summarkov.events.draws import distinct_keys
 from summarkov.events.prepare import RARE
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
 from summarkov.io.temporary import write_atomically

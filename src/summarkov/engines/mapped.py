@@ -18,7 +18,7 @@ from summarkov.engines.views import Translate
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import SettingError
 from summarkov.events.block import Block, with_keys
-from summarkov.events.keys import distinct_keys
+from summarkov.events.draws import distinct_keys
 from summarkov.events.vocabulary import translation
 from summarkov.typing import HashArray, IntArray
 

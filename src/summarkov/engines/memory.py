@@ -15,8 +15,7 @@ from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answe
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.block import Block, cut_events, with_keys
-from summarkov.events.draws import Draws
-from summarkov.events.keys import period_numbers
+from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events

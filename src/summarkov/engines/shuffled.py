@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration
 from summarkov.engines.counts import StateCounts, merge_keys
 from summarkov.engines.past import Past, past_after
 from summarkov.engines.shuffles import ShuffledBlock, Shuffles, cut_for_shuffling
@@ -17,6 +16,7 @@ from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.surveys import Asked
 from summarkov.engines.work import EVENT_BYTES, Part, pool_of
 from summarkov.errors import SettingError
+from summarkov.settings import Duration
 from summarkov.summaries import Memory
 from summarkov.typing import BoolArray
 

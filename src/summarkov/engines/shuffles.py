@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration
 from summarkov.errors import TooLargeError
 from summarkov.events.block import Block
 from summarkov.events.moments import Moments, join_moments
+from summarkov.settings import Duration
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 

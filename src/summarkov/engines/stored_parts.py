@@ -15,7 +15,7 @@ import numpy as np
 from summarkov.engines.messages import pack, unpack
 from summarkov.engines.source import EventSource
 from summarkov.errors import SettingError
-from summarkov.events.keys import sequence_keys
+from summarkov.events.draws import sequence_keys
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.temporary import write_atomically
 from summarkov.io.ticks import Ties

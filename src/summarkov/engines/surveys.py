@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.work import EVENT_BYTES, Part
 from summarkov.events.block import Block, uncut
 from summarkov.events.rows import places_of
-from summarkov.kernels.places import Ticks
+from summarkov.kernels.index import Ticks
+from summarkov.settings import Duration
 from summarkov.summaries import Memory, Reach
 from summarkov.typing import BoolArray, FloatArray, IntArray
 

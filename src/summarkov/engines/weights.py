@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.keys import distinct_keys, sequence_keys
+from summarkov.events.draws import distinct_keys, sequence_keys
 from summarkov.settings import is_whole
 from summarkov.typing import HashArray, IntArray
 

@@ -16,7 +16,6 @@ from summarkov.baselines import (
     ModelContender,
     TreeContender,
 )
-from summarkov.durations import Duration, read_time
 from summarkov.engines import Layout
 from summarkov.errors import SettingError, nearest
 from summarkov.models import (
@@ -30,6 +29,7 @@ from summarkov.models import (
     TreeSuMM,
     VariableOrderChain,
 )
+from summarkov.settings import Duration, read_time
 
 ALPHAS = (0.1, 1, 5, 10)
 LOOKBACKS = (1, 5, 10)

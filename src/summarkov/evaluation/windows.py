@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.durations import Duration
 from summarkov.evaluation.lineup import window_of
 from summarkov.evaluation.tuning import Tuned
 from summarkov.models.stability import Names, told_apart
+from summarkov.settings import Duration
 from summarkov.store import finite
 
 Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, float]]]

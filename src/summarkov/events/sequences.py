@@ -12,8 +12,7 @@ import numpy.typing as npt
 from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen, frozen_weights
 from summarkov.events.attributes import Attributes
 from summarkov.events.describe import Description, describe
-from summarkov.events.draws import Drawn, split_by_key
-from summarkov.events.keys import distinct_keys, sequence_keys
+from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.origin import Origin
 from summarkov.events.relabelled import Relabelled

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
-from summarkov.events.keys import sequence_keys
+from summarkov.events.draws import sequence_keys
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
 from summarkov.io.grouping import tied
 from summarkov.io.ordering import OrderColumn, is_ranked, sort_keys

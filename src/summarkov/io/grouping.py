@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.durations import read_time
 from summarkov.errors import DataError, SettingError
-from summarkov.settings import is_number
+from summarkov.settings import is_number, read_time
 from summarkov.typing import BoolArray, IntArray
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.events.keys import sequence_keys, stable_hashes
+from summarkov.events.draws import sequence_keys, stable_hashes
 from summarkov.io.buckets import (
     FILES,
     Bucket,

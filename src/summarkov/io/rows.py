@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from summarkov.errors import DataError
-from summarkov.events.keys import period_numbers
+from summarkov.events.draws import period_numbers
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
 from summarkov.io.wanted import Wanted

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError
-from summarkov.events.keys import any_twice, sequence_keys
+from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
 from summarkov.io.case_attributes import AttributeNames, attribute_names

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from summarkov.events.keys import sequence_keys
+from summarkov.events.draws import sequence_keys
 from summarkov.io.addresses import size_of
 from summarkov.io.encoding import encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
-from summarkov.events.keys import period_numbers
+from summarkov.events.draws import period_numbers
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected

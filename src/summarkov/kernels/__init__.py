@@ -11,9 +11,8 @@ from types import ModuleType
 from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
-from summarkov.kernels.index import Index
+from summarkov.kernels.index import UNLIMITED, Index, Places, Span, in_units
 from summarkov.kernels.numpy_kernels import chain_states, distinct, merge_keys, outcomes_counted, tabulate
-from summarkov.kernels.places import UNLIMITED, Places, Span, in_units
 from summarkov.kernels.shuffles import PresenceAsked, Seeds, block_seeds, sequence_seeds
 from summarkov.kernels.window import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, Window
 

@@ -12,8 +12,7 @@ import numpy as np
 from summarkov.kernels import _native
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.history_tests import Recency
-from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.places import UNLIMITED, Span
+from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span
 from summarkov.kernels.shuffles import PresenceAsked, Seeds
 from summarkov.kernels.window import BINARY, Window
 from summarkov.typing import CodeArray, IntArray

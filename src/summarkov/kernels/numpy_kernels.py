@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Index
-from summarkov.kernels.places import Span
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Span
 from summarkov.kernels.window import ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window, first_rows, last_rows
 from summarkov.typing import BoolArray, CodeArray, IntArray
 

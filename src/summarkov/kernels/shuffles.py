@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.kernels.index import Index
+from summarkov.kernels.index import Index, Span
 from summarkov.kernels.numpy_kernels import tabulate
-from summarkov.kernels.places import Span
 from summarkov.kernels.window import first_rows, last_rows
 from summarkov.typing import BoolArray, CodeArray, IntArray
 

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, Index, Occurrences
-from summarkov.kernels.places import Span
+from summarkov.kernels.index import ABSENT, Index, Occurrences, Span
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT = range(4)

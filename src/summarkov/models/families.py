@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
-from summarkov.durations import span_of
 from summarkov.errors import SettingError
 from summarkov.models.model import SummaryModel
 from summarkov.models.searched import SearchedModel, WindowedModel
+from summarkov.settings import span_of
 from summarkov.summaries import (
     BinarySummary,
     ChainSummary,

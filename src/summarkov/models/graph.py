@@ -18,6 +18,7 @@ from summarkov.explain import Explanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.bootstrap import with_confidence
+from summarkov.models.discoveries import Ranked
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.explaining import OneHistory, next_places
 from summarkov.models.learning import learn, progress_counter, update
@@ -25,7 +26,6 @@ from summarkov.models.measures import Evaluation, Measured, evaluate, measure_mo
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order
-from summarkov.models.pairs import Ranked
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor, check_drawable

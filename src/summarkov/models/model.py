@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import Confidence
-from summarkov.durations import Duration
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
@@ -35,7 +34,7 @@ from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
-from summarkov.settings import Progress, seed_of
+from summarkov.settings import Duration, Progress, seed_of
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
 

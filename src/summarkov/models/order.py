@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from summarkov.confidence import EdgeOrder, OrderTest
-from summarkov.durations import Duration, read_time, span_of
 from summarkov.engines import CountSource, Layout, MemorySource
 from summarkov.engines.shuffled import longest_reach
 from summarkov.engines.shuffles import Shuffles
@@ -17,7 +16,7 @@ from summarkov.explain import Influence
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import check_resampling
 from summarkov.models.order_edges import asked_of, n_candidates, tested_edges
-from summarkov.settings import Progress, is_whole, reporter, seed_of
+from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, seed_of, span_of
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel

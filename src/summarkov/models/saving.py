@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.durations import Duration
 from summarkov.events.vocabulary import label_text, vocabulary_of
+from summarkov.settings import Duration
 from summarkov.store import Node, Place, write_sealed
 from summarkov.summaries import CustomSummary
 

@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
-from summarkov.durations import Duration, span_of
 from summarkov.engines import Target
 from summarkov.errors import SettingError, nearest
 from summarkov.events.vocabulary import label_text
@@ -28,7 +27,7 @@ from summarkov.search import (
 )
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
-from summarkov.settings import check_whole
+from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries import (
     Summary,
     WindowSummary,

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from summarkov.durations import Duration
 from summarkov.engines import Layout, as_source, make_source
 from summarkov.engines.surveys import positions_within
 from summarkov.errors import SettingError
@@ -15,7 +14,7 @@ from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
-from summarkov.settings import Progress
+from summarkov.settings import Duration, Progress
 
 #: Criteria that look at gamma.
 _WITH_GAMMA = ("bic", "extended-bic")

@@ -9,8 +9,7 @@ them.
 """
 
 from summarkov.plot.canvas import save
-from summarkov.plot.evidence import calibration, path
 from summarkov.plot.graphs import graph
-from summarkov.plot.models import states, tree
+from summarkov.plot.models import calibration, path, states, tree
 
 __all__ = ["calibration", "graph", "path", "save", "states", "tree"]

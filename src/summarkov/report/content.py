@@ -29,12 +29,10 @@ from summarkov.explain import (
     weight,
 )
 from summarkov.io import read_events
-from summarkov.report.cases import clock_content, sequence_content
-from summarkov.report.groups import groups_content
-from summarkov.report.joint import joint_content, joint_targets
+from summarkov.report.cases import clock_content, groups_content, sequence_content
 from summarkov.report.lags import lag_content
 from summarkov.report.layout import places
-from summarkov.report.target import target_content
+from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
 from summarkov.text.passages import in_codes_of
 from summarkov.typing import IntArray

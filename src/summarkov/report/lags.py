@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.durations import Duration
 from summarkov.events import EventSequences
+from summarkov.settings import Duration
 from summarkov.typing import BoolArray, FloatArray, IntArray
 from summarkov.wording import all_rounded
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.durations import span_of
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.kernels import Index
-from summarkov.settings import is_number, seed_of
+from summarkov.settings import is_number, seed_of, span_of
 from summarkov.simulate.draw import after_histories, checked_lengths, draw_sequences, flat
 from summarkov.simulate.world import Beside, Drawing
 from summarkov.summaries import BinarySummary, WindowSummary

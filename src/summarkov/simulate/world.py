@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.durations import Duration
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.rows import Rows
-from summarkov.settings import is_number
+from summarkov.settings import Duration, is_number
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 #: Times are drawn in whole seconds from this moment on: the start of 2026.

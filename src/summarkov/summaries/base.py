@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration
+from summarkov.settings import Duration
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:

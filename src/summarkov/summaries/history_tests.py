@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration, span_of
 from summarkov.errors import SettingError
-from summarkov.settings import is_whole
+from summarkov.settings import Duration, is_whole, span_of
 from summarkov.summaries.base import Memory
 from summarkov.summaries.window import FARTHEST, plain_span
 from summarkov.typing import CodeArray, IntArray

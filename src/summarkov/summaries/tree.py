@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration
+from summarkov.settings import Duration
 from summarkov.summaries.base import Memory, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.typing import IntArray, KeyArray

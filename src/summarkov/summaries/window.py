@@ -12,9 +12,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from summarkov import kernels
-from summarkov.durations import Duration, span_of
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.settings import check_whole
+from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import plural

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import summarkov as sm
-from summarkov.durations import Duration
 from summarkov.errors import SettingError
 from summarkov.evaluation.lineup import lineup, window_of
+from summarkov.settings import Duration
 
 
 def world(lookback):

@@ -7,8 +7,16 @@ import pytest
 
 from summarkov.errors import DataError
 from summarkov.events import draws as module
-from summarkov.events.draws import EVERYTHING, FEW, Bootstrap, deal, split_by_key
-from summarkov.events.keys import any_twice, distinct_keys, sequence_keys
+from summarkov.events.draws import (
+    EVERYTHING,
+    FEW,
+    Bootstrap,
+    any_twice,
+    deal,
+    distinct_keys,
+    sequence_keys,
+    split_by_key,
+)
 
 MANY = np.sort(sequence_keys(f"case {number}" for number in range(FEW + 3617)))
 

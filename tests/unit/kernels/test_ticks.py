@@ -11,7 +11,7 @@ import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
 from summarkov.kernels import history_tests, numpy_kernels, shuffles
-from summarkov.kernels.places import UNLIMITED, Places
+from summarkov.kernels.index import UNLIMITED, Places
 from summarkov.kernels.replicates import Positions
 
 try:

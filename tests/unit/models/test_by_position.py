@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
-from summarkov.durations import Duration
 from summarkov.engines import make_source
 from summarkov.engines.surveys import positions_within
 from summarkov.models.stability import by_position
+from summarkov.settings import Duration
 
 
 def world(lookback, n=120):

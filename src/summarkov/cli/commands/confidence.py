@@ -209,7 +209,7 @@ def blocks_of(text: str) -> int | str:
 
 def period_of(within: str | None) -> str | None:
     """The column that ``--within`` names, which events are then read with; else None."""
-    from summarkov.durations import read_time
+    from summarkov.settings import read_time
 
     if within is None or read_time(within, "--within") is not None:
         return None

@@ -232,7 +232,7 @@ def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
 
 def _one(text: str) -> Any:
     """A number of positions, or a time; what is neither is no number."""
-    from summarkov.durations import read_time
+    from summarkov.settings import read_time
 
     found = read_time(text, "lookback")
     return text if found is not None and found[1] else int(text)

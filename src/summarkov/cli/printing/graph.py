@@ -111,7 +111,7 @@ def _where(within: int | str | None) -> str:
     >>> _where(20), _where("7d"), _where("month")
     ('within 20 positions', 'within 7d', "within the same 'month'")
     """
-    from summarkov.durations import read_time
+    from summarkov.settings import read_time
 
     if within is None:
         return "inside"

@@ -10,7 +10,7 @@ import numpy as np
 
 from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import DataError, UnknownLabelError
-from summarkov.events.keys import period_numbers
+from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat

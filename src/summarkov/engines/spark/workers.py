@@ -19,7 +19,7 @@ from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError, SummarkovError
 from summarkov.events.block import Block
-from summarkov.events.keys import sequence_keys
+from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.grouping import run_starts
 from summarkov.typing import BoolArray, CodeArray, IntArray
