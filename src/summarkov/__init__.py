@@ -52,46 +52,26 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+#: In which room each public name lives.
 _WHERE = {
-    "AddEnd": "models",
-    "CollapseRepeats": "models",
-    "MapLabels": "models",
-    "PoolRare": "models",
-    "ReadEvents": "models",
-    "scan_events": "engines",
-    "CountStore": "engines",
-    "MappedSource": "engines",
-    "scan_spark": "engines",
-    "scorer": "models",
-    "BSuMM": "models",
-    "Bag": "models",
-    "OutcomeModel": "models",
-    "CSuMM": "models",
-    "ContextTreeWeighting": "models",
-    "Dynamics": "simulate",
-    "EventSequences": "events",
-    "EventSource": "engines",
-    "InfluenceGraph": "models",
-    "JointSuMM": "models",
-    "LabelSets": "models",
-    "MarkovChain": "models",
-    "OSuMM": "models",
-    "OTHER": "models",
-    "SuMM": "models",
-    "TreeSuMM": "models",
-    "VariableOrderChain": "models",
-    "backend": "kernels",
-    "compare": "evaluation",
-    "compare_groups": "models",
-    "compare_groups_by": "models",
-    "load": "models",
-    "open_events": "engines",
-    "predict_frame": "models",
-    "read_events": "io",
-    "register_summary": "summaries",
-    "drift": "models",
-    "sensitivity": "models",
-    "write_events": "io",
+    name: room
+    for room, names in (
+        ("engines", "CountStore EventSource MappedSource open_events scan_events scan_spark"),
+        ("evaluation", "compare"),
+        ("events", "EventSequences"),
+        ("io", "read_events write_events"),
+        ("kernels", "backend"),
+        (
+            "models",
+            "AddEnd BSuMM Bag CSuMM CollapseRepeats ContextTreeWeighting InfluenceGraph JointSuMM "
+            "LabelSets MapLabels MarkovChain OSuMM OTHER OutcomeModel PoolRare ReadEvents SuMM "
+            "TreeSuMM VariableOrderChain compare_groups compare_groups_by drift load "
+            "predict_frame scorer sensitivity",
+        ),
+        ("simulate", "Dynamics"),
+        ("summaries", "register_summary"),
+    )
+    for name in names.split()
 }
 
 __all__ = [

@@ -19,18 +19,3 @@ from summarkov.baselines.contenders import (
 from summarkov.baselines.kneser_ney import KneserNeyContender
 from summarkov.baselines.logistic import LogisticRegressionContender
 from summarkov.errors import MissingLibraryError
-
-__all__ = [
-    "BagContender",
-    "BlockPredictor",
-    "BoostingContender",
-    "Contender",
-    "JointContender",
-    "KneserNeyContender",
-    "LogisticRegressionContender",
-    "MissingLibraryError",
-    "ModelContender",
-    "Predictor",
-    "TreeContender",
-    "Trees",
-]

@@ -33,33 +33,3 @@ from summarkov.confidence.results import (
     standardised,
 )
 from summarkov.confidence.selected import given_selected
-
-__all__ = [
-    "ORDERS",
-    "Confidence",
-    "Difference",
-    "Discoveries",
-    "Discovery",
-    "EdgeConfidence",
-    "EdgeOrder",
-    "OrderTest",
-    "Pair",
-    "Ranking",
-    "RateRatio",
-    "Remainder",
-    "Strata",
-    "Sums",
-    "against_shuffled",
-    "benjamini_hochberg",
-    "benjamini_yekutieli",
-    "competing",
-    "directions",
-    "exact_intervals",
-    "given_selected",
-    "order_word",
-    "rate_ratio",
-    "seen",
-    "standardised",
-    "widened",
-    "widening",
-]

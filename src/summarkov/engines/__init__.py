@@ -12,33 +12,3 @@ from summarkov.engines.source import IN_A_ROW, CountSource, EventSource, Layout
 from summarkov.engines.spark import scan_spark
 from summarkov.engines.weights import units_of
 from summarkov.events.draws import Bootstrap, Draws
-
-__all__ = [
-    "IN_A_ROW",
-    "Bootstrap",
-    "CandidateCounts",
-    "CandidatesRequest",
-    "CountSource",
-    "CountStore",
-    "Draws",
-    "EventSource",
-    "Layout",
-    "MappedSource",
-    "MemorySource",
-    "Past",
-    "RecencyCounts",
-    "RecencyRequest",
-    "ReplicatedSource",
-    "Request",
-    "StateCounts",
-    "StatesRequest",
-    "Target",
-    "as_events",
-    "as_source",
-    "joint_memory",
-    "make_source",
-    "open_events",
-    "scan_events",
-    "scan_spark",
-    "units_of",
-]

@@ -16,22 +16,16 @@ class FittedModel(Protocol):
 
     @property
     def fitted(self) -> Any: ...
-
     @property
     def labels_(self) -> tuple[str, ...]: ...
-
     @property
     def target_(self) -> tuple[str, ...]: ...
-
     @property
     def influencers_(self) -> tuple[str, ...]: ...
-
     @property
     def influences_(self) -> Sequence[Influence]: ...
-
     @property
     def patterns_(self) -> Sequence[Pattern]: ...
-
     @property
     def trace_(self) -> Trace: ...
 
@@ -43,10 +37,8 @@ class FittedGraph(Protocol):
 
     @property
     def labels_(self) -> tuple[str, ...]: ...
-
     @property
     def models_(self) -> Mapping[str, FittedModel]: ...
-
     @property
     def edges_(self) -> Sequence[Influence]: ...
 
@@ -56,22 +48,16 @@ class FittedDistribution(Protocol):
 
     @property
     def fitted(self) -> Any: ...
-
     @property
     def labels_(self) -> tuple[str, ...]: ...
-
     @property
     def lookback(self) -> int: ...
-
     @property
     def edges_(self) -> Sequence[Influence]: ...
-
     @property
     def influencers_(self) -> Mapping[str, tuple[str, ...]]: ...
-
     @property
     def gains_(self) -> Mapping[str, Mapping[str, float]]: ...
-
     @property
     def recency_(self) -> Mapping[str, Mapping[str, Mapping[str, float]]]: ...
 
@@ -81,10 +67,8 @@ class FittedBag(Protocol):
 
     @property
     def models_(self) -> Sequence[FittedModel]: ...
-
     @property
     def usage_(self) -> Mapping[str, float]: ...
-
     @property
     def influences_(self) -> Sequence[Influence]: ...
 
@@ -109,7 +93,6 @@ class FittedOutcome(Protocol):
 
     @property
     def yes(self) -> int: ...
-
     @property
     def influences_(self) -> Sequence[Influence]: ...
 

@@ -8,19 +8,3 @@ from summarkov.search.problem import Certificate, Problem, SearchResult, Step, T
 
 #: The strategies by the name that users give.
 SEARCHES = {"greedy": greedy, "sweep": sweep, "exact": exact}
-
-__all__ = [
-    "SEARCHES",
-    "Batch",
-    "Certificate",
-    "LookbackProblem",
-    "Problem",
-    "SearchResult",
-    "Step",
-    "Trace",
-    "each_alone",
-    "fixed",
-    "greedy_lookbacks",
-    "greedy_together",
-    "run_searches",
-]

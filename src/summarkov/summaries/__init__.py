@@ -10,25 +10,3 @@ from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRec
 from summarkov.summaries.ordinal import OrdinalSummary
 from summarkov.summaries.tree import TreeSummary
 from summarkov.summaries.window import WindowSummary
-
-__all__ = [
-    "BinarySummary",
-    "ChainSummary",
-    "ContextSummary",
-    "CountSummary",
-    "CustomSummary",
-    "HistorySummary",
-    "HistoryTest",
-    "HistoryTests",
-    "Memory",
-    "MoreRecent",
-    "Occurs",
-    "OrdinalSummary",
-    "Reach",
-    "Start",
-    "Summary",
-    "TreeSummary",
-    "WindowSummary",
-    "register_summary",
-    "registered_summary",
-]
