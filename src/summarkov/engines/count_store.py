@@ -23,6 +23,8 @@ from summarkov.engines.stored_parts import (
     keep_answer,
     kept_answer,
     read_part,
+    refuse_more,
+    refuse_other_times,
     spell,
     write_part,
 )
@@ -115,6 +117,9 @@ class CountStore(EventSource):
         self.labels = tuple(sorted({*fixed, *found, *([RARE] if policy == "pool" else [])}))
         self.n_sequences = sum(part.n_sequences for part in self._parts)
         self.tied_order = sum(part.ties.n for part in self._parts)
+        self.has_ticks = any(part.has_ticks for part in self._parts)
+        self.n_ticks = sum(part.n_ticks for part in self._parts)
+        self.time_unit = self._parts[0].time_unit if self._parts else None
         self._views = [self._view(part.labels) for part in self._parts]
         counts = [
             view.label_counts(part.label_counts) for view, part in zip(self._views, self._parts, strict=True)
@@ -163,11 +168,8 @@ class CountStore(EventSource):
             raise SettingError(f"there is a part {name!r} already; forget it first to replace it")
         going_on = [label_text(each) for each in iterate(open)]
         source, waiting = self._joined(events, going_on)
-        if not source.is_order_only:
-            raise SettingError(
-                "a store holds the order of events only; read the part without times=True, ties='together', "
-                "period= and attributes=, or learn from all parts at once with scan_events"
-            )
+        refuse_more(source)
+        refuse_other_times([source.time_unit, *(part.time_unit for part in self._parts)])
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":
             labels = list(source.labels)
@@ -192,6 +194,11 @@ class CountStore(EventSource):
         held = getattr(source, "events", None)
         if not isinstance(held, EventSequences):
             raise SettingError("sequences that go on must be in memory; give events that read_events returns")
+        if held.moments is not None:
+            raise SettingError(
+                "only events one after the other, without times, can be joined to those of a later part; add "
+                "such a sequence when it is over"
+            )
         lists = dict(zip(held.ids, held.to_lists(), strict=True))
         if len(lists) < len(held):
             raise SettingError("two sequences have the same name; give each its own, so that they can go on")
@@ -225,6 +232,7 @@ class CountStore(EventSource):
             raise SettingError(f"both stores have a part {twice[0]!r}; forget it in one of them")
         if other.waiting:
             raise SettingError(f"{other.waiting[0]!r} has not ended in the other store; end it there first")
+        refuse_other_times(part.time_unit for part in (*self._parts, *other._parts))
         if self._says["new_labels"] == "refuse" and self._says["labels"] is not None:
             refuse_unknown_labels(other.labels, other.label_counts, self.labels)
         for part in other._says["parts"]:

@@ -7,20 +7,22 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from summarkov.engines.disk import MEMORY
 from summarkov.engines.memory import make_source
 from summarkov.engines.source import EventSource
+from summarkov.engines.stored_parts import refuse_more, refuse_other_times
 from summarkov.engines.views import Translate
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import SettingError
 from summarkov.events.block import Block, with_keys
 from summarkov.events.draws import distinct_keys
+from summarkov.events.moments import TimeUnit
 from summarkov.events.vocabulary import translation
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import BoolArray, HashArray, IntArray
 
 #: Parts that a process keeps from pass to pass.
 _KEPT = 4
@@ -66,16 +68,17 @@ class MappedSource(EventSource):
                 f"{openers!r}"
             )
         found = list(map(_look, self._openers))
-        self._labels = [labels for labels, *_ in found]
-        self.labels = tuple(sorted({label for labels in self._labels for label in labels}))
-        self._views = [Translate(self.labels, translation(labels, self.labels)) for labels in self._labels]
-        counts = [view.label_counts(each[1]) for view, each in zip(self._views, found, strict=True)]
+        refuse_other_times(part.time_unit for part in found)
+        self.labels = tuple(sorted({label for part in found for label in part.labels}))
+        self._views = [Translate(self.labels, translation(part.labels, self.labels)) for part in found]
+        counts = [view.label_counts(part.label_counts) for view, part in zip(self._views, found, strict=True)]
         self.label_counts = np.asarray(np.sum(counts, axis=0))
-        self.tied_order = sum(each[2] for each in found)
-        every = [each[3] for each in found]
+        self.tied_order = sum(part.tied_order for part in found)
+        self.has_ticks, self.time_unit = any(part.has_ticks for part in found), found[0].time_unit
+        every = [part.keys for part in found]
         ends = np.cumsum([len(keys) for keys in every])[:-1]
         self._keys: list[HashArray] = np.split(distinct_keys(np.concatenate(every)), ends)
-        self._filled = [each[4] for each in found]
+        self._filled = [part.filled for part in found]
         self.n_sequences = sum(len(keys) for keys in every)
 
     def run(self, work: Work[Answer]) -> Answer:
@@ -109,12 +112,24 @@ def _run(opener: Opener, work: Work[Answer], number: int, view: Translate, keys:
     return work.run(numbered if view.labels == part.labels else view(numbered))
 
 
-def _look(opener: Opener) -> tuple[tuple[str, ...], IntArray, int, HashArray, Any]:
+class _Known(NamedTuple):
     """What is known of a part before anything is counted."""
+
+    labels: tuple[str, ...]
+    label_counts: IntArray
+    tied_order: int
+    has_ticks: bool
+    time_unit: TimeUnit | None
+    keys: HashArray
+    filled: BoolArray
+
+
+def _look(opener: Opener) -> _Known:
     source = _opened(opener)
     (keys,) = source.sequence_keys()
-    held = np.isin(keys, source.filled_keys())
-    return source.labels, source.label_counts, source.tied_order, keys, held
+    filled = np.isin(keys, source.filled_keys())
+    told = source.labels, source.label_counts, source.tied_order, source.has_ticks, source.time_unit
+    return _Known(*told, keys, filled)
 
 
 #: Parts that were opened last, by their openers.
@@ -141,9 +156,5 @@ def _opened(opener: Opener) -> EventSource:
 
 def _checked(opener: Opener) -> EventSource:
     source = make_source(opener())
-    if not source.is_order_only:
-        raise SettingError(
-            "parts hold the order of events only; read them without times=True, ties='together', "
-            "period= and attributes=, or learn with read_events, scan_events or scan_spark"
-        )
+    refuse_more(source)
     return source

@@ -117,12 +117,6 @@ class EventSource(ABC):
         return self.run(SurveyWork())
 
     @property
-    def is_order_only(self) -> bool:
-        """Whether nothing is known of events but their order: no ticks, times, periods or attributes."""
-        period = None if self.origin is None else self.origin.period
-        return not (self.has_ticks or self.time_unit is not None or self.attributes or period is not None)
-
-    @property
     def n_events(self) -> int:
         """The number of events."""
         return int(self.event_counts.sum())

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from summarkov.engines.messages import pack, unpack
 from summarkov.engines.source import EventSource
 from summarkov.errors import SettingError
 from summarkov.events.draws import sequence_keys
+from summarkov.events.moments import TimeUnit
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.temporary import write_atomically
 from summarkov.io.ticks import Ties
 
 #: What of a part is written beside its codes.
-_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held")
+_KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held", "has_ticks", "n_ticks", "time_unit")
 
 
 def write_part(folder: Path, source: EventSource) -> None:
@@ -38,9 +40,9 @@ def write_part(folder: Path, source: EventSource) -> None:
             if len(names) < n:
                 raise SettingError("the names of sequences are needed; give scan_events(path, names=True)")
             ended = n - block.goes_on
-            writer.add(block.codes, block.offsets[1 : 1 + ended], sequence_keys(names[begun:]), [])
+            writer.copy(block, len(part.labels), sequence_keys(names[begun:]))
             begun, first = block.goes_on, first + ended
-        content = writer.finish(part.labels, np.arange(len(part.labels), dtype=np.int32))
+        content = writer.finish_copy(part.labels)
     finally:
         writer.close()
     known = {name: value for name, value in asdict(content).items() if name in _KNOWN}
@@ -54,16 +56,37 @@ def read_part(folder: Path) -> Spill:
         raise ValueError(f"{folder.name}/codes has not its {known['n_events']} events")
     labels = tuple(known.pop("labels"))
     counts = np.array(known.pop("label_counts"), np.int64)
+    unit = known.pop("time_unit", None)
     return Spill(
         folder,
         labels=labels,
         label_counts=counts,
-        translate=np.arange(len(labels), dtype=np.int32),
+        translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1)),
         ties=Ties(known.pop("tied_order")),
         has_names=False,
         n_values=0,
+        time_unit=None if unit is None else TimeUnit(*unit),
         **known,
     )
+
+
+def refuse_more(source: EventSource) -> None:
+    """Refuse a part whose sequences are known by more than their events and the times of these."""
+    if source.attributes or (source.origin is not None and source.origin.period is not None):
+        raise SettingError(
+            "attributes and periods are named from all of the data at once; read parts without attributes= "
+            "and period=, or learn with read_events, scan_events or scan_spark"
+        )
+    if source.weights is not None:
+        raise SettingError("parts have no weights; leave them out, or learn with read_events or scan_events")
+
+
+def refuse_other_times(units: Iterable[TimeUnit | None]) -> None:
+    """Refuse parts of which only some have times, or whose times cannot be compared."""
+    if len(set(units)) > 1:
+        raise SettingError(
+            "some parts have times and others have none, or times of another type; read all parts alike"
+        )
 
 
 def kept_answer(path: Path | None) -> Any:

@@ -214,6 +214,21 @@ class SpillWriter:
             self._names[0].write(b"".join(texts))
             _write(self._names[1], places)
 
+    def copy(self, block: Block, n_labels: int, keys: HashArray | None = None) -> None:
+        """Go on writing with a block under its final codes; ``keys`` are those of sequences that begin in it.
+
+        An empty tick has the code ``n_labels``.
+        """
+        moments = block.moments or Moments(np.ones(len(block.codes), bool))
+        self.add(
+            np.where(block.codes < 0, n_labels, block.codes),
+            block.offsets[1 : len(block.offsets) - block.goes_on],
+            np.empty(0, np.uint64) if keys is None else keys,
+            together=~moments.starts,
+            times=None if moments.times is None else Times(moments.times, moments.unit),
+            periods=moments.periods,
+        )
+
     def add_ties(self, ties: Ties, row: int = 0) -> None:
         """Count some more ties; ``row`` tells of which case the example is first."""
         if ties.n:
@@ -248,6 +263,11 @@ class SpillWriter:
         )
         return found if is_sorted or not found.has_ticks else _with_sorted_ticks(found)
 
+    def finish_copy(self, labels: Sequence[str]) -> Spill:
+        """Close the files of what was copied."""
+        codes = np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))
+        return self.finish(labels, codes, is_sorted=True)
+
     def _write_times(self, times: Times | None, periods: IntArray | None) -> None:
         """Go on writing times and periods, which all events have, or none."""
         if not self.n_events:
@@ -280,18 +300,9 @@ def _with_sorted_ticks(spill: Spill) -> Spill:
         for block in spill.blocks(_SORTED):
             assert block.moments is not None
             codes, offsets, moments = block.moments.of_rows(block.codes, block.offsets)
-            writer.add(
-                np.where(codes < 0, len(spill.labels), codes),
-                offsets[1 : len(offsets) - block.goes_on],
-                np.empty(0, np.uint64),
-                together=np.zeros(len(codes), bool) if moments is None else ~moments.starts,
-                times=None
-                if moments is None or moments.times is None
-                else Times(moments.times, moments.unit),
-                periods=None if moments is None else moments.periods,
-            )
-        again = np.append(np.arange(len(spill.labels), dtype=np.int32), np.int32(-1))
-        done = writer.finish(spill.labels, again, is_sorted=True)
+            ended = offsets[1 : len(offsets) - block.goes_on]
+            writer.copy(replace(Block.of(codes, ended), moments=moments), len(spill.labels))
+        done = writer.finish_copy(spill.labels)
     finally:
         writer.close()
     more = ["times"] * (spill.time_unit is not None) + ["periods"] * spill.has_periods

@@ -1,10 +1,13 @@
 """A store of counts: a month by days is the month at once, and little is counted twice."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
+from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.engines import stored_parts
@@ -205,14 +208,73 @@ def test_questions_are_told_apart():
         spelt(print)
 
 
-def test_what_is_more_than_an_order_is_refused_with_what_to_do(tmp_path):
-    """Ticks, times, periods and attributes: in a store, and in parts that are counted anywhere."""
-    rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 1, 2], "who": ["x"] * 3})
+def ticking(n=900, n_cases=60, seed=1):
+    """Rows of cases, some at the same time; the cases of every third of the rows are others."""
+    rng = np.random.default_rng(seed)
+    case = np.sort(rng.integers(n_cases, size=n))
+    time = np.cumsum(rng.integers(3, size=n))
+    event = rng.choice(["A", "B", "C", "D"], size=n)
+    event[1:][(event[:-1] == "A") & (rng.random(n - 1) < 0.5)] = "B"
+    return pa.table({"case": [f"visit {k}" for k in case], "event": event, "time": time}), case
+
+
+@pytest.mark.parametrize("how", [{"ties": "together"}, {"times": True}, {"ties": "together", "times": True}])
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+def test_days_of_ticks_and_times_are_the_month(tmp_path, how, streamed):
+    table, case = ticking()
+    days = [table.filter(pa.array(case // 20 == day)) for day in range(3)]
+    days[2] = days[2].filter(pc.not_equal(days[2].column("event"), "D"))
+    whole = sm.read_events(pa.concat_tables(days), **how)
     store = sm.CountStore(tmp_path / "store")
-    for how in ({"ties": "together"}, {"times": True}, {"period": "who"}, {"attributes": ["who"]}):
-        events = sm.read_events(rows, **{"ties": "in row order", **how})
-        with pytest.raises(SettingError, match=r"a store holds the order of events only; read the part with"):
+    for number, day in enumerate(days):
+        if streamed:
+            parquet.write_table(day, tmp_path / f"{number}.parquet")
+            with sm.scan_events(tmp_path / f"{number}.parquet", names=True, **how) as source:
+                store.add(f"day {number}", source)
+        else:
+            store.add(f"day {number}", sm.read_events(day, **how))
+    openers = [partial(sm.read_events, day, **how) for day in days]
+    model = sm.BSuMM(lookback=4, gamma=0.1, false_edges=None)
+    expected = sm.InfluenceGraph(model).fit(whole)
+    document, sure = expected.to_document(), expected.confidence(whole, n=5)
+    order = expected.order_test(whole, n=19)
+    assert len(expected.edges_) > 2
+    for source in (store, sm.CountStore(tmp_path / "store"), sm.MappedSource(openers, map=map)):
+        graph = sm.InfluenceGraph(model).fit(source)
+        assert graph.to_document() == document
+        assert (graph.confidence(source, n=5), graph.order_test(source, n=19)) == (sure, order)
+        assert (source.n_events, source.n_positions) == (whole.n_events, whole.n_ticks)
+
+
+def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
+    """In a store, and in parts that are counted anywhere."""
+    rows = pa.table({"case": [1, 1, 1], "event": ["A", "B", "A"], "time": [1, 2, 3], "who": ["x"] * 3})
+    rows = rows.append_column("n", pa.array([2, 2, 2]))
+    store = sm.CountStore(tmp_path / "store")
+    for how, words in (
+        ({"period": "who"}, "named from all of the data at once; read parts without attributes= and period="),
+        ({"attributes": ["who"]}, "named from all of the data at once"),
+        ({"weight": "n"}, "parts have no weights; leave them out, or learn with read_events"),
+    ):
+        events = sm.read_events(rows, **how)
+        with pytest.raises(SettingError, match=words):
             store.add("monday", events)
-        with pytest.raises(SettingError, match=r"parts hold the order of events only; read them without"):
+        with pytest.raises(SettingError, match=words):
             sm.MappedSource([lambda events=events: events], map=map)
     assert store.names == ()
+    plain, timed = sm.read_events(rows), sm.read_events(rows, times=True)
+    store.add("monday", timed)
+    other = sm.CountStore(tmp_path / "other")
+    other.add("tuesday", plain)
+    for ask in (
+        lambda: store.add("tuesday", plain),
+        lambda: store.merge(other),
+        lambda: sm.MappedSource([lambda: plain, lambda: timed], map=map),
+    ):
+        with pytest.raises(
+            SettingError, match=r"some parts have times and others have none, .* read all parts"
+        ):
+            ask()
+    with pytest.raises(SettingError, match="only events one after the other, without times, can be joined"):
+        store.add("tuesday", timed, open=["1"])
