@@ -143,7 +143,7 @@ def test_an_outcome(visit: Any, model: Any) -> None:
     assert "wait" in outcome.influencers_
     page = visit(outcome, events=cases, y=results, sequences=5, title="Cases")
     asks = [[], *cases[:60]]
-    np.testing.assert_allclose(asked(page, asks)[:, 0], outcome.predict_proba(asks), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(asked(page, asks)[:, 0], outcome.predict_open(asks), rtol=0, atol=1e-9)
     assert page.locator("#panel-label h2").inner_text() == "outcome=lost"
     n = sum(result == "lost" for result in results)
     assert f"({n} of 400)" in page.locator("#panel-label").inner_text()
@@ -160,7 +160,7 @@ def test_an_outcome_that_has_come_about(visit: Any) -> None:
     page = visit(outcome, events=cases)
     asks = [[], ["wait"], ["ask", "pay"], ["pay", "wait"]]
     said = asked(page, asks)[:, 0]
-    np.testing.assert_allclose(said, outcome.predict_proba(asks), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(said, outcome.predict_open(asks), rtol=0, atol=1e-9)
     assert said[2:].tolist() == [1.0, 1.0]
 
 

@@ -35,6 +35,10 @@ def test_a_number_means_its_text_everywhere(as_given, tmp_path):
     assert events.restrict([one, two]).labels == (str(one), str(two))
     assert events.map_labels({one: "x", two: three}).labels == (str(three), "x")
     assert events.code(two) == events.code(str(two))
+    assert events.pool_rare(99, into=one * 7).labels == (str(one * 7),)
+    assert events.add_end(one * 8).add_start(one * 9).to_lists()[0][::6] == [str(one * 9), str(one * 8)]
+    rules = sm.Dynamics({one: ((two,), {(0,): 0.2, (1,): 0.4}), two: ((two,), {(0,): 0.8, (1,): 0.6})})
+    assert rules.minimal_influencers(str(one)) == (str(two),)
     given.save(tmp_path / "model.json")
     assert np.array_equal(sm.load(tmp_path / "model.json").predict_proba(data), given.predict_proba(data))
 
@@ -98,6 +102,19 @@ def test_a_lazy_frame_is_to_be_collected():
 
     with pytest.raises(DataError, match=r"a LazyFrame is not read yet; give its rows with \.collect\(\)"):
         sm.BSuMM("x").fit(polars.LazyFrame({"case": [1], "event": ["x"]}))
+
+
+@pytest.mark.needs("pandas", "polars")
+def test_a_series_of_lists_is_sequences():
+    import pandas
+    import polars
+
+    table = pandas.DataFrame({"user": ["u", "v", "u"], "page": ["a", "b", "c"]})
+    events = sm.read_events(table.groupby("user")["page"].apply(list))
+    assert dict(zip(events.ids, events.to_lists(), strict=True)) == {"u": ["a", "c"], "v": ["b"]}
+    assert sm.read_events(polars.Series([["a", "c"], ["b"]])).to_lists() == [["a", "c"], ["b"]]
+    with pytest.raises(DataError, match="a sequence must be a list of labels, not 'a'"):
+        sm.read_events(table["page"])
 
 
 def test_a_table_with_strange_columns_says_what_to_call():

@@ -18,8 +18,8 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
 from summarkov.events.origin import Origin
-from summarkov.events.prepare import END, RARE, START, map_each, pool_each, refuse_known
-from summarkov.events.vocabulary import check_unknown, refuse_unknown_labels, translation
+from summarkov.events.prepare import END, RARE, START, map_each, new_label, pool_each
+from summarkov.events.vocabulary import Label, check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
@@ -216,7 +216,7 @@ class EventSource(ABC):
         """Replace labels, as :meth:`EventSequences.map_labels` does; this source must stay open."""
         return self._relabelled(map_each(self.labels, mapping))
 
-    def pool_rare(self, min_count: int, *, into: str = RARE) -> EventSource:
+    def pool_rare(self, min_count: int, *, into: Label = RARE) -> EventSource:
         """Make one label of all that occur fewer than ``min_count`` times; see :meth:`map_labels`."""
         return self._relabelled(pool_each(self.labels, self.label_counts, min_count, into))
 
@@ -229,17 +229,16 @@ class EventSource(ABC):
         seen.tied_order = 0  # events at the same place may be gone
         return seen
 
-    def add_start(self, label: str = START) -> EventSource:
+    def add_start(self, label: Label = START) -> EventSource:
         """Begin every sequence with one more event; see :meth:`map_labels`."""
         return self._with_one_more(label, at_end=False)
 
-    def add_end(self, label: str = END) -> EventSource:
+    def add_end(self, label: Label = END) -> EventSource:
         """End every sequence with one more event; see :meth:`map_labels`."""
         return self._with_one_more(label, at_end=True)
 
-    def _with_one_more(self, label: str, *, at_end: bool) -> EventSource:
-        refuse_known(label, self.labels, "label")
-        view = OneMore.of(self.labels, label, at_end=at_end)
+    def _with_one_more(self, label: Label, *, at_end: bool) -> EventSource:
+        view = OneMore.of(self.labels, new_label(label, self.labels, "label"), at_end=at_end)
         added = self.n_sequences if self.weights is None else int(self.weights.sum())
         counts = np.insert(self.label_counts, view.code, added)
         return SeenSource(self, view, view.labels, counts)

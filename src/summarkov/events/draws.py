@@ -225,7 +225,7 @@ def split_by_key(keys: HashArray, fractions: Sequence[float], seed: int) -> list
     """Units dealt out at random in parts of some fractions; ``keys`` are those of all units, sorted."""
     shares = np.asarray(fractions, dtype=float)
     if shares.ndim != 1 or not len(shares) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-9:
-        raise DataError(f"fractions must be positive and sum to 1, not {tuple(fractions)}")
+        raise DataError(f"fractions must be positive and sum to 1, such as (0.8, 0.2), not {fractions!r}")
     return deal(keys, np.rint(np.cumsum(shares)[:-1] * len(keys)).astype(int).tolist(), seed)
 
 

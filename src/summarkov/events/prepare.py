@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from summarkov.errors import DataError, SettingError, nearest
-from summarkov.events.vocabulary import is_label, label_text
+from summarkov.events.vocabulary import Label, is_label, label_text
 from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -42,11 +42,11 @@ def map_each(labels: Sequence[str], mapping: Mapping[Any, object] | Callable[[st
     return [label_text(new) for new in found]
 
 
-def pool_each(labels: Sequence[str], counts: IntArray, min_count: int, into: str) -> list[str]:
+def pool_each(labels: Sequence[str], counts: IntArray, min_count: int, into: Label) -> list[str]:
     """What every label becomes if rare ones are pooled."""
     check_whole("min_count", min_count, 0)
-    refuse_known(into, labels, "into")
-    return [label if n >= min_count else into for label, n in zip(labels, counts.tolist(), strict=True)]
+    pooled = new_label(into, labels, "into")
+    return [label if n >= min_count else pooled for label, n in zip(labels, counts.tolist(), strict=True)]
 
 
 class Poolable(Protocol):
@@ -64,7 +64,7 @@ class Poolable(Protocol):
 Events = TypeVar("Events", bound=Poolable)
 
 
-def pool_others(events: Events, kept: Collection[str], into: str = RARE) -> Events:
+def pool_others(events: Events, kept: Collection[str], into: Label = RARE) -> Events:
     """Make one label of all that are not among those to keep, such as those that a model knows.
 
     >>> from summarkov import EventSequences
@@ -76,7 +76,7 @@ def pool_others(events: Events, kept: Collection[str], into: str = RARE) -> Even
 
 
 def pool_rare_together(
-    parts: Sequence[Events], min_count: int, *, counted: Sequence[Events] | None = None, into: str = RARE
+    parts: Sequence[Events], min_count: int, *, counted: Sequence[Events] | None = None, into: Label = RARE
 ) -> list[Events]:
     """Make one label of all that are rare in several parts together, or in those that are ``counted``.
 
@@ -89,19 +89,21 @@ def pool_rare_together(
     counts = Counter[str]()
     for part in parts if counted is None else counted:
         counts.update(dict(zip(part.labels, part.label_counts.tolist(), strict=True)))
-    refuse_known(into, sorted(counts), "into")
+    new_label(into, sorted(counts), "into")
     kept = {label for label, n in counts.items() if n >= min_count}
     return [pool_others(part, kept, into) for part in parts]
 
 
-def refuse_known(label: str, labels: Sequence[str], setting: str) -> None:
-    """A made label must not be taken for one that is there."""
-    if not isinstance(label, str):
+def new_label(label: Label, labels: Sequence[str], setting: str) -> str:
+    """The text of a label that is made; it must not be taken for one that is there."""
+    if not is_label(label) or label != label:
         raise SettingError(f"{setting} must be a label, not {label!r}")
-    if label in labels:
+    text = label_text(label)
+    if text in labels:
         raise SettingError(
-            f"there is a label {label!r} already; rename it first, or choose another one with {setting}="
+            f"there is a label {text!r} already; rename it first, or choose another one with {setting}="
         )
+    return text
 
 
 def not_repeated(codes: CodeArray, offsets: IntArray) -> BoolArray:

@@ -15,13 +15,14 @@ from summarkov.events.prepare import (
     RARE,
     START,
     map_each,
+    new_label,
     not_repeated,
     pool_each,
-    refuse_known,
     with_end,
     with_start,
 )
 from summarkov.events.vocabulary import (
+    Label,
     check_unknown,
     label_text,
     refuse_unknown_labels,
@@ -140,7 +141,7 @@ class Relabelled(ABC):
         """
         return self._renamed(map_each(self.labels, mapping))
 
-    def pool_rare(self, min_count: int, *, into: str = RARE) -> Self:
+    def pool_rare(self, min_count: int, *, into: Label = RARE) -> Self:
         """Make one label of all that occur fewer than ``min_count`` times in these events.
 
         To prepare other events as these were, use the labels that were kept and not their own counts:
@@ -176,7 +177,7 @@ class Relabelled(ABC):
         """The same sequences with other events of the same labels."""
         return self._with(codes, offsets, self.labels, moments)
 
-    def add_start(self, label: str = START) -> Self:
+    def add_start(self, label: Label = START) -> Self:
         """Begin every sequence with one more event, so that a model learns what comes first.
 
         >>> from summarkov import EventSequences
@@ -189,7 +190,7 @@ class Relabelled(ABC):
         )
         return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
 
-    def add_end(self, label: str = END) -> Self:
+    def add_end(self, label: Label = END) -> Self:
         """End every sequence with one more event, so that a model learns what comes before the end.
 
         >>> from summarkov import EventSequences
@@ -203,13 +204,13 @@ class Relabelled(ABC):
         return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
 
     def _with_one_more(
-        self, label: str, add: Callable[[CodeArray, IntArray, int], tuple[CodeArray, IntArray]]
+        self, label: Label, add: Callable[[CodeArray, IntArray, int], tuple[CodeArray, IntArray]]
     ) -> tuple[CodeArray, IntArray, list[str]]:
         self.refuse_unknown()
-        refuse_known(label, self.labels, "label")
-        labels = sorted([*self.labels, label])
+        added = new_label(label, self.labels, "label")
+        labels = sorted([*self.labels, added])
         codes = translation(self.labels, labels)[self.codes]
-        return *add(codes, self.offsets, labels.index(label)), labels
+        return *add(codes, self.offsets, labels.index(added)), labels
 
     def _renamed(self, becomes: Sequence[str]) -> Self:
         self.refuse_unknown()

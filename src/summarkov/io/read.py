@@ -45,8 +45,9 @@ def read_events(
     Parameters
     ----------
     source
-        - a list of lists of labels, or a dict from id to list (a dict of columns is read as a table if
-          ``case`` or ``event`` names one of them);
+        - a list of lists of labels, a series of lists (pandas, whose index has the ids, or polars), or a
+          dict from id to list (a dict of columns is read as a table if ``case`` or ``event`` names one of
+          them);
         - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
         - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (a list of labels or
           ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), plain text (a sequence a
@@ -212,7 +213,14 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
 
 
 def _as_table(source: Any, wanted: Wanted) -> Any:
-    """A dict of columns as a table, if columns of it are named; one that looks like such is refused."""
+    """A dict of columns as a table, if columns of it are named; one that looks like such is refused.
+
+    A series is what it holds, one sequence per row.
+    """
+    if type(source).__name__ == "Series":  # of pandas, whose index may have names, or of polars
+        index = getattr(source, "index", None)
+        lists = source.to_list()
+        return lists if index is None or not index.is_unique else dict(zip(index, lists, strict=True))
     if not isinstance(source, Mapping):
         return source
     asked = wanted.columns

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines import EventSource, Layout, StateCounts, make_source
 from summarkov.engines.beginnings import count_beginnings
 from summarkov.engines.endings import EndedSource, Outcome
@@ -20,31 +20,35 @@ from summarkov.events.rows import recoded
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
-from summarkov.models.bootstrap import bootstrap
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
 from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.order import order_test
+from summarkov.models.outcome_evidence import OutcomeEvidence
 from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
-from summarkov.models.told import outcome_of, refuse_beyond, refuse_one_sided, refuse_telling_label
+from summarkov.models.told import (
+    classes_of,
+    outcome_of,
+    refuse_beyond,
+    refuse_one_sided,
+    refuse_telling_label,
+)
 from summarkov.models.tree import TreeSuMM
-from summarkov.settings import Progress, seed_of
 from summarkov.typing import FloatArray
 
 
 @dataclass(eq=False, repr=False)
-class OutcomeModel(Saved, Parameters):
+class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     """Which events, in which order and how often, and which attributes, change the odds of an outcome.
 
     The outcome is a property of the whole sequence, and each sequence counts once: what is looked at is its
-    state once all of its events have happened. For cases that are still open, ``predict_proba`` tells the
+    state once all of its events have happened. For cases that are still open, ``predict_open`` tells the
     probability from what has happened so far; it rests on all beginnings of all sequences.
 
     Parameters
@@ -75,7 +79,7 @@ class OutcomeModel(Saved, Parameters):
     >>> model = sm.OutcomeModel(ends_with="pay").fit(events)
     >>> model.influencers_
     ('check',)
-    >>> model.predict_proba([["ask"], ["ask", "check"]]).round(2)
+    >>> model.predict_open([["ask"], ["ask", "check"]]).round(2)
     array([0.67, 1.  ])
     """
 
@@ -86,7 +90,7 @@ class OutcomeModel(Saved, Parameters):
     ends_with: str | None = None
     after: int | None = None
 
-    _learned = "_model"
+    _learned, _is_classifier = "_model", True
 
     def fit(self, events: Any, y: Iterable[object] | None = None, *, sample_weight: Any = None) -> Self:
         """Learn what the outcome depends on; ``y`` may name that of every sequence, None where not known."""
@@ -99,29 +103,35 @@ class OutcomeModel(Saved, Parameters):
                 f"a {kind} has no influencers to choose; use a BSuMM, OSuMM, CSuMM or TreeSuMM"
             )
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
-        outcome, ended = self._ended(source, y)
+        y = None if y is None else list(y)
+        outcome, ended = self._ended(source, y, self.value)
         name = outcome.name
         refuse_telling_label(outcome, source, template.forbidden, template.candidates)
         refuse_one_sided(outcome, source, ended)
         model = template.copy(target=outcome.names)
         learn([model], ended, [model.make_summary()])
         table = count_beginnings(EndedSource(source, outcome, everywhere=True), model.fitted.request)
-        self._keep(model, table, name, source.n_sequences - ended.n_sequences)
+        classes = classes_of(source, y, self.outcome)
+        self._keep(model, table, name, source.n_sequences - ended.n_sequences, classes)
         return self
 
     @property
     def _asked(self) -> tuple[str | None, str | None, str | None, str | None]:
         return self.outcome, self.value, self.reaches, self.ends_with
 
-    def _ended(self, source: EventSource, y: Iterable[object] | None) -> tuple[Outcome, EndedSource]:
+    def _ended(
+        self, source: EventSource, y: Iterable[object] | None, value: str | None
+    ) -> tuple[Outcome, EndedSource]:
         """How the outcome is told, and the sequences that end in it."""
-        outcome = outcome_of(source, y, *self._asked, self.after)
+        outcome = outcome_of(source, y, self.outcome, value, self.reaches, self.ends_with, self.after)
         return outcome, EndedSource(source, outcome)
 
-    def _keep(self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int) -> None:
+    def _keep(
+        self, model: SummaryModel, table: StateCounts, name: str, n_left_out: int, classes: tuple[Any, Any]
+    ) -> None:
         """What was learned: the model at the ends of sequences, and the counts at all of their beginnings."""
         self._model, self._open = model, replace(model.fitted, table=table, scale=FIXED_POINT)
-        self._name, self._n_left_out = name, n_left_out
+        self._name, self._n_left_out, self._classes = name, n_left_out, classes
 
     # ------------------------------------------------------------------ what was learned
 
@@ -132,6 +142,12 @@ class OutcomeModel(Saved, Parameters):
             return self._model
         except AttributeError:
             raise NotFittedError("this OutcomeModel is not fitted; call fit(events) first") from None
+
+    @property
+    def classes_(self) -> npt.NDArray[Any]:
+        """The columns of ``predict_proba``: the two values of the outcome, sorted; or False and True."""
+        self.model_  # noqa: B018  # refuses what is not fitted
+        return np.array(self._classes)
 
     @property
     def labels_(self) -> tuple[str, ...]:
@@ -198,14 +214,14 @@ class OutcomeModel(Saved, Parameters):
         after = None if self.after is None else int(self.after)
         return {
             **models_document("OutcomeModel", [self.model_]),
-            "outcome": {"name": self._name, **told, "after": after},
+            "outcome": {"name": self._name, **told, "after": after, "classes": [*map(str, self._classes)]},
             "left_out": self._n_left_out,
             "open": states_document(self._open),
         }
 
     # ------------------------------------------------------------------ use
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+    def predict_open(self, events: Any, *, unknown: str = "error") -> FloatArray:
         """The probability of the outcome for each sequence, from what has happened in it so far."""
         return self.predictions(events, unknown=unknown).probabilities[:, 0]
 
@@ -213,8 +229,13 @@ class OutcomeModel(Saved, Parameters):
         """The probability of the outcome for each sequence, all events of which have happened."""
         return after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
 
+    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+        """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
+        p = self.predict_ended(events, unknown=unknown)
+        return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
+
     def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
-        """``predict_proba`` with the names of the sequences, for ``to_frame()``."""
+        """``predict_open`` with the names of the sequences, for ``to_frame()``."""
         data = self._read(events, unknown)
         p = after_all(self.open_fitted, data)[:, self.yes]
         last = np.where(data.lengths > 0, np.append(0, data.positions)[data.offsets[1:]], 0)
@@ -268,45 +289,15 @@ class OutcomeModel(Saved, Parameters):
         """The code of the label that is to be reached: once it occurs, the outcome is certain."""
         return None if self.reaches is None else codes_of([self.reaches], self.labels_)[0]
 
-    def confidence(
-        self,
-        events: Any,
-        y: Any = None,
-        *,
-        n: int = 100,
-        seed: int = 0,
-        random_state: int | None = None,
-        level: float = 0.95,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> Confidence:
-        """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
-        source = self._again(events, y, sample_weight)
-        seed = seed_of(seed, random_state)
-        found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
-        mine = tuple(edge for edge in found.edges if edge.target == self._name)
-        return replace(found, edges=mine, seldom=tuple(one for one in found.seldom if one[1] == self._name))
-
-    def order_test(
-        self,
-        events: Any,
-        y: Any = None,
-        *,
-        n: int = 99,
-        within: Any = None,
-        seed: int = 0,
-        random_state: int | None = None,
-        sample_weight: Any = None,
-        progress: Progress = None,
-    ) -> OrderTest:
-        """Which influences are about the order of events; see ``InfluenceGraph.order_test``."""
-        source = self._again(events, y, sample_weight)
-        seed = seed_of(seed, random_state)
-        return order_test([self.model_], source, n=n, within=within, seed=seed, progress=progress)
+    @property
+    def _value(self) -> str:
+        """The value of the column, or of y, that means the outcome."""
+        return self._name.removeprefix(f"{self.outcome or 'outcome'}=")
 
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
-        """The same data as in ``fit``."""
-        return self._ended(make_source(events, sample_weight=sample_weight), y)[1]
+        """Sequences that end in what was learned, or not."""
+        self.model_  # noqa: B018  # refuses what is not fitted
+        return self._ended(make_source(events, sample_weight=sample_weight), y, self._value)[1]
 
     def to_html(
         self,

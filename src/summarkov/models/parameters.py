@@ -20,6 +20,7 @@ class Parameters:
 
     #: The attribute that only a fitted estimator has.
     _learned: ClassVar[str] = "_models"
+    _is_classifier: ClassVar[bool] = False
 
     #: Public methods that only the library itself, and authors of models, need: completion leaves them out.
     _machinery: ClassVar[frozenset[str]] = frozenset(
@@ -115,11 +116,12 @@ class Parameters:
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks of an estimator; the only place that imports it."""
         with optional_library("the tags of an estimator", "scikit-learn", extra="baselines"):
-            from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+            from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
-            estimator_type=None,
+            estimator_type="classifier" if self._is_classifier else None,
             target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(multi_class=False) if self._is_classifier else None,
             transformer_tags=TransformerTags() if hasattr(self, "transform") else None,
             input_tags=InputTags(one_d_array=True, two_d_array=False),
         )

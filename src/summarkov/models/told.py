@@ -44,6 +44,17 @@ def outcome_of(
     return _of_column(source, str(outcome), value, after)
 
 
+def classes_of(source: EventSource, y: list[Any] | None, column: str | None) -> tuple[Any, Any]:
+    """The two values of an outcome, sorted; False and True if it has others, or is told by events."""
+    values = set() if y is None else {each for each in y if each is not None and each == each}
+    if column is not None:
+        named = zip(source.labels, source.label_counts.tolist(), strict=True)
+        values = {name.removeprefix(f"{column}=") for name, n in named if n and name.startswith(f"{column}=")}
+        values -= {"(missing)"}
+    first, second = sorted(values) if len(values) == 2 else (False, True)
+    return first, second
+
+
 def _code(source: EventSource, label: Any) -> int:
     """The code of a label of events."""
     held = set(source.attributes)

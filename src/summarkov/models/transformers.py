@@ -19,6 +19,7 @@ from summarkov.engines import EventSource, as_events
 from summarkov.errors import NotFittedError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.prepare import END, RARE, pool_each
+from summarkov.events.vocabulary import Label
 from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.models.parameters import Parameters
@@ -80,7 +81,7 @@ class PoolRare(Transformer):
     """
 
     min_count: int = 5
-    into: str = RARE
+    into: Label = RARE
 
     @property
     def kept_(self) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ class AddEnd(Transformer):
     [['a', '(end)'], ['(end)']]
     """
 
-    label: str = END
+    label: Label = END
 
     def _prepare(self, events: Prepared) -> Prepared:
         return events.add_end(self.label)

@@ -11,6 +11,7 @@ import numpy as np
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
 from summarkov.settings import is_number, seed_of, span_of
 from summarkov.simulate.draw import after_histories, checked_lengths, draw_sequences, flat
@@ -69,7 +70,7 @@ class Dynamics:
 
     def __init__(
         self,
-        rules: Mapping[str, Rule],
+        rules: Mapping[Any, Rule],
         *,
         lookback: int | None = None,
         delay: int = 0,
@@ -79,9 +80,7 @@ class Dynamics:
         attributes: Mapping[str, Mapping[str, float]] | None = None,
         outcomes: Mapping[str, Any] | None = None,
     ) -> None:
-        for label in rules:
-            if not isinstance(label, str):
-                raise SettingError(f"labels are text; write {str(label)!r} instead of {label!r}")
+        rules = {label_text(label): rule for label, rule in rules.items()}
         self.labels, self.beside = tuple(sorted(rules)), Beside.of(together, step, attributes)
         self.names = tuple(sorted({*self.labels, *self.beside.names}))
         if len(self.names) < len(self.labels) + len(self.beside.names):
@@ -121,7 +120,7 @@ class Dynamics:
     def _check_size(self, rules: Mapping[str, Rule]) -> None:
         """Refuse rules of too many influencers before all of their states are listed."""
         given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]
-        every = {z for some in given if isinstance(some, Iterable) for z in some if isinstance(z, str)}
+        every = {z for some in given if isinstance(some, Iterable) for z in some}
         if len(every) > _MOST_INFLUENCERS:
             raise SettingError(
                 f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} at most"
@@ -147,6 +146,7 @@ class Dynamics:
             )
         if isinstance(given, str):
             raise SettingError(f"influencers must be a list of labels; write ({given!r},)")
+        given = tuple(label_text(z) for z in given)
         for z in given:
             if z not in self.names:
                 raise UnknownLabelError(str(z), self.names)

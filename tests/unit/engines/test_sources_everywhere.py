@@ -107,6 +107,8 @@ REFUSES = {
     "compare_groups": (lambda e: sm.compare_groups(sm.BSuMM(), e, EVENTS, n=3), IN_MEMORY),
     "compare_groups_by": (lambda e: sm.compare_groups_by(sm.BSuMM(), e, "region"), IN_MEMORY),
     "OutcomeModel.predict_proba": (lambda e: OUTCOME.predict_proba(e), IN_MEMORY),
+    "OutcomeModel.predict_open": (lambda e: OUTCOME.predict_open(e), IN_MEMORY),
+    "OutcomeModel.score": (lambda e: OUTCOME.score(e), IN_MEMORY),
     "OutcomeModel.predict_ended": (lambda e: OUTCOME.predict_ended(e), IN_MEMORY),
     "OutcomeModel.predictions": (lambda e: OUTCOME.predictions(e), IN_MEMORY),
     "OutcomeModel.to_html": (lambda e: OUTCOME.to_html(events=e), IN_MEMORY),

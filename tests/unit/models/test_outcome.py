@@ -56,7 +56,7 @@ def test_open_cases_are_told_from_all_beginnings():
     model = sm.OutcomeModel(value="declined").fit(sequences, y)
     expected = twin_of_beginnings(sequences, [each == "declined" for each in y], model.influencers_)
     histories = [[], ["e1"], ["e2", "e3"], ["e2", "e1"]]
-    for history, p in zip(histories, model.predict_proba(histories), strict=True):
+    for history, p in zip(histories, model.predict_open(histories), strict=True):
         hits, misses = expected[tuple(z for z in model.influencers_ if z in history)]
         assert p == pytest.approx((hits + 0.1) / (hits + misses + 0.2), rel=1e-5)
     for row, p in zip(
@@ -64,7 +64,7 @@ def test_open_cases_are_told_from_all_beginnings():
     ):
         assert p == row.probabilities[0]  # at the end, what the table says
     told = model.explain(["e1"])
-    assert told.probability == pytest.approx(float(model.predict_proba([["e1"]])[0]), rel=1e-12)
+    assert told.probability == pytest.approx(float(model.predict_open([["e1"]])[0]), rel=1e-12)
 
 
 @examples(40)
@@ -113,11 +113,11 @@ def test_a_column_is_the_outcome_and_no_influencer():
     model = sm.OutcomeModel(outcome="result", value="bad").fit(events)
     assert model.n_left_out_ == 8
     assert [z.partition("=")[0] for z in model.influencers_] == ["region"]
-    p = model.predict_proba(events)
+    p = model.predict_open(events)
     assert p[region == "n"].min() > 0.5
     assert p[region == "s"].max() < 0.2
     with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
-        model.predict_proba([["a"]])
+        model.predict_open([["a"]])
     with pytest.raises(DataError, match=r"learned with attributes of sequences.*attributes=\['region'\]"):
         model.explain(["a"])
     why = model.explain(events[int(np.flatnonzero(region == "n")[0])])
@@ -201,7 +201,7 @@ def test_of_two_values_the_rarer_one_is_meant():
 
 def test_it_must_be_fitted():
     with pytest.raises(NotFittedError, match="call fit"):
-        sm.OutcomeModel(value="x").predict_proba([["a"]])
+        sm.OutcomeModel(value="x").predict_open([["a"]])
 
 
 def test_what_comes_later_is_summed_over_all_ways_there():
@@ -329,3 +329,37 @@ def test_ranges_that_are_given_tell_no_effects_of_their_own():
     given_age = sm.BSuMM("play", lookback=1, gamma=0.5, given=["age"]).fit(events)
     assert {name for name in given_age.influencers_ if name.startswith("age")} == set(events.attributes.names)
     assert [edge.influencer for edge in given_age.influences_] == ["wake"]
+
+
+@pytest.mark.needs("sklearn")
+@pytest.mark.parametrize("names", [("paid", "declined"), ("a", "b"), (0, 1), (True, False)])
+def test_measures_of_scikit_learn_are_about_the_right_value(names):
+    """Whichever of the two values is the rarer one, and whichever comes first in sorted order."""
+    from sklearn.metrics import log_loss, roc_auc_score
+    from sklearn.model_selection import cross_val_score
+
+    sequences, given = made(n=300)
+    y = [names[each == "declined"] for each in given]
+    model = sm.OutcomeModel().fit(sequences[:200], y[:200])
+    assert model.classes_.tolist() == sorted(names)
+    p = model.predict_proba(sequences[200:])
+    assert roc_auc_score(y[200:], p[:, 1]) > 0.6
+    assert log_loss(y[200:], p) == pytest.approx(-model.score(sequences[200:], y[200:]), rel=1e-9)
+    events = sm.read_events(sequences)
+    own = cross_val_score(model, events, y, cv=3, error_score="raise")
+    theirs = cross_val_score(model, events, y, cv=3, scoring="neg_log_loss", error_score="raise")
+    np.testing.assert_allclose(own, theirs, rtol=1e-9)
+    areas = cross_val_score(model, events, y, cv=3, scoring="roc_auc", error_score="raise")
+    assert areas.min() > 0.6
+
+
+def test_the_value_that_was_learned_is_asked_about_in_new_data():
+    """In these the other value is the rarer one."""
+    sequences, y = made(n=300)
+    model = sm.OutcomeModel().fit(sequences, y)
+    rare = [at for at, each in enumerate(y) if f"outcome={each}" == model.name_][:40]
+    common = [at for at, each in enumerate(y) if f"outcome={each}" != model.name_][:10]
+    some = [sequences[at] for at in rare + common]
+    p = model.predict_ended(some)
+    expected = (np.log(p[:40]).sum() + np.log(1 - p[40:]).sum()) / 50
+    assert model.score(some, [y[at] for at in rare + common]) == pytest.approx(expected, rel=1e-9)

@@ -46,7 +46,7 @@ def test_what_is_read_is_what_was_saved(template):
     assert read.influences_ == model.influences_
     assert read.table_.to_frame("pyarrow") == model.table_.to_frame("pyarrow")
     assert read.open_table_.to_frame("pyarrow") == model.open_table_.to_frame("pyarrow")
-    assert np.array_equal(read.predict_proba(sequences), model.predict_proba(sequences))
+    assert np.array_equal(read.predict_open(sequences), model.predict_open(sequences))
     assert np.array_equal(read.predict_ended(sequences), model.predict_ended(sequences))
     assert read.explain(["e1", "e2"]) == model.explain(["e1", "e2"])
 
@@ -71,7 +71,7 @@ def test_ticks_attributes_times_and_weights_come_back():
     model = sm.OutcomeModel(value="x").fit(events, y, sample_weight=weights)
     read = again(model)
     assert read.influencers_ == model.influencers_ == ("r=n",)
-    assert np.array_equal(read.predict_proba(events), model.predict_proba(events))
+    assert np.array_equal(read.predict_open(events), model.predict_open(events))
     assert read.base_rate_ == pytest.approx(weights[region].sum() / weights.sum(), abs=1e-5)
 
 

@@ -74,7 +74,6 @@ def dynamics():
         (appendix(A=(("B", "X"), TABLE_A)), "unknown label 'X'; the labels are 'A', 'B', 'C', 'D', 'E'"),
         (appendix(A=(("B", "B"), TABLE_A)), "the rule for 'A' names an influencer twice"),
         (appendix(A=("BC", TABLE_A)), "influencers must be a list of labels; write ('BC',)"),
-        ({1: 0.5, "B": 0.5}, "labels are text; write '1' instead of 1"),
     ],
     ids=str,
 )
