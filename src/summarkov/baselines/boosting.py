@@ -10,6 +10,7 @@ import numpy as np
 
 from summarkov.baselines.learners import (
     EventCache,
+    attributes_of,
     base_rate,
     is_target,
     load_thread_limits,
@@ -58,6 +59,7 @@ class BoostedTrees:
     """The boosted trees of every target, and what was computed with them."""
 
     labels: tuple[str, ...]
+    attributes: tuple[str, ...]
     models: Mapping[str, Any]  # a target that is constant in training has its base rate instead
     threads: int
     matrices: EventCache[FloatArray] = field(repr=False)
@@ -67,11 +69,15 @@ class BoostedTrees:
         """Probability of the target at every position by the first ``iteration`` trees."""
         model = self.models[target]
         if isinstance(model, float):
-            return np.full(events.n_events, model)
-        if not events.n_events:
+            return np.full(events.n_ticks, model)
+        if not events.n_ticks:
             return np.empty(0)
         stages = self.stages.get(
-            events, target, lambda: Stages(model, _features(self.matrices, events, self.labels), self.threads)
+            events,
+            target,
+            lambda: Stages(
+                model, _features(self.matrices, events, self.labels, self.attributes), self.threads
+            ),
         )
         return logistic(stages.log_odds(iteration))
 
@@ -94,10 +100,10 @@ class BoostingPredictor:
 
 @dataclass(frozen=True)
 class BoostingContender:
-    """Gradient boosting (scikit-learn's histogram kind) of "the next event is the target".
+    """Gradient boosting (scikit-learn's histogram kind) of "the target comes next".
 
     The features are the lag to each label's last occurrence, at most 200 (also where it has not occurred),
-    and the position, at most 50. Not in the paper, but what a user would try.
+    the position, at most 50, and attributes. Not in the paper, but what a user would try.
 
     Parameters
     ----------
@@ -157,7 +163,7 @@ class BoostingContender:
         for kind in (Trees(*kind) for kind in self.grid):
             models = {target: self._fit(train, target, kind, matrices) for target in targets}
             stages: EventCache[Stages] = EventCache(most=3 * max(len(targets), 1))
-            trees = BoostedTrees(train.labels, models, self.threads, matrices, stages)
+            trees = BoostedTrees(train.labels, attributes_of(train), models, self.threads, matrices, stages)
             for iteration in self.checkpoints:
                 yield {**kind._asdict(), "iterations": iteration}, BoostingPredictor(trees, iteration)
 
@@ -175,14 +181,17 @@ class BoostingContender:
             random_state=0,
         )
         with load_thread_limits()(limits=self.threads, user_api="openmp"):
-            return model.fit(_features(matrices, train, train.labels), outcomes)
+            return model.fit(_features(matrices, train, train.labels, attributes_of(train)), outcomes)
 
 
 def _features(
-    matrices: EventCache[FloatArray], events: EventSequences, labels: tuple[str, ...]
+    matrices: EventCache[FloatArray],
+    events: EventSequences,
+    labels: tuple[str, ...],
+    attributes: tuple[str, ...],
 ) -> FloatArray:
     """The features of events, written in the vocabulary of training, remembered."""
-    return matrices.get(events, "features", lambda: recency_features(events.recode(labels)))
+    return matrices.get(events, "features", lambda: recency_features(events.recode(labels), attributes))
 
 
 def _load() -> Any:

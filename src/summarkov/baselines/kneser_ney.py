@@ -10,10 +10,11 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.baselines.contenders import Data
-from summarkov.engines import StateCounts, StatesRequest, Target, as_source
+from summarkov.engines import Layout, StateCounts, StatesRequest, Target, as_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.kernels import Index
+from summarkov.models.learning import check_in_a_row
 from summarkov.settings import check_whole
 from summarkov.summaries import ChainSummary, Memory
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -115,6 +116,7 @@ class KneserNeyContender:
     ) -> Iterator[tuple[dict[str, Any], KneserNeyPredictor]]:
         """One per length."""
         source = as_source(train, n_jobs=self.n_jobs)
+        check_in_a_row(self.name, Layout.of(source))
         n = len(source.labels)
         every = Target(tuple(range(n)), n)
         tables = source.count([StatesRequest(ChainSummary(order), (), every) for order in self.orders])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,27 +12,51 @@ import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.vocabulary import translation
 from summarkov.settings import is_number
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 FEATURES = ("presence", "counts", "onehot")
 
 
-def positions(events: EventSequences) -> IntArray:
-    """How many events of its sequence stand before each position.
+@dataclass(frozen=True)
+class MatrixRows:
+    """Where the rows of a matrix stand: one row per position, an event or what happened together.
 
-    >>> positions(EventSequences.from_lists([["A", "B"], [], ["B"]])).tolist()
-    [0, 1, 0]
+    ``tick`` has the row of every event, ``before`` how many positions of its sequence stand before each row,
+    ``has`` which of the attributes ``names`` each row's sequence has.
     """
-    return np.arange(events.n_events) - np.repeat(events.offsets[:-1], events.lengths)
+
+    tick: IntArray
+    before: IntArray
+    has: BoolArray
+
+    @classmethod
+    def of(cls, events: EventSequences, names: Sequence[str]) -> MatrixRows:
+        """Those of some events; ``names`` are the attributes of the training data.
+
+        >>> events = EventSequences.from_lists([["A", ["A", "B"]], [], ["B"]])
+        >>> rows = MatrixRows.of(events, ())
+        >>> rows.tick.tolist(), rows.before.tolist()
+        ([0, 1, 1, 2], [0, 1, 0])
+        """
+        starts = np.ones(events.n_rows, bool) if events.moments is None else events.moments.starts
+        has = np.zeros((int(starts.sum()), len(names)), bool)
+        if names and events.attributes is not None:
+            sequence = np.repeat(np.arange(len(events)), events.lengths)[starts]
+            at = translation(names, events.attributes.names)[:-1]
+            has[:, at >= 0] = events.attributes.present[sequence][:, at[at >= 0]]
+        return cls(np.cumsum(starts) - 1, events.positions[starts] - 1, has)
 
 
-def window_features(events: EventSequences, lookback: int, features: str) -> Any:
-    """The last ``lookback`` events of every position as a sparse matrix with N rows.
+def window_features(
+    events: EventSequences, lookback: int, features: str, attributes: Sequence[str] = ()
+) -> Any:
+    """The last ``lookback`` positions before each as a sparse matrix with N rows.
 
-    "presence": one column per label, 1 if it is among them; "counts": how often it is; "onehot": one column
-    per lag and label, lag 1 first, 1 if the label stands there. What is before the start of the sequence,
-    and events of no known label, are zeros.
+    "presence": one column per label, 1 if it is among them; "counts": at how many of them; "onehot": one
+    column per lag and label, lag 1 first, 1 if the label stands there. What is before the start of the
+    sequence, and events of no known label, are zeros. One column per attribute follows.
 
     >>> events = EventSequences.from_lists([["A", "A", "B"]])
     >>> window_features(events, 2, "counts").toarray().astype(int).tolist()
@@ -41,16 +66,19 @@ def window_features(events: EventSequences, lookback: int, features: str) -> Any
     """
     from scipy import sparse
 
-    n, m = events.n_events, len(events.labels)
-    before = positions(events)
-    rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for lag in range(1, min(lookback, int(before.max(initial=0))) + 1):
-        row = np.flatnonzero(before >= lag)
-        code = events.codes[row - lag].astype(np.int64)
-        known = code >= 0
-        rows.append(row[known])
-        columns.append(code[known] + (lag - 1) * m * (features == "onehot"))
+    at = MatrixRows.of(events, attributes)
+    n, m = len(at.before), len(events.labels)
     width = m * lookback if features == "onehot" else m
+    row, column = np.nonzero(at.has)
+    rows, columns = [row], [column + width]
+    known = np.flatnonzero(events.codes >= 0)
+    for lag in range(1, min(lookback, int(at.before.max(initial=0))) + 1):
+        row = at.tick[known] + lag
+        here = at.before[np.minimum(row, n - 1)] >= lag  # in the same sequence
+        here &= row < n
+        rows.append(row[here])
+        columns.append(events.codes[known[here]].astype(np.int64) + (lag - 1) * m * (features == "onehot"))
+    width += at.has.shape[1]
     small = np.int32 if max(n, width) < 2**31 else np.int64  # scikit-learn's solvers want small indices
     row, column = np.concatenate(rows).astype(small), np.concatenate(columns).astype(small)
     matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=(n, width))  # sums repeated cells
@@ -59,26 +87,36 @@ def window_features(events: EventSequences, lookback: int, features: str) -> Any
     return matrix
 
 
-def recency_features(events: EventSequences, longest_lag: int = 200, last_position: int = 50) -> FloatArray:
+def recency_features(
+    events: EventSequences,
+    attributes: Sequence[str] = (),
+    longest_lag: int = 200,
+    last_position: int = 50,
+) -> FloatArray:
     """How long ago each label occurred last, and the position: N rows, one column per label and one more.
 
-    A lag counts events back (1: the event just before) and is at most ``longest_lag``, which also stands for
-    a label that has not occurred yet. The position counts from 0 and is at most ``last_position``.
+    A lag counts positions back (1: the one just before) and is at most ``longest_lag``, which also stands for
+    a label that has not occurred yet. The position counts from 0 and is at most ``last_position``. One column
+    per attribute follows.
 
     >>> events = EventSequences.from_lists([["A", "A", "B"]])
     >>> recency_features(events).astype(int).tolist()
     [[200, 200, 0], [1, 200, 1], [1, 200, 2]]
     """
-    n, m = events.n_events, len(events.labels)
-    here, before = np.arange(n), positions(events)
+    at = MatrixRows.of(events, attributes)
+    n, m = len(at.before), len(events.labels)
+    here = np.arange(n)
     matrix = np.full((n, m + 1), float(longest_lag))
     for code in range(m):
-        last = np.maximum.accumulate(np.where(events.codes == code, here, -1))
-        last = np.concatenate([[-1], last[:-1]])[:n]  # the event itself is not its own history
+        there = np.full(n, -1)
+        there[at.tick[events.codes == code]] = at.tick[events.codes == code]
+        last = np.maximum.accumulate(there)
+        last = np.concatenate([[-1], last[:-1]])[:n]  # a position is not its own history
         lag = here - last
-        matrix[:, code] = np.where((last >= 0) & (lag <= before), np.minimum(lag, longest_lag), longest_lag)
-    matrix[:, m] = np.minimum(before, last_position)
-    return matrix
+        seen = (last >= 0) & (lag <= at.before)
+        matrix[:, code] = np.where(seen, np.minimum(lag, longest_lag), longest_lag)
+    matrix[:, m] = np.minimum(at.before, last_position)
+    return np.hstack([matrix, at.has])
 
 
 T = TypeVar("T")
@@ -119,8 +157,14 @@ def base_rate(outcomes: BoolArray) -> float:
 
 
 def is_target(events: EventSequences, target: str) -> BoolArray:
-    """Whether the event at each position is the target."""
-    return np.asarray(events.codes == events.code(target), dtype=np.bool_)
+    """Whether the target is at each position."""
+    rows = MatrixRows.of(events, ())
+    return np.isin(np.arange(len(rows.before)), rows.tick[events.codes == events.code(target)])
+
+
+def attributes_of(events: EventSequences) -> tuple[str, ...]:
+    """The attributes that sequences of some training data may have."""
+    return () if events.attributes is None else events.attributes.names
 
 
 def positives(name: str, values: object) -> None:

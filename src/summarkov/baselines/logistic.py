@@ -1,10 +1,10 @@
-"""Logistic regression on the last few events."""
+"""Logistic regression on the last few positions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from summarkov.baselines.learners import (
     FEATURES,
     EventCache,
+    attributes_of,
     base_rate,
     is_target,
     load_thread_limits,
@@ -42,6 +43,7 @@ class LogisticRegressionPredictor:
     """Fitted regressions, one per target."""
 
     labels: tuple[str, ...]
+    attributes: tuple[str, ...]
     lookback: int
     features: str
     lines: Mapping[str, Line]
@@ -53,18 +55,19 @@ class LogisticRegressionPredictor:
         .. math:: 1 / (1 + \exp(-b_0 - b \cdot f(h)))
         """
         line = self.lines[target]
-        log_odds = np.full(events.n_events, line.intercept)
+        log_odds = np.full(events.n_ticks, line.intercept)
         if line.coefficients is not None:
             log_odds += _features(self.matrices, events, self) @ line.coefficients
         return logistic(log_odds)
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
-        """The labels with a coefficient other than zero: with this kind of penalty, nearly all."""
+        """What has a coefficient other than zero: with this kind of penalty, nearly all."""
         coefficients = self.lines[target].coefficients
         if coefficients is None:
             return ()
-        used = (coefficients.reshape(-1, len(self.labels)) != 0).any(axis=0)
-        return tuple(label for label, use in zip(self.labels, used, strict=True) if use)
+        n = len(coefficients) - len(self.attributes)
+        used = [*(coefficients[:n].reshape(-1, len(self.labels)) != 0).any(axis=0), *(coefficients[n:] != 0)]
+        return tuple(sorted(z for z, use in zip((*self.labels, *self.attributes), used, strict=True) if use))
 
     @property
     def not_converged(self) -> tuple[str, ...]:
@@ -74,12 +77,12 @@ class LogisticRegressionPredictor:
 
 @dataclass(frozen=True)
 class LogisticRegressionContender:
-    """Logistic regression of "the next event is the target" on the last ``lookback`` events.
+    """Logistic regression of "the target comes next" on the last ``lookback`` positions, and attributes.
 
     Parameters
     ----------
     lookback : int
-        How many events back the features look.
+        How many positions back the features look.
     features : {"presence", "counts", "onehot"}
         Which labels occurred there, how often, or which label stands at each lag.
     penalised : bool
@@ -135,14 +138,13 @@ class LogisticRegressionContender:
     ) -> Iterator[tuple[dict[str, Any], LogisticRegressionPredictor]]:
         """One per value of C; ``{"C": None}`` without a penalty."""
         matrices: EventCache[Any] = EventCache(most=4)
+        empty = LogisticRegressionPredictor(
+            train.labels, attributes_of(train), self.lookback, self.features, {}, matrices
+        )
         for strength in self.strengths if self.penalised else (None,):
-            predictor = LogisticRegressionPredictor(train.labels, self.lookback, self.features, {}, matrices)
-            matrix = _features(matrices, train, predictor)
+            matrix = _features(matrices, train, empty)
             lines = {target: self._fit(matrix, is_target(train, target), strength) for target in targets}
-            yield (
-                {"C": strength},
-                LogisticRegressionPredictor(train.labels, self.lookback, self.features, lines, matrices),
-            )
+            yield {"C": strength}, replace(empty, lines=lines)
 
     def _fit(self, matrix: Any, outcomes: Any, strength: float | None) -> Line:
         if outcomes.all() or not outcomes.any():
@@ -187,7 +189,7 @@ def _features(matrices: EventCache[Any], events: EventSequences, like: LogisticR
     return matrices.get(
         events,
         "features",
-        lambda: window_features(events.recode(like.labels), like.lookback, like.features),
+        lambda: window_features(events.recode(like.labels), like.lookback, like.features, like.attributes),
     )
 
 

@@ -104,18 +104,18 @@ class Questions:
     ) -> Iterator[Told]:
         sums = SequenceSums(block if index.in_rows else by_ticks(block, index))
         for number, question in enumerate(self.each):
-            occurred = np.asarray(block.codes == labels.index(question.target))
-            p = self._asked(question, index)
+            p, occurred = self._asked(question, index), block.codes == labels.index(question.target)
             if not index.in_rows:
                 occurred = np.isin(np.arange(len(index.ticks.rows)), index.ticks.of[occurred])
-                p = p[index.begins]
             ended, carries[number] = sums.of(logs(p, occurred), carries[number])
             yield Told(number, p, occurred, ended)
 
     def _asked(self, question: Question, index: Index) -> FloatArray:
         """The probabilities, refused if they are none."""
-        n, target = len(index.codes), question.target
+        n, target = len(index.codes) if index.in_rows else len(index.ticks.rows), question.target
         p = np.asarray(question.predictor.at(index, target), dtype=np.float64)
+        if isinstance(question.predictor, BlockPredictor) and not index.in_rows:
+            p = p[index.begins]
         if p.shape != (n,):
             raise SettingError(
                 f"{self.contender} must give {target!r} one probability per position, {n} of them, not an "

@@ -18,6 +18,7 @@ from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges
+from summarkov.models.learning import check_in_a_row
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual, Unknown
@@ -125,20 +126,11 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         self._check()
         on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        if Layout.of(source).attributes:
-            raise SettingError(
-                "a JointSuMM looks at events alone, and these have attributes; learn an InfluenceGraph, or "
-                "read the events without attributes"
-            )
-        if Layout.of(source).together:
-            raise SettingError(
-                "a JointSuMM says which one label comes next, and some of these happened together; learn an "
-                "InfluenceGraph, which says of each whether it is among those that come next"
-            )
         return self._learn(self._count(source), source, on_step)
 
     def _count(self, source: CountSource) -> JointData:
         """What all else follows from, whatever the other settings are."""
+        check_in_a_row("JointSuMM", Layout.of(source))
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
 
     def _learn(self, data: JointData, source: CountSource, on_step: OnStep = untold) -> Self:

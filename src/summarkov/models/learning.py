@@ -94,17 +94,8 @@ def summaries_for(
 
 def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
     """Refuse a model that needs what the data do not have, or cannot tell what they have."""
-    kind = type(model).__name__
-    if layout.together and not summary.takes_ticks:
-        raise SettingError(
-            f"{kind} looks at events in a row, and some of these happened together; use BSuMM, OSuMM, "
-            "CSuMM or TreeSuMM, or read the events with ties='in row order'"
-        )
-    if layout.attributes and not summary.takes_ticks:
-        raise SettingError(
-            f"{kind} looks at events alone, and these have attributes; use BSuMM, OSuMM, CSuMM or TreeSuMM, "
-            "or read the events without attributes"
-        )
+    if not summary.takes_ticks:
+        check_in_a_row(type(model).__name__, layout)
     for duration in model.durations(summary):
         if layout.time is None:
             raise SettingError(
@@ -115,6 +106,20 @@ def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
             there = "dates and times" if layout.time == "clock" else "numbers"
             write = "'6h' or '7 days'" if layout.time == "clock" else "'7', a number as text"
             raise SettingError(f"look-back or delay {duration}: these events have {there}; write {write}")
+
+
+def check_in_a_row(kind: str, layout: Layout) -> None:
+    """Refuse ticks and attributes, for what can tell of events in a row alone."""
+    if layout.together:
+        raise SettingError(
+            f"{kind} looks at events in a row, and some of these happened together; use BSuMM, OSuMM, "
+            "CSuMM or TreeSuMM, or read the events with ties='in row order'"
+        )
+    if layout.attributes:
+        raise SettingError(
+            f"{kind} looks at events alone, and these have attributes; use BSuMM, OSuMM, CSuMM or TreeSuMM, "
+            "or read the events without attributes"
+        )
 
 
 def n_positions(source: CountSource) -> int:

@@ -5,6 +5,7 @@ import pytest
 
 from summarkov.baselines.learners import TINY, EventCache, base_rate, clip, logistic
 from summarkov.events import EventSequences
+from summarkov.events.attributes import Attributes
 
 LABELS = ("A", "B", "C", "never")
 
@@ -17,17 +18,27 @@ def random_events(seed: int, n_sequences: int = 12, longest: int = 9) -> EventSe
     return EventSequences.from_lists(lists, labels=LABELS)
 
 
+def random_ticks(seed: int) -> EventSequences:
+    """The same with sets of labels, some of them empty, in the place of single ones."""
+    rng = np.random.default_rng(seed)
+    lists = [
+        [sorted(rng.choice(list("ABC"), rng.integers(0, 4), replace=False).tolist()) for _ in range(n)]
+        for n in [0, *rng.integers(0, 8, 10).tolist(), 0]
+    ]
+    return EventSequences.from_lists(lists, labels=LABELS)
+
+
 def naive_window(events: EventSequences, lookback: int, features: str) -> list[list[float]]:
     rows = []
     for sequence in events.to_lists():
         for i in range(len(sequence)):
-            seen = [sequence[i - lag] if i - lag >= 0 else None for lag in range(1, lookback + 1)]
+            seen = [sequence[i - lag] if i - lag >= 0 else "" for lag in range(1, lookback + 1)]
             if features == "onehot":
-                rows.append([float(label == at) for at in seen for label in events.labels])
+                rows.append([float(label in at) for at in seen for label in events.labels])
             elif features == "counts":
-                rows.append([float(seen.count(label)) for label in events.labels])
+                rows.append([float(sum(label in at for at in seen)) for label in events.labels])
             else:
-                rows.append([float(label in seen) for label in events.labels])
+                rows.append([float(any(label in at for at in seen)) for label in events.labels])
     return rows
 
 
@@ -37,7 +48,7 @@ def naive_recency(events: EventSequences, longest_lag: int, last_position: int) 
         for i in range(len(sequence)):
             row = []
             for label in events.labels:
-                lags = [lag for lag in range(1, i + 1) if sequence[i - lag] == label]
+                lags = [lag for lag in range(1, i + 1) if label in sequence[i - lag]]
                 row.append(float(min([*lags, longest_lag])))
             rows.append([*row, float(min(i, last_position))])
     return rows
@@ -45,11 +56,12 @@ def naive_recency(events: EventSequences, longest_lag: int, last_position: int) 
 
 @pytest.mark.parametrize("features", ["presence", "counts", "onehot"])
 @pytest.mark.parametrize("lookback", [1, 2, 5, 50])
+@pytest.mark.parametrize("made", [random_events, random_ticks])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_window_features_equal_a_naive_loop(features, lookback, seed):
+def test_window_features_equal_a_naive_loop(features, lookback, made, seed):
     from summarkov.baselines.learners import window_features
 
-    events = random_events(seed)
+    events = made(seed)
     matrix = window_features(events, lookback, features)
     assert matrix.indices.dtype == np.int32
     assert matrix.toarray().tolist() == naive_window(events, lookback, features)
@@ -73,13 +85,29 @@ def test_an_unknown_event_keeps_its_place_and_says_nothing():
 
 
 @pytest.mark.parametrize(("longest_lag", "last_position"), [(200, 50), (3, 4)])
+@pytest.mark.parametrize("made", [random_events, random_ticks])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_recency_features_equal_a_naive_loop(longest_lag, last_position, seed):
+def test_recency_features_equal_a_naive_loop(longest_lag, last_position, made, seed):
     from summarkov.baselines.learners import recency_features
 
-    events = random_events(seed)
-    matrix = recency_features(events, longest_lag, last_position)
+    events = made(seed)
+    matrix = recency_features(events, longest_lag=longest_lag, last_position=last_position)
     assert matrix.tolist() == naive_recency(events, longest_lag, last_position)
+
+
+def test_attributes_are_columns_and_the_target_is_looked_for_in_ticks():
+    from summarkov.baselines.learners import is_target, recency_features, window_features
+
+    present = [[True, False], [False, True]]
+    events = EventSequences.from_lists([[["A", "B"], ["A"]], [["B"]]]).with_attributes(
+        Attributes(["r=n", "r=s"], ["r", "r"], present)
+    )
+    names = ["r=m", "r=n", "r=s"]  # of the training data
+    window = window_features(events, 1, "presence", names).toarray().astype(int)
+    assert window.tolist() == [[0, 0, 0, 1, 0], [1, 1, 0, 1, 0], [0, 0, 0, 0, 1]]
+    recent = recency_features(events, names).astype(int)
+    assert recent.tolist() == [[200, 200, 0, 0, 1, 0], [1, 1, 1, 0, 1, 0], [200, 200, 0, 0, 0, 1]]
+    assert is_target(events, "B").tolist() == [True, False, True]
 
 
 def test_recency_features_of_no_events():
