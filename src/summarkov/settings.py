@@ -250,6 +250,27 @@ def _again(text: str, size: int, is_clock: bool) -> Duration:
     return made
 
 
+def written(size: int, *, is_clock: bool) -> str:
+    """A length of time, in nanoseconds, for people; or a number, in billionths.
+
+    Whole numbers below 100 are exact, others have one digit behind the point.
+
+    >>> hour = 3600 * 10**9
+    >>> [written(size, is_clock=True) for size in (5 * hour, 26 * hour, 26 * hour + 1, 0)]
+    ['5h', '26h', '1.1d', '0s']
+    >>> written(2_500_000_000, is_clock=False)
+    '2.5'
+    """
+    if not is_clock:
+        return f"{size / _PARTS:g}"
+    units = [(name, seconds * _PARTS) for name, seconds in reversed(_SECONDS.items()) if name != "w"]
+    for name, one in units:
+        if size and size % one == 0 and size // one < 100:
+            return f"{size // one}{name}"
+    name, one = next(((name, one) for name, one in units if size >= one), ("s", Fraction(_PARTS)))
+    return f"{float(size / one):.1f}".removesuffix(".0") + name
+
+
 def span_of(given: Any, setting: str) -> Any:
     """A look-back or delay as it is used: text and timedeltas as durations, all else as it is."""
     if isinstance(given, str | timedelta | np.timedelta64):

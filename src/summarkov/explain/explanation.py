@@ -15,21 +15,26 @@ from summarkov.wording import percent
 class Active:
     """An influencer that occurred where the model looks for it.
 
-    ``lags`` say how many events before the next one it stands, 1 being the last event of the history, the
-    nearest first; ``positions`` are the same as places in the history, counted from 1. Labels of one tick
-    have one place, and attributes of the sequence have none.
+    ``lags`` say how many positions before the next one it stands, 1 being the last of the history, the
+    nearest first; ``positions`` are the same as places in the history, counted from 1, and ``unit`` is what a
+    position is, an "event" or a "tick". Where the model looks for it in time, ``ages`` say how long ago, at
+    the time of the last event, each of them was. Attributes of the sequence have no place.
     """
 
     label: str
     lags: tuple[int, ...]
     positions: tuple[int, ...]
+    unit: str = "event"
+    ages: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.lags:
             return self.label
-        *rest, last = (str(lag) for lag in self.lags)
+        if self.lags == (1,):
+            return f"{self.label} just before"
+        *rest, last = self.ages or map(str, self.lags)
         where = f"{', '.join(rest)} and {last}" if rest else last
-        return f"{self.label} just before" if self.lags == (1,) else f"{self.label} {where} events before"
+        return f"{self.label} {where} before" if self.ages else f"{self.label} {where} {self.unit}s before"
 
 
 @dataclass(frozen=True)

@@ -85,12 +85,14 @@ class GroupComparison(Tabular):
     def __post_init__(self) -> None:
         keep_records(self, labels=LabelDifference, edges=EdgeDifference)
 
-    def differing(self, at: float = 0.05) -> Records[EdgeDifference]:
-        """The edges that differ, at the adjusted level."""
+    def differing(self, at: float | None = None) -> Records[EdgeDifference]:
+        """The edges that differ, at an adjusted level; None: those whose interval leaves out 1."""
+        at = 1 - self.level if at is None else at
         return Records((edge for edge in self.edges if edge.change.adjusted <= at), EdgeDifference)
 
-    def differing_labels(self, at: float = 0.05) -> Records[LabelDifference]:
+    def differing_labels(self, at: float | None = None) -> Records[LabelDifference]:
         """The labels that occur in more of the sequences, or more often, in one group, at that level."""
+        at = 1 - self.level if at is None else at
         found = (one for one in self.labels if min(one.reach.adjusted, one.rate.adjusted) <= at)
         return Records(found, LabelDifference)
 
@@ -138,11 +140,11 @@ class SeveralGroups(Tabular):
 
     def differing(self) -> dict[str, Records[EdgeDifference]]:
         """The edges that differ, by the name of the group."""
-        return {one.names[1]: one.differing(at=1 - one.level) for one in self.comparisons}
+        return {one.names[1]: one.differing() for one in self.comparisons}
 
     def differing_labels(self) -> dict[str, Records[LabelDifference]]:
         """The labels that differ, by the name of the group."""
-        return {one.names[1]: one.differing_labels(at=1 - one.level) for one in self.comparisons}
+        return {one.names[1]: one.differing_labels() for one in self.comparisons}
 
     def _columns(self) -> Mapping[str, Column]:
         return columns_of(GroupShare, self.shares)

@@ -21,6 +21,7 @@ from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.predictor import check_new_events
+from summarkov.settings import written
 from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -72,6 +73,14 @@ class OneHistory:
             far_enough = ages > delay.size // unit if delay.in_time else far_enough
             near_enough = ages <= lookback.size // unit if lookback.in_time else near_enough
         return np.asarray(far_enough & near_enough)
+
+    def ages(self, there: BoolArray) -> tuple[str, ...]:
+        """How long before the last event some events were, the nearest first."""
+        moments = self.moments
+        assert moments is not None
+        assert moments.times is not None
+        ages = (int(moments.times[-1]) - moments.times[there][::-1]).tolist()
+        return tuple(written(age * moments.unit.size, is_clock=moments.unit.is_clock) for age in ages)
 
     def is_attribute(self, code: int) -> bool:
         """Whether a label is the value of an attribute."""
@@ -187,11 +196,14 @@ def explain(
                 edited.append(history.without_value(code))
                 edits.append((name, False))
             continue
-        there = (history.codes == code) & history.within(fitted.reach(name))
+        reach = fitted.reach(name)
+        there = (history.codes == code) & history.within(reach)
         if there.any():
             lags = history.lags[there][::-1]
             positions = history.lags.max() - lags + 1
-            active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist())))
+            ages = history.ages(there) if reach.lookback_span.in_time or reach.delay_span.in_time else ()
+            unit = "tick" if fitted.layout.together else "event"
+            active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist()), unit, ages))
             edited.append(history.without(there))
             edits.append((name, False))
     occurred = {each.label for each in active}

@@ -91,6 +91,7 @@ def test_a_saved_model_shows_and_predicts_the_same(log, tmp_path):
     assert learned["saved"] == str(saved)
     shown = json.loads(command("show", saved, "--json").stdout)
     told = learned.pop("open")
+    assert learned.pop("read")["columns"]["order"] == ["time"]
     assert {"saved": str(saved), **shown} == learned
     assert "result=declined: 50.0% of 80 sequences" in command("show", saved).stdout
     rows = json.loads(command("predict", saved, cases, "--json").stdout)["rows"]
@@ -171,4 +172,32 @@ def test_help_offers_what_is_taken():
     told = " ".join(CliRunner(env={"COLUMNS": "200"}).invoke(app, ["outcome", "--help"]).stdout.split())
     assert "Default: the whole past." in told
     assert "Default 5." not in told
-    assert all(word not in told for word in ("chain:", "vom", "joint:", "--max-order", "--penalty"))
+    assert all(word not in told for word in ("chain:", "vom", "ctw", "joint:", "--max-order", "--penalty"))
+
+
+def test_how_sure_influences_are_is_told(log):
+    asked = (log, "--column", "result=declined", "--order-test", "--confidence", "4")
+    told = json.loads(run(*asked, "--json").stdout)
+    (edge,), (sure,) = told["order"]["edges"], told["confidence"]["edges"]
+    assert (edge["order"], sure["frequency"], told["confidence"]["n"]) == ("unclear", 1.0, 4)
+    lines = [line.split() for line in run(*asked).stdout.splitlines()]
+    (heading,) = (line for line in lines if line[:1] == ["Influencer"])
+    assert heading[-2:] == ["Order", "Sure"]
+    assert ["unclear", "100%"] in [line[-2:] for line in lines]
+    assert "order" not in json.loads(run(*asked[:3], "--json").stdout)
+
+
+def test_it_is_said_why_sequences_are_left_out_and_what_was_read(log, tmp_path):
+    partly = tmp_path / "partly.csv"
+    partly.write_text(
+        log.read_text().replace("a0,ask,0,declined\na0,wait,1,declined", "a0,ask,0,\na0,wait,1,")
+    )
+    lines = run(partly, "--column", "result=declined").stdout.splitlines()
+    assert "1 sequence left out: the outcome is not known" in lines
+    assert "Read from: case 'case', event 'event', order 'time', attribute 'result'." in lines
+    words = run(partly, "--column", "result=declined", "--after", "2").stdout.split()
+    told = "21 sequences left out: the outcome is not known, or there are fewer than 2 events before it"
+    assert told in " ".join(words)
+    lines = run(log, "--ends-with", "ask", "--search", "exact").stdout.splitlines()
+    assert not any("left out" in line for line in lines)
+    assert any(line.startswith("No other of the 8 sets scores better:") for line in lines)

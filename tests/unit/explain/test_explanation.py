@@ -57,6 +57,8 @@ def test_in_words(model):
     assert str(Active("A", (1,), (9,))) == "A just before"
     assert str(Active("A", (2,), (8,))) == "A 2 events before"
     assert str(Active("A", (1, 3, 4), (9, 7, 6))) == "A 1, 3 and 4 events before"
+    assert str(Active("A", (2, 3), (8, 7), "tick")) == "A 2 and 3 ticks before"
+    assert str(Active("A", (1, 3), (9, 7), "tick", ("0s", "5h"))) == "A 0s and 5h before"
     lines = str(model.explain(["A", "X"])).split("\n")
     assert lines[0].endswith("after: A, X (seen 6 times, hardly)")
     assert lines[1] == "  had A not occurred: never seen; the prior alone says 0.500"

@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import summarkov as sm
 from summarkov.cli.main import app
+from summarkov.confidence import Difference
 from summarkov.errors import DataError, SettingError
+from summarkov.explain import GroupComparison, LabelDifference
 
 TEMPLATE = sm.BSuMM(lookback=3)
 
@@ -128,7 +130,7 @@ def test_groups_without_any_edge(tmp_path, monkeypatch):
         (tmp_path / name).write_text("A\nB\nA\n")
     result = CliRunner().invoke(app, ["groups", "a.txt", "b.txt"])
     assert result.exit_code == 0
-    assert "No influence was found, neither in one of the files nor in both" in result.stdout
+    assert "No influence was found, neither in one of the groups nor in both" in result.stdout
 
 
 def test_labels_that_only_one_group_has():
@@ -187,3 +189,12 @@ def test_weights_that_make_no_sense_are_refused(groups):
         sm.compare_groups(TEMPLATE, *groups, sample_weight=(np.ones(90), np.ones(60)))
     with pytest.raises(SettingError, match="finite numbers from 0 on"):
         sm.compare_groups(TEMPLATE, *groups, sample_weight=(-np.ones(60), np.ones(90)))
+
+
+@pytest.mark.parametrize(("level", "n"), [(0.95, 1), (1 - 0.05 / 3, 0)])
+def test_what_differs_is_what_the_intervals_say(level, n):
+    wide, close = Difference(1.0, 0.5, 2.0, 1.0, 1.0), Difference(1.5, 0.99, 2.3, 0.02, 0.02)
+    label = LabelDifference("A", 0.5, 0.5, wide, 0.2, 0.3, close)
+    found = GroupComparison(("others", "north"), 2, 0, level, (45, 15), (label,), ())
+    assert len(found.differing_labels()) == n
+    assert f"Labels that differ: {'A' if n else 'none'}" in str(found.summary())

@@ -164,13 +164,13 @@ def print_groups(console: Console, found: GroupComparison, most: int) -> None:
         console.print()
         _print_edges(console, found, names, most)
     else:
-        console.print("\nNo influence was found, neither in one of the files nor in both together.")
+        console.print("\nNo influence was found, neither in one of the groups nor in both together.")
     console.print(
         f"\n{names[1]} by {names[0]}: how many times as large, with a {found.level:.0%} interval that "
         "allows for all rows of its table; * where that leaves out 1. Reach: share of sequences in "
-        "which the label occurs. Share: of all events. Influences: by how much the influencer multiplies "
-        "the label's probability, other influencers equal; in brackets if the group's own graph does not "
-        "have it.",
+        "which the label occurs. Share: of all events; not known where fewer than ten sequences of a "
+        "group have the label. Influences: by how much the influencer multiplies the label's "
+        "probability, other influencers equal; in brackets if the group's own graph does not have it.",
         style="dim",
     )
 

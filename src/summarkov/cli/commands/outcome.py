@@ -6,13 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from summarkov.cli.commands.describe import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options.model import OUTCOME_DEFAULTS, InfluencerSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import EventsPath, Json, ModelOutput, option, takes_options
+from summarkov.cli.options.shared import SURE, EventsPath, Json, ModelOutput, flag, option, takes_options
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_saved, shown, working
-from summarkov.cli.printing.outcome import known, outcome_document, print_open, print_outcome
+from summarkov.cli.printing.outcome import Sure, known, outcome_document, print_open, print_outcome
 from summarkov.errors import SettingError
 
 Column = Annotated[
@@ -22,12 +23,32 @@ Reaches = Annotated[str | None, option("LABEL", "Instead: does this label ever o
 EndsWith = Annotated[str | None, option("LABEL", "Instead: is this label the last?")]
 After = Annotated[
     int | None,
-    option("N", "Look at the first N events only, of sequences that have as many; --reaches needs it."),
+    option(
+        "N",
+        "Look at the first N positions only (events, or ticks with --ties together), of sequences that have "
+        "as many; --reaches needs it.",
+    ),
 ]
 OpenCases = Annotated[
     Path | None, option("FILE", "Cases that have not ended: tell their probabilities.", "--open")
 ]
-
+OrderTest = Annotated[
+    bool,
+    flag(
+        "--order-test",
+        "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
+        "it too.",
+        SURE,
+    ),
+]
+Confidence = Annotated[
+    int | None,
+    option(
+        "N",
+        "Learn N more models from resampled sequences, and say how many of them have each influence.",
+        panel=SURE,
+    ),
+]
 
 #: The models that choose influencers.
 _KINDS = ("bsumm", "osumm", "csumm", "tree")
@@ -43,6 +64,8 @@ def outcome(
     open_cases: OpenCases = None,
     settings: InfluencerSettings = OUTCOME_DEFAULTS,
     opening: Opening = PLAIN_OPENING,
+    order_test: OrderTest = False,
+    confidence: Confidence = None,
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:
@@ -51,6 +74,7 @@ def outcome(
     Which events, and which attributes, change the probability of an outcome:
     --column result=declined, --reaches LABEL or --ends-with LABEL.
     """
+    from summarkov.events.describe import as_read
     from summarkov.models import OutcomeModel, SummaryModel
 
     name, _, value = (column or "").partition("=")
@@ -73,6 +97,11 @@ def outcome(
     ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
     with ended.open(file) as events, working("Learning"):
         model.fit(events)
+        sure = Sure(
+            model.order_test(events) if order_test else None,
+            None if confidence is None else model.confidence(events, n=confidence),
+        )
+        tied_order, origin = events.tied_order, events.origin
     told: Any = None
     if open_cases is not None:
         told = model.predictions(opening.read(open_cases, model.labels_), unknown="ignore")
@@ -81,18 +110,21 @@ def outcome(
             model.save(output)
     if json:
         document: dict[str, Any] = {"saved": None if output is None else shown(output)}
-        document |= outcome_document(model)
+        document |= {**outcome_document(model, sure), "read": as_read(origin, tied_order)}
         if told is not None:
             ids = (told.ids[sequence] for sequence in told.sequences)
             document["open"] = dict(zip(ids, known(told), strict=True))
         print_json(document)
         return
     console = results()
-    print_outcome(console, model)
+    print_outcome(console, model, sure)
+    console.print()
+    print_origin(console, origin)
+    print_notes(console, (), tied_order, origin)
     if told is not None:
         console.print()
         print_open(console, model, told)
-    console.print()
+        console.print()
     print_saved(console, output)
 
 

@@ -25,6 +25,7 @@ _KINDS = (
     "bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? "
     "tree: a decision tree over questions to the past"
 )
+_ALPHA = "Pseudo-count of each outcome; larger is more cautious. Default 0.1"
 _LOOKBACK = (
     "How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: learned for each "
     "influencer; 1,4,none or 1h,1d: learned out of these. Default"
@@ -75,9 +76,7 @@ class InfluencerSettings:
     max_depth: Annotated[int | None, _past("N", "tree: at most N questions to a history. Default 12.")] = None
     alpha: Annotated[
         float | None,
-        _search(
-            "A", "Pseudo-count of each outcome; larger is more cautious. Default 0.1; ctw: 0.5, tree: 5."
-        ),
+        _search("A", f"{_ALPHA}; tree: 5."),
     ] = None
     prior: Annotated[
         str | None,
@@ -102,8 +101,8 @@ class InfluencerSettings:
         float | None,
         _search(
             "P",
-            "ctw, tree --average: how likely a context or node is split, before anything is seen. "
-            "Default 0.5; tree: as many times less as there are questions.",
+            "tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times "
+            "less as there are questions.",
         ),
     ] = None
     criterion: Annotated[str | None, _search("NAME", "bic, aic, extended-bic or marginal. Default bic.")] = (
@@ -168,6 +167,15 @@ class ModelSettings(InfluencerSettings):
         ),
     ] = "bsumm"
     lookback: Annotated[str | None, _past("N|TIME|none|auto", f"{_LOOKBACK} 5.", "--lookback -k")] = None
+    alpha: Annotated[float | None, _search("A", f"{_ALPHA}; ctw: 0.5, tree: 5.")] = None
+    split: Annotated[
+        float | None,
+        _search(
+            "P",
+            "ctw, tree --average: how likely a context or node is split, before anything is seen. "
+            "Default 0.5; tree: as many times less as there are questions.",
+        ),
+    ] = None
     order: Annotated[int | None, _past("N", "chain: how many labels back. Default 1.")] = None
     max_order: Annotated[int | None, _past("N", "vom, ctw: at most N labels back. Default 4.")] = None
     penalty: Annotated[

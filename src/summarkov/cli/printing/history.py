@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -175,8 +176,9 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
     if places and any(each.lags for each in why.active):
         console.print()
     for there in (each for each in why.active if places and each.lags):
-        lags = ", ".join(str(lag) for lag in there.lags[:8]) + (", ..." if len(there.lags) > 8 else "")
-        console.print(f"{shorten(there.label, 40)}: {lags} back")
+        told = f"{_few(there.lags)} {there.unit}{'s' if there.lags != (1,) else ''} back"
+        ago = f", {_few(there.ages)} ago" if there.ages else ""
+        console.print(f"{shorten(there.label, 40)}: {told}{ago}")
     if not why.counterfactuals:
         return
     shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
@@ -200,6 +202,11 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         console.print(HARDLY, style="dim")
     if len(shown) < len(why.counterfactuals):
         console.print(f"... and {len(why.counterfactuals) - len(shown)} more; --json has all", style="dim")
+
+
+def _few(places: Sequence[object]) -> str:
+    """The first of some places."""
+    return ", ".join(str(each) for each in places[:8]) + (", ..." if len(places) > 8 else "")
 
 
 def _change(probability: float, usual: float) -> Text:
