@@ -14,7 +14,6 @@ import numpy as np
 from summarkov.baselines.learners import (
     EventCache,
     clip,
-    positions,
     positives,
     recency_features,
     window_features,
@@ -67,7 +66,7 @@ class Histories:
 
     def _compute(self, events: EventSequences) -> FloatArray:
         counts = [window_features(events, k, "counts").toarray() for k in (5, 10, 20, 500)]
-        before, last = positions(events), np.full((events.n_events, 3), -1)
+        before, last = events.positions - 1, np.full((events.n_events, 3), -1)
         for lag in (1, 2, 3):
             there = np.flatnonzero(before >= lag)
             last[there, lag - 1] = events.codes[there - lag]
