@@ -39,7 +39,7 @@ def is_elsewhere(path: Path) -> bool:
 #: What only some commands can use: what it is, and which other commands can.
 _SPECIAL = {
     "Bag": ("a bag of models", "show, report", " a file"),
-    "JointSuMM": ("a joint model", "show, report, export", ""),
+    "JointSuMM": ("a joint model", "show, report, export, evaluate, simulate", ""),
     "OutcomeModel": ("a model of an outcome", "show, report", ""),
 }
 

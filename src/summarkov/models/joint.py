@@ -19,6 +19,7 @@ from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
 from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges
 from summarkov.models.learning import check_in_a_row
+from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual, Unknown
@@ -276,6 +277,11 @@ class JointSuMM(HasEdges, HasPage, Predictor):
 
     def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
         return np.asarray(self.fitted.features.target.outcome_of()[index.codes])
+
+    def evaluate(self, events: Any, *, unknown: Unknown = "error", progress: Progress = None) -> Evaluation:
+        """Measure how well every target, and the next event, is predicted; see :class:`Evaluation`."""
+        rates = self.fitted.features.outcome_rates.tolist()
+        return evaluate_distribution(self, rates, events, unknown, progress)
 
     def explain(
         self, history: Iterable[object], label: Label, *, unknown: Unknown = "error"

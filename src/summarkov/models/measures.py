@@ -99,31 +99,40 @@ def measure_models(models: Sequence[Fitted], source: CountSource) -> list[Measur
 
 @dataclass(frozen=True)
 class MeasureWork:
-    """Measures predictions on every part of a source."""
+    """Measures predictions on every part of a source: the whole distribution, and each of ``labels``.
+
+    ``labels`` are the numbers of outcomes that are measured one by one, each against all else.
+    """
 
     model: Predictor
     scale: int = 1  # of the weights
+    labels: tuple[int, ...] = ()
 
-    def run(self, part: Part) -> Measured:
+    def run(self, part: Part) -> list[Measured]:
         """Block by block."""
-        found = Measured()
+        found = [Measured()] * (1 + len(self.labels))
         for block, index, p in block_probabilities(self.model, part):
             weight = np.ones(len(p))
             if block.weights is not None:
                 weight = np.repeat(block.weights / self.scale, np.diff(block.offsets))
             rows = index.begins
-            found += Measured.of(p[rows], self.model._outcomes_at(index)[rows], weight[rows])
+            p, happened, weight = p[rows], self.model._outcomes_at(index)[rows], weight[rows]
+            found[0] += Measured.of(p, happened, weight)
+            for at, x in enumerate(self.labels, 1):
+                found[at] += Measured.of(np.stack([p[:, x], 1 - p[:, x]], 1), 1 * (happened != x), weight)
         return found
 
-    def total(self, answers: Sequence[Measured]) -> Measured:
+    def total(self, answers: Sequence[list[Measured]]) -> list[Measured]:
         """Add up several parts."""
-        return sum(answers, Measured())
+        none = [Measured()] * (1 + len(self.labels))
+        return [sum(each, Measured()) for each in zip(none, *answers, strict=True)]
 
 
 def measure(model: Predictor, events: Any, unknown: str, sample_weight: Any = None) -> Measured:
     """Measure predictions event by event, on events or on a source of them."""
     source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
-    return source.run(MeasureWork(model, source.scale))
+    (found,) = source.run(MeasureWork(model, source.scale))
+    return found
 
 
 # ---------------------------------------------------------------------- beside the base rate
@@ -153,8 +162,8 @@ class Figures:
 class Evaluation(Tabular):
     """How well a model or graph predicts new events: ``targets`` one by one, and the ``next_event``.
 
-    ``next_event`` is there for a graph over all labels. The frame has one row per target. ``n_ticks`` is None
-    where no events happened together.
+    ``next_event`` is there for a graph over all labels and for a joint model. The frame has one row per
+    target. ``n_ticks`` is None where no events happened together.
     """
 
     n_sequences: int
@@ -203,13 +212,7 @@ def evaluate(
     progress: Progress = None,
 ) -> Evaluation:
     """Evaluate models on ``events``, which ``source`` has in their vocabulary; a complete graph as well."""
-    n_events, tell = int(events.n_events), reporter(progress)
-    if not n_events:
-        raise DataError("there are no events to evaluate the model on")
-    if not source.label_counts.any():
-        raise DataError(
-            "no event has a label that the model knows; give events like those that it was learned from"
-        )
+    n_events, tell = _check_any(source, events), reporter(progress)
     total = len(models) + (graph is not None)
     n_ticks = n_positions(source) if Layout.of(source).together else None
     targets: dict[tuple[str, ...], Figures] = {}
@@ -234,6 +237,38 @@ def evaluate(
         if tell is not None:
             tell(total, total)
     return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks)
+
+
+def evaluate_distribution(
+    model: Predictor, rates: Sequence[float], events: Any, unknown: str, progress: Progress = None
+) -> Evaluation:
+    """Evaluate one distribution with these base rates: every label against all else, and the next event."""
+    data = make_source(events)
+    source, tell = data.recode(model.labels_, unknown=unknown), reporter(progress)
+    n_events, names = _check_any(source, data), [x for x in model.outcomes_ if isinstance(x, str)]
+    counts = [int(source.label_counts[model.labels_.index(x)]) for x in names]
+    whole, *each = source.run(MeasureWork(model, source.scale, tuple(range(len(names)))))
+    targets: dict[tuple[str, ...], Figures] = {
+        (x,): _figures(found, [n, n_events - n], [rate, 1 - rate], found.brier / 2)
+        for x, found, n, rate in zip(names, each, counts, rates, strict=False)
+    }
+    if len(names) < len(model.outcomes_):
+        counts.append(n_events - sum(counts))
+    if tell is not None:
+        tell(len(names), len(names))
+    next_event = _figures(whole, counts, rates, whole.brier)
+    return Evaluation(source.n_sequences, n_events, targets, next_event)
+
+
+def _check_any(source: CountSource, events: Any) -> int:
+    """How many events there are to evaluate a model on; refuse none, and such as it knows nothing of."""
+    if not events.n_events:
+        raise DataError("there are no events to evaluate the model on")
+    if not source.label_counts.any():
+        raise DataError(
+            "no event has a label that the model knows; give events like those that it was learned from"
+        )
+    return int(events.n_events)
 
 
 def _figures(found: Measured, counts: Sequence[int], base: Sequence[float], brier: float) -> Figures:

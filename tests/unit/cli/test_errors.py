@@ -170,8 +170,8 @@ def fail(folder: Path) -> Fail:
                 "evaluate graph.json events.jsonl --engine stream",
             )
         ),
-        ("simulate one.json", "one.json is not a graph over all labels"),
-        ("simulate some.json", "some.json is not a graph over all labels"),
+        ("simulate one.json", "one.json is no graph or joint model of all labels"),
+        ("simulate some.json", "some.json is no graph or joint model of all labels"),
         ("simulate dynamics.json -n -1", "invalid value for '--sequences'"),
         # places to write to
         (

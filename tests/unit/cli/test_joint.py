@@ -94,6 +94,16 @@ def test_it_has_a_page_and_other_pictures(saved, tmp_path):
         assert len(list(csv.DictReader(file))) == len(model.edges_)
 
 
+def test_it_is_evaluated_and_simulated(saved):
+    folder, model, events = saved
+    found = json.loads(run("evaluate", folder / "joint.json", folder / "events.jsonl", "--json"))
+    assert found["next_event"]["log_likelihood"] == pytest.approx(model.log_likelihood(events))
+    assert [each["target"] for each in found["targets"]] == [[x] for x in model.influencers_]
+    assert "next event" in run("evaluate", folder / "joint.json", folder / "events.jsonl")
+    drawn = json.loads(run("simulate", folder / "joint.json", "-n", 3, "--length", 4, "--seed", 5, "--json"))
+    assert [each["events"] for each in drawn["data"]] == model.simulate(3, 4, seed=5).to_lists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -104,7 +114,7 @@ def test_it_has_a_page_and_other_pictures(saved, tmp_path):
         ),
         (["learn", "events.jsonl", "-m", "joint", "--penalty", "0"], "penalty must be a number above 0"),
         (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model joint is for 'summarkov learn'"),
-        (["evaluate", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
+        (["confidence", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
         (["show", "joint.json", "-t", "no such label"], "no such label"),
         (["export", "joint.json", "-o", "x.svg", "-t", "search"], "drawn and written as a whole"),
     ],

@@ -126,7 +126,7 @@ def test_a_graph_of_attributes_or_times_is_refused_with_the_true_reason(table: P
     run("learn", table, *TOGETHER, "--attribute", "region", "--no-order-test", "-o", model)
     told = run("simulate", model, code=2)
     assert "the graph asks for attributes of sequences" in told
-    assert "is not a graph over all labels" not in told
+    assert "is no graph or joint model of all labels" not in told
     assert "--after cannot tell; give a FILE and --why CASE" in run("predict", model, "-a", "x", code=2)
     run("learn", table, *TOGETHER, "--times", "-k", "2h", "--no-order-test", "-o", model)
     assert "the graph looks back in time" in run("simulate", model, code=2)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from summarkov import BSuMM, InfluenceGraph, read_events
+from summarkov import BSuMM, InfluenceGraph, JointSuMM, read_events, scan_events, write_events
 from summarkov.errors import DataError
 
 EVENTS = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
@@ -44,6 +44,33 @@ def test_a_graph_over_all_labels_has_the_next_event_too():
     assert InfluenceGraph(BSuMM(lookback=1), targets=["B"]).fit(EVENTS).evaluate(NEW).next_event is None
 
 
+def test_a_joint_model_has_every_label_against_all_else_and_the_next_event(tmp_path):
+    model = JointSuMM(penalty=1.0, rounds=3).fit(EVENTS)
+    new = [*NEW, ["A", "other", "B"]]
+    found = model.evaluate(new, unknown="ignore")
+    known = np.array([x for sequence in new for x in sequence]) != "other"
+    p = model.predict_proba(new, unknown="ignore")
+    happened = np.array(["ABC".find(x) for sequence in new for x in sequence])
+    assert (found.n_sequences, found.n_events) == (3, 10)
+    assert found.next_event.n_positions == 9
+    each = np.log(p[known, happened[known]])
+    assert found.next_event.log_likelihood == pytest.approx(float(each.sum()))
+    rates = (np.array([30, 30, 30]) + 0.5) / (90 + 1.5)
+    base = -np.log(rates[happened[known]]).mean()
+    assert found.next_event.base_rate_log_loss == pytest.approx(float(base))
+    for x, figures in enumerate(found.targets.values()):
+        hit = happened == x  # what the model does not know is none of its labels
+        likelihood = float(np.where(hit, np.log(p[:, x]), np.log1p(-p[:, x])).sum())
+        assert figures.n_positions == 10
+        assert figures.log_likelihood == pytest.approx(likelihood)
+        assert figures.brier_score == pytest.approx(float(((p[:, x] - hit) ** 2).mean()))
+    write_events(read_events(NEW), tmp_path / "new.jsonl")
+    assert model.evaluate(scan_events(tmp_path / "new.jsonl")) == model.evaluate(NEW)
+    some = JointSuMM(penalty=1.0, targets=["B"]).fit(EVENTS).evaluate(NEW)
+    assert list(some.targets) == [("B",)]
+    assert some.next_event.log_likelihood == pytest.approx(some.targets["B",].log_likelihood)
+
+
 def test_events_of_no_known_label_belong_to_the_rest():
     model = BSuMM("B", lookback=1).fit(EVENTS)
     (figures,) = model.evaluate([["B", "new", "A"]], unknown="ignore").targets.values()
@@ -57,3 +84,5 @@ def test_events_of_no_known_label_belong_to_the_rest():
 def test_what_cannot_be_evaluated(events, words):
     with pytest.raises(DataError, match=words):
         BSuMM("B", lookback=1).fit(EVENTS).evaluate(read_events(events), unknown="ignore")
+    with pytest.raises(DataError, match=words):
+        JointSuMM().fit(EVENTS).evaluate(read_events(events), unknown="ignore")

@@ -27,7 +27,7 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
-    fitted = load_model(model)
+    fitted = load_model(model, "JointSuMM")
     opening = opening.as_learned(fitted.layout_, file)
     with (
         opening.open(file, fitted.labels_) as events,

@@ -16,7 +16,7 @@ from summarkov.wording import plural
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
     from summarkov.simulate import Dynamics
 
 
@@ -24,7 +24,8 @@ def simulate(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="MODEL", help="A graph over all labels, or a JSON file of dynamics written down."
+            metavar="MODEL",
+            help="A graph or joint model of all labels, or a JSON file of dynamics written down.",
         ),
     ],
     sequences: Annotated[int, option("K", "How many sequences.", "--sequences -n", min=0)] = 100,
@@ -64,9 +65,9 @@ def simulate(
             typer.echo(line)
 
 
-def read_source(path: Path) -> Dynamics | InfluenceGraph:
-    """Read dynamics, or a graph."""
-    from summarkov.models import InfluenceGraph, load
+def read_source(path: Path) -> Dynamics | InfluenceGraph | JointSuMM:
+    """Read dynamics, a graph, or a joint model."""
+    from summarkov.models import InfluenceGraph, JointSuMM, load
     from summarkov.models.predictor import check_drawable
     from summarkov.simulate import Dynamics
     from summarkov.store import read_document
@@ -78,24 +79,31 @@ def read_source(path: Path) -> Dynamics | InfluenceGraph:
         except ValueError as problem:
             raise SettingError(f"{path}: {problem}") from None
     model = load(path)
+    if isinstance(model, JointSuMM):
+        model.fitted.check_complete()
+        return model
     if not isinstance(model, InfluenceGraph) or set(model.labels_) - {
         *model.models_,
         *model.layout_.attributes,
     }:
         raise SettingError(
-            f"{path} is not a graph over all labels, so it cannot tell what comes next; "
+            f"{path} is no graph or joint model of all labels, so it cannot tell what comes next; "
             "learn one, without --target and --joint"
         )
     check_drawable(model.layout_, (each.fitted.summary for each in model.models_.values()))
     return model
 
 
-def draw(source: Dynamics | InfluenceGraph, sequences: int, length: int, seed: int) -> EventSequences:
+def draw(
+    source: Dynamics | InfluenceGraph | JointSuMM, sequences: int, length: int, seed: int
+) -> EventSequences:
     """Draw sequences, with a bar that counts the events of a sequence."""
-    from summarkov.models import InfluenceGraph
+    from summarkov.models import InfluenceGraph, JointSuMM
     from summarkov.simulate import draw_sequences
 
-    if isinstance(source, InfluenceGraph):
+    if isinstance(source, JointSuMM):
+        labels, ask = source.labels_, source.fitted.after
+    elif isinstance(source, InfluenceGraph):
         if source.layout_.together:
             return source.simulate(sequences, length, seed)
         labels, ask = source.labels_, source._next.after
