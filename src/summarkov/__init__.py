@@ -115,8 +115,6 @@ __all__ = [
     "sensitivity",
     "write_events",
 ]
-
-
 #: Rooms that people use by name, such as ``summarkov.plot.graphs``.
 _ROOMS = ("errors", "plot", "text")
 

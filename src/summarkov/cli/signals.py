@@ -10,8 +10,6 @@ from types import FrameType
 
 #: What ``kill`` and service managers send, and what comes when the terminal is closed (not on Windows).
 _NAMES = ("SIGTERM", "SIGHUP")
-
-
 #: That of the signals that come, while they interrupt.
 _lists: list[list[int]] = []
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: What may separate cells, the first that fits.
 SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
-
-
 #: What is parsed at a time; no row may be longer. Arrow reads several ahead, so that many fit into memory.
 BLOCK, BLOCKS = 1 << 22, 128
 

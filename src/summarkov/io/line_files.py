@@ -230,8 +230,6 @@ def _no_number(text: str) -> NoReturn:
 
 #: Numbers are labels, and labels are text: 1.50 stays "1.50", and a huge number costs nothing.
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_number)
-
-
 #: A file without sequences is not empty, as one is that was cut short.
 NOTHING = b"\n"
 

@@ -29,8 +29,6 @@ _SPARSE = 0.1
 #: Events that the base rates count for where a sequence's own rates are asked, and those that shorter
 #: contexts count for where longer ones are.
 BASE_WEIGHT, CONTEXT_WEIGHT = 5.0, 2.0
-
-
 #: In how many windows trees ask how often a label occurred.
 N_TREE_COUNTS = 4
 #: How many levels a feature of trees has at most.

@@ -53,8 +53,6 @@ class Residual:
 
 
 OTHER = Residual()
-
-
 #: A printed row names at most this many outcomes.
 _LIKELIEST = 3
 

@@ -80,9 +80,9 @@ class Scorer:
 
     .. math:: K(\varnothing) + LL(U) - LL(\varnothing) - g(U)
 
-    where g(U) is what noise would gain, see ``summarkov.scores.scorer``: what a set is
-    worth is bounded by how far its likelihood is beyond chance, whatever the criterion says. Where LL less a
-    penalty is scored, that is to say: the penalty beyond that of no influencers is at least g(U).
+    where g(U) is what noise would gain (``gain_by_chance``): what a set is worth is bounded by how far its
+    likelihood is beyond chance, whatever the criterion says. Where LL less a penalty is scored, that is to
+    say: the penalty beyond that of no influencers is at least g(U).
     """
 
     kind: str = "bic"

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
-
-
 Target = Annotated[
     Labels,
     option(

@@ -18,19 +18,11 @@ if TYPE_CHECKING:
 from summarkov.cli.printing.console import signs
 
 _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
-
-
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
-
-
 #: What the sign before an edge and the arrow between its names take at most.
 _JOINTS = 6
-
-
 #: The least that the two names take.
 _NAMES = 20
-
-
 #: Why edges are printed apart, and what is said of them.
 _FAINT = {
     "competition only": "Competition only: no more than the room that other labels take or leave",

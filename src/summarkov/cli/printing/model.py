@@ -27,15 +27,9 @@ if TYPE_CHECKING:
 
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
 _BESIDE = 9 + 8 + 11 + 16 + 4 * 1
-
-
 _LABEL = 32
-
-
 #: What the mark beside a number of observations means.
 HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
-
-
 _DONE = {"add": "added", "remove": "removed", "change": "changed"}
 
 
