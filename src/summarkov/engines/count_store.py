@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from summarkov.engines.stored_parts import (
     NotPlainError,
     keep_answer,
     kept_answer,
+    read_blocks,
     read_part,
     refuse_more,
     refuse_other_times,
@@ -37,11 +38,13 @@ from summarkov.events.block import Block, with_keys
 from summarkov.events.draws import distinct_keys
 from summarkov.events.prepare import RARE
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
-from summarkov.io.temporary import write_atomically
+from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.typing import HashArray
 
 #: What a store calls itself, and the version of its files.
 _FORMAT, _VERSION = "summarkov-count-store", 1
+#: What the folders of parts are called.
+_FOLDER = re.compile("part-[0-9a-f]{12}")
 
 NewLabels = Literal["add", "refuse", "pool"]
 
@@ -88,7 +91,7 @@ class CountStore(EventSource):
         memory: int = MEMORY,
         n_jobs: int | None = None,
     ) -> None:
-        if new_labels not in ("add", "refuse", "pool"):
+        if new_labels not in get_args(NewLabels):
             raise SettingError(f'new_labels must be "add", "refuse" or "pool", not {new_labels!r}')
         self.folder, self.memory, self.n_jobs = Path(folder), memory, threads(n_jobs)
         if not (self.folder / "store.json").exists():
@@ -104,13 +107,9 @@ class CountStore(EventSource):
     def _open(self) -> None:
         """Read what the store says of itself."""
         try:
-            self._says = json.loads((self.folder / "store.json").read_text(encoding="utf-8"))
-            if self._says["format"] != _FORMAT or self._says["version"] != _VERSION:
-                raise StoreError(
-                    f"{self.folder} is a store of another version ({self._says['version']!r}); make a new one"
-                )
+            self._says = _read(read_document(self.folder / "store.json"))
             self._parts = [read_part(self.folder / part["folder"]) for part in self._says["parts"]]
-        except (OSError, ValueError, KeyError, TypeError) as problem:
+        except (OSError, StoreError) as problem:
             raise StoreError(f"{self.folder} is damaged ({problem}); make the store anew") from problem
         fixed, policy = self._says["labels"] or (), self._says["new_labels"]
         found = {label for part in self._parts for label in part.labels} if policy == "add" else set()
@@ -246,7 +245,7 @@ class CountStore(EventSource):
 
     def _write(self, says: dict[str, Any]) -> None:
         said = {"format": _FORMAT, "version": _VERSION, **says}
-        write_atomically(self.folder / "store.json", json.dumps(said, indent=1) + "\n")
+        write_sealed(self.folder / "store.json", said, indent=1)
 
     # ------------------------------------------------------------------ count
 
@@ -290,7 +289,7 @@ class CountStore(EventSource):
         keys = vars(self).get("_keys")
 
         def read(most: int) -> Iterator[Block]:
-            return with_keys(content.blocks(most), None if keys is None else keys[number])
+            return with_keys(read_blocks(content, most), None if keys is None else keys[number])
 
         part = Part(read, content.labels, self.memory, self.n_jobs, number, room=folder)
         return part if content.labels == self.labels else self._views[number](part)
@@ -324,3 +323,26 @@ class CountStore(EventSource):
     def n_filled(self) -> int:
         """How many sequences are not empty."""
         return sum(part.n_held for part in self._parts)
+
+
+def _read(said: Node) -> dict[str, Any]:
+    """What a store says of itself; refused unless a store could have written it."""
+    if (said["format"].value, said["version"].value) != (_FORMAT, _VERSION):
+        said["version"].wrong(f"{_VERSION}, the only version of stores")
+    parts = [{each: part[each].text() for each in ("name", "folder")} for part in said["parts"].list()]
+    for each in ("name", "folder"):
+        if len({part[each] for part in parts}) < len(parts):
+            said["parts"].wrong(f"a {each} of its own for each part")
+    for part, node in zip(parts, said["parts"].list(), strict=True):
+        if not _FOLDER.fullmatch(part["folder"]):  # nor a way out of the store
+            node["folder"].wrong("the name of a folder that a store has made")
+    found = {
+        "labels": None
+        if said["labels"].value is None
+        else sorted({node.text() for node in said["labels"].list()}),
+        "new_labels": said["new_labels"].one_of(get_args(NewLabels)),
+        "parts": parts,
+        "waiting": {name: [n.text() for n in node.list()] for name, node in said["waiting"].items()},
+    }
+    check_seal(said)
+    return found

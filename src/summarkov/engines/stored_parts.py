@@ -1,13 +1,18 @@
-"""Parts of a store on disk: their codes, the answers worked out from them, and the names of questions."""
+"""Parts of a store on disk: their codes, the answers worked out from them, and the names of questions.
+
+Whoever can write to a store can change what is learned from it, and no more: what leads nowhere is refused
+before anything is counted, and answers that are not as they were written are worked out again.
+"""
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +20,13 @@ import numpy as np
 
 from summarkov.engines.messages import pack, unpack
 from summarkov.engines.source import EventSource
-from summarkov.errors import SettingError
+from summarkov.errors import DataError, SettingError, StoreError
+from summarkov.events.block import Block
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import TimeUnit
 from summarkov.io.spill import Spill, SpillWriter
-from summarkov.io.temporary import write_atomically
 from summarkov.io.ticks import Ties
+from summarkov.store import Node, check_seal, read_document, write_sealed
 
 #: What of a part is written beside its codes.
 _KNOWN = ("n_events", "n_sequences", "labels", "label_counts", "n_held", "has_ticks", "n_ticks", "time_unit")
@@ -47,27 +53,67 @@ def write_part(folder: Path, source: EventSource) -> None:
         writer.close()
     known = {name: value for name, value in asdict(content).items() if name in _KNOWN}
     known["label_counts"], known["tied_order"] = content.label_counts.tolist(), source.tied_order
-    write_atomically(folder / "part.json", json.dumps(known) + "\n")
+    write_sealed(folder / "part.json", known)
 
 
 def read_part(folder: Path) -> Spill:
-    known = json.loads((folder / "part.json").read_text(encoding="utf-8"))
-    if (folder / "codes").stat().st_size != 4 * known["n_events"]:
-        raise ValueError(f"{folder.name}/codes has not its {known['n_events']} events")
-    labels = tuple(known.pop("labels"))
-    counts = np.array(known.pop("label_counts"), np.int64)
-    unit = known.pop("time_unit", None)
-    return Spill(
+    """A part as it was written; refused if its files do not fit together."""
+    known = read_document(folder / "part.json")
+    n_events, n_sequences, n_held = (known[name].count() for name in ("n_events", "n_sequences", "n_held"))
+    labels = tuple(node.text() for node in known["labels"].list())
+    if any(a >= b for a, b in pairwise(labels)):
+        known["labels"].wrong("labels in sorted order, each once")
+    counts = [node.count() for node in known["label_counts"].list(len(labels))]
+    has_ticks = "has_ticks" in known and known["has_ticks"].value is True
+    unit = _read_unit(known["time_unit"]) if "time_unit" in known else None
+    sizes = {"codes": 4 * n_events, "ends": 8 * n_sequences, "keys": 8 * n_sequences}
+    for name, size in (sizes | ({} if unit is None else {"times": 8 * n_events})).items():
+        if not (folder / name).is_file() or (folder / name).stat().st_size != size:
+            raise StoreError(f"{folder.name}/{name} has not its {size} bytes")
+    ends = np.fromfile(folder / "ends", np.int64)
+    lengths = np.diff(ends, prepend=np.int64(0))
+    found = (int(lengths.min(initial=0)), int(ends[-1]) if n_sequences else 0, int(np.count_nonzero(lengths)))
+    empty = n_events - sum(counts)  # ticks
+    if found != (0, n_events, n_held) or empty < 0 or (empty and not has_ticks):
+        raise StoreError(f"{folder.name}: the sequences are not those of its {n_events} events")
+    part = Spill(
         folder,
-        labels=labels,
-        label_counts=counts,
-        translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1)),
-        ties=Ties(known.pop("tied_order")),
+        n_events,
+        n_sequences,
+        labels,
+        np.array(counts, np.int64),
+        translate=np.append(np.arange(len(labels), dtype=np.int32), np.int32(-1))[: len(labels) + has_ticks],
+        ties=Ties(known["tied_order"].count()),
         has_names=False,
+        n_held=n_held,
         n_values=0,
-        time_unit=None if unit is None else TimeUnit(*unit),
-        **known,
+        has_ticks=has_ticks,
+        n_ticks=known["n_ticks"].count(n_events) if has_ticks else n_events,
+        time_unit=unit,
     )
+    check_seal(known)
+    return part
+
+
+def _read_unit(node: Node) -> TimeUnit | None:
+    """What times are measured in, if there are any."""
+    if node.value is None:
+        return None
+    size, is_clock = node.list(2)
+    if type(is_clock.value) is not bool or size.count() == 0:
+        node.wrong("a unit of time")
+    return TimeUnit(size.count(), is_clock.value)
+
+
+def read_blocks(part: Spill, most: int) -> Iterator[Block]:
+    """The events of a part, at most ``most`` at a time; refused if they run backwards in time."""
+    for block in part.blocks(most):
+        if block.moments is not None:
+            try:
+                block.moments.check(block.offsets)
+            except DataError as problem:
+                raise StoreError(f"{part.folder} is damaged ({problem}); make the store anew") from None
+        yield block
 
 
 def refuse_more(source: EventSource) -> None:
@@ -90,15 +136,20 @@ def refuse_other_times(units: Iterable[TimeUnit | None]) -> None:
 
 
 def kept_answer(path: Path | None) -> Any:
-    """An answer that was kept, or None."""
-    return unpack(path.read_bytes()) if path is not None and path.exists() else None
+    """An answer that was kept, or None; also None if it is not what was kept."""
+    if path is None or not path.is_file():
+        return None
+    content = path.read_bytes()
+    digest, message = content[: hashlib.sha256().digest_size], content[hashlib.sha256().digest_size :]
+    return unpack(message) if hashlib.sha256(message).digest() == digest else None
 
 
 def keep_answer(path: Path | None, answer: object) -> None:
     if path is None:
         return
     unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    unfinished.write_bytes(pack(answer))
+    message = pack(answer)
+    unfinished.write_bytes(hashlib.sha256(message).digest() + message)
     os.replace(unfinished, path)
 
 

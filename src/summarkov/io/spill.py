@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import DataError
+from summarkov.errors import DataError, StoreError
 from summarkov.events.block import Block
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.sequence_names import SequenceNames
@@ -120,7 +120,7 @@ class Spill:
         """The next events, and when they happened."""
         found = np.fromfile(codes_file, np.int32, n_events)
         if not self.has_ticks and times_file is None and periods_file is None:
-            return self.translate[found], None
+            return self._translated(found), None
         starts = np.ones(len(found), bool)
         if self.has_ticks:
             found, starts = split_codes(_to_the_next_tick(found, codes_file))
@@ -128,7 +128,15 @@ class Spill:
             None if file is None else np.fromfile(file, np.int64, len(found))
             for file in (times_file, periods_file)
         )
-        return self.translate[found], Moments(starts, times, self.time_unit or NANOSECONDS, periods)
+        return self._translated(found), Moments(starts, times, self.time_unit or NANOSECONDS, periods)
+
+    def _translated(self, found: CodeArray) -> CodeArray:
+        try:
+            return self.translate[found.view(np.uint32)]  # which none is below 0
+        except IndexError:
+            raise StoreError(
+                f"{self.folder / 'codes'} is damaged: it holds a code of no label; make it anew from the data"
+            ) from None
 
 
 def split_codes(found: CodeArray) -> tuple[CodeArray, BoolArray]:
