@@ -34,9 +34,23 @@ _LONGEST, _LONGEST_LINE = 80, 400
 class Sheet:
     """A title, a table of texts and notes below it.
 
-    ``rows`` are those to show, of ``total`` that there are. ``colours`` may give the cell of a row and column
-    a colour in HTML. Whatever comes from data is escaped, and long texts are cut.
+    Whatever comes from data is escaped, and long texts are cut.
 
+    Attributes
+    ----------
+    title : str
+        What stands above the table.
+    head, rows : sequences of str
+        The names of the columns, and the rows to show.
+    total : int
+        How many rows there are, of which ``rows`` are some.
+    notes : sequence of str
+        What stands below.
+    colours : sequence
+        The colour of every cell in HTML, or None.
+
+    Examples
+    --------
     >>> from summarkov.frames import Sheet
     >>> Sheet("Fruit", ("name", "n"), [("apple", "3"), ("fig", "12")], total=5, notes=("Fresh ones.",))
     Fruit
@@ -248,7 +262,13 @@ class Tabular:
 
 
 class Records(Tabular, tuple[T, ...]):
-    """A tuple of records of one dataclass that is also a table, with one row per record."""
+    """A tuple of records of one dataclass that is also a table, with one row per record.
+
+    Attributes
+    ----------
+    record : type
+        The class of the records.
+    """
 
     record: type
 

@@ -1,12 +1,16 @@
 """The reference misses nothing: parameters and fitted attributes stand in the docstrings."""
 
+import dataclasses
 import inspect
+import pydoc
 import re
+from pathlib import Path
 
 import pytest
 
 import summarkov as sm
 
+ROOT = Path(__file__).parents[2]
 NAMES = [name for name in sm.__all__ if callable(getattr(sm, name))]
 ESTIMATORS = [name for name in NAMES if hasattr(getattr(sm, name), "get_params")]
 
@@ -67,3 +71,40 @@ def test_an_estimator_without_a_docstring_has_none():
 
     assert Plain.__doc__ is None
     del sm.MarkovChain.families["Plain"]
+
+
+PAGES = re.findall(r"^   (summarkov\.\S+)$", (ROOT / "docs" / "reference.md").read_text(), re.MULTILINE)
+#: Classes of the reference that hold what was found: dataclasses and named tuples that are no estimators.
+RECORDS = [
+    found
+    for found in map(pydoc.locate, PAGES)
+    if inspect.isclass(found)
+    and not hasattr(found, "get_params")
+    and (dataclasses.is_dataclass(found) or hasattr(found, "_fields"))
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda each: each.__name__)
+def test_records_describe_all_their_fields(record):
+    """As attributes, or as parameters of what users make themselves; and nothing that is not there."""
+    named = dataclasses.is_dataclass(record)
+    fields = [each.name for each in dataclasses.fields(record)] if named else list(record._fields)
+    doc = inspect.getdoc(record)
+    described = named_in("Attributes", doc) | named_in("Parameters", doc)
+    assert [each for each in fields if each not in described and not each.startswith("_")] == []
+    assert [each for each in described if not hasattr(record, each) and each not in fields] == []
+
+
+def test_whatever_results_hold_is_on_a_page_of_the_reference():
+    """Records that fields of records are made of are there, too."""
+    known = {page.rpartition(".")[2] for page in PAGES}
+    held = {
+        name
+        for record in RECORDS
+        for hint in inspect.get_annotations(record).values()
+        for name in re.findall(r"[A-Z]\w+", str(hint))
+    }
+    there = {name for name in held if dataclasses.is_dataclass(vars(sm.models).get(name))}
+    there |= {name for name in held if dataclasses.is_dataclass(vars(sm.explain).get(name))}
+    assert len(there) > 10
+    assert there - known == set()

@@ -102,12 +102,24 @@ class ModelsPredictor:
 
 @dataclass(frozen=True)
 class ModelContender:
-    """One of our models with a grid of settings, fitted to all targets together."""
+    """One of our models with a grid of settings, fitted to all targets together.
+
+    Attributes
+    ----------
+    name : str
+        What the contender is called in the results.
+    template : SummaryModel
+        A model without a target.
+    grid : dict
+        The values to try for each setting; the best on the development sequences is taken.
+    n_jobs : int or None
+        Threads; they change nothing but the time.
+    """
 
     name: str
     template: SummaryModel
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
+    n_jobs: int | None = field(default=None, repr=False)
     takes_sources: ClassVar[bool] = True
 
     def fit_each(self, train: Data, targets: Sequence[str]) -> Iterator[tuple[dict[str, Any], Predictor]]:

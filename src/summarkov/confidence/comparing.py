@@ -22,9 +22,16 @@ _STEPS = 50
 class Difference(Comparable):
     """How many times as large something is in the second group as in the first.
 
-    ``low`` and ``high`` are an interval that allows for all comparisons of its kind together, ``p_value`` is
-    how likely at least such a difference is by chance, ``adjusted`` the same times the number of comparisons
-    (Bonferroni). The interval leaves out 1 just where ``adjusted`` is less than one minus its level.
+    Attributes
+    ----------
+    ratio : float
+        The second by the first.
+    low, high : float
+        An interval that allows for all comparisons of its kind together. It leaves out 1 just where
+        ``adjusted`` is less than one minus its level.
+    p_value, adjusted : float
+        How likely at least such a difference is by chance, and the same times the number of comparisons
+        (Bonferroni).
     """
 
     ratio: float

@@ -26,9 +26,15 @@ class Remainder(Comparable):
     """An edge among the events that its influencer does not move the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
-    likely, and the other way round. ``without`` are the labels that the influencer of an inhibition
-    amplifies, or that of an amplification inhibits. With their events left out, ``ratio``, ``low``, ``high``,
-    ``p_value`` and ``adjusted`` are as those of :class:`EdgeOrder`.
+    likely, and the other way round.
+
+    Attributes
+    ----------
+    without : tuple of str
+        The labels that the influencer of an inhibition amplifies, or that of an amplification inhibits.
+        Their events are left out.
+    ratio, low, high, p_value, adjusted : float
+        As those of :class:`EdgeOrder`.
     """
 
     without: tuple[str, ...]
@@ -43,18 +49,28 @@ class Remainder(Comparable):
 class EdgeOrder(Comparable):
     """What is left of an edge once it is known what each sequence is made of.
 
-    ``observed`` is Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are
-    as near to the start of their sequence compared only with each other; ``shuffled`` is that of the same
-    sequences shuffled inside. ``ratio`` is the first over the second, with its 95% interval ``low`` to
-    ``high`` and the p-value of no difference (see ``against_shuffled``). ``adjusted`` is the least share
-    of false edges at which this one is kept: Benjamini and Hochberg over all pairs that the search could
-    have chosen, those that it did not choose taken for p = 1.
-
-    ``order`` is "about order" if ``adjusted`` is at most 0.05. It is "company only" if the interval holds 1
-    and does not reach the ratio that the graph shows: the order of events cannot account for that ratio, but
-    what sequences are made of, and where in them events stand, can. Else it is "unclear".
-
-    ``remainder`` is there for edges about order whose influencer moves other labels the other way.
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    order : str
+        "about order" if ``adjusted`` is at most 0.05. "company only" if the interval holds 1 and does not
+        reach the ratio that the graph shows: the order of events cannot account for that ratio, but what
+        sequences are made of, and where in them events stand, can. Else "unclear".
+    ratio, low, high : float
+        ``observed`` over ``shuffled``, and its 95% interval.
+    p_value : float
+        That of no difference (see ``against_shuffled``).
+    adjusted : float
+        The least share of false edges at which this one is kept: Benjamini and Hochberg over all pairs
+        that the search could have chosen, those that it did not choose taken for p = 1.
+    observed : float
+        Mantel and Haenszel's ratio as in :class:`summarkov.explain.Influence`, positions that are as near
+        to the start of their sequence compared only with each other.
+    shuffled : float
+        The same of sequences shuffled inside.
+    remainder : Remainder or None
+        There for edges about order whose influencer moves other labels the other way.
     """
 
     influencer: str
@@ -94,12 +110,21 @@ class EdgeOrder(Comparable):
 
 @dataclass(frozen=True, repr=False)
 class OrderTest(Tabular):
-    """The result of an order test: every edge of the graph against ``n`` shuffles, in the order of targets.
+    """The result of an order test: every edge of the graph against shuffled sequences.
 
-    ``within`` says in blocks of how many positions, or of which time, events changed places, or of which
-    column the value stayed the same ("periods" if they were given for each event); None: in the whole
-    sequence. ``n_pairs`` is the number of pairs that the search
-    could have chosen. The frame has one row per edge.
+    The frame has one row per edge.
+
+    Attributes
+    ----------
+    n, seed : int
+        How many shuffles there are, and their seed.
+    within : int, str or None
+        In blocks of how many positions, or of which time, events changed places; or of which column the
+        value stayed the same ("periods" if they were given for each event). None: in the whole sequence.
+    n_pairs : int
+        The number of pairs that the search could have chosen.
+    edges : tuple of EdgeOrder
+        Every edge, in the order of targets.
     """
 
     n: int

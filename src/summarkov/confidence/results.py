@@ -31,16 +31,28 @@ class Comparable:
 class EdgeConfidence(Comparable):
     """How often an edge was found again, and in which interval its ratio lies.
 
-    ``frequency`` is the share of replicates whose graph has the edge. ``ratio`` is that of the data
-    themselves, see :class:`summarkov.explain.Influence`, worked out beside the influencers that the graph
-    gives the target (for an edge that is not ``in_graph``, and this one; where look-backs are learned, at the
-    one that most replicates found). ``low`` and ``high`` are its interval: that from counts, or a wider one
-    if the ratios of the replicates spread more than counts let one expect, because sequences differ.
-    ``effect`` has the same meaning as everywhere: what the whole interval says. ``corrected_ratio``,
-    ``corrected_low`` and ``corrected_high`` allow for that the edge was selected, as those of
-    :class:`summarkov.explain.Influence`; None for an edge that is not ``in_graph``.
-
     Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
+
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    in_graph : bool
+        Whether the graph itself has it.
+    effect : str
+        What the whole interval says, as in :class:`summarkov.explain.Influence`.
+    ratio : float
+        That of the data themselves, beside the influencers that the graph gives the target; for an edge
+        that is not in the graph, beside these and itself. Where look-backs are learned, it is taken at
+        the one that most replicates found.
+    low, high : float
+        The interval of the ratio: that from counts, or a wider one if the ratios of the replicates spread
+        more than counts let one expect, because sequences differ.
+    frequency : float
+        The share of replicates whose graph has the edge.
+    corrected_ratio, corrected_low, corrected_high : float or None
+        The same, allowing for selection, as in :class:`summarkov.explain.Influence`; None for an edge
+        that is not in the graph.
     """
 
     influencer: str
@@ -58,17 +70,29 @@ class EdgeConfidence(Comparable):
 
 @dataclass(frozen=True, repr=False)
 class Confidence(Tabular):
-    """The result of a bootstrap: ``n`` graphs, each learned from as many ``units`` drawn with replacement.
+    """The result of a bootstrap: graphs, each learned from data drawn with replacement.
 
-    ``edges`` are those of the graph, and others that at least a tenth of the replicates have, target by
-    target, the most frequent first. ``seldom`` are pairs that fewer have: influencer, target, and how many
-    do. ``level`` is that of the intervals. The frame has one row per edge.
+    The frame has one row per edge.
+
+    Attributes
+    ----------
+    n, seed : int
+        How many graphs there are, and the seed of the draws.
+    level : float
+        That of the intervals.
+    units, n_units : str, int
+        What was drawn, "sequences" or "blocks", and how many of them for each graph.
+    edges : tuple of EdgeConfidence
+        Those of the graph, and others that at least a tenth of the replicates have, target by target, the
+        most frequent first.
+    seldom : tuple
+        Pairs that fewer have: influencer, target, and how many replicates have them.
     """
 
     n: int
     seed: int
     level: float
-    units: str  # "sequences" or "blocks"
+    units: str
     n_units: int
     edges: tuple[EdgeConfidence, ...]
     seldom: tuple[tuple[str, str, int], ...] = ()
@@ -107,9 +131,18 @@ class Confidence(Tabular):
 class Discovery(Comparable):
     """An edge that one half of the data proposed and the other half tested.
 
-    ``ratio``, ``low`` and ``high`` are those of the half that tested, see
-    :func:`summarkov.confidence.rate_ratio`, ``p_value`` how likely at least such a difference is by chance,
-    ``adjusted`` the least false-discovery rate at which the edge is kept.
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    ratio, low, high : float
+        The ratio in the half that tested and its 95% interval, see
+        :func:`summarkov.confidence.rate_ratio`.
+    p_value, adjusted : float
+        How likely at least such a difference is by chance, and the least false-discovery rate at which
+        the edge is kept.
+    is_kept : bool
+        Whether it is.
     """
 
     influencer: str
@@ -124,9 +157,20 @@ class Discovery(Comparable):
 
 @dataclass(frozen=True, repr=False)
 class Discoveries(Tabular):
-    """The edges proposed by one half, target by target, and which of them are kept at ``rate``.
+    """The edges proposed by one half of the data and tested by the other, target by target.
 
     The frame has one row per edge that was tested.
+
+    Attributes
+    ----------
+    rate : float
+        The share of false edges that is allowed among those kept, on average.
+    seed : int
+        That of the halves.
+    units, n_units : str, int
+        What was dealt to the halves, "sequences" or "blocks", and how many there are.
+    tested : tuple of Discovery
+        The edges that were proposed.
     """
 
     rate: float
@@ -177,12 +221,23 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
 class Pair(Comparable):
     """A possible edge, found or not, beside the influencers that the graph gives the target.
 
-    ``ratio``, ``low`` and ``high`` are as those of edges, see :class:`summarkov.explain.Influence`. ``z`` is
-    the distance of the ratio's logarithm from 0, in standard deviations. ``gain`` is by how much the score of
-    the target is better with the influencer than without it: above 0 for edges of the graph (infinite for
-    required ones), mostly below 0 for others. Where look-backs are learned, an influencer that the graph does
-    not have is looked for at the one that scores best. ``frequency`` is the share of resampled graphs that
-    have the edge; None if it was not asked for (:meth:`InfluenceGraph.confidence`).
+    Attributes
+    ----------
+    influencer, target : str
+        The pair.
+    in_graph : bool
+        Whether the graph has it.
+    z : float
+        The distance of the ratio's logarithm from 0, in standard deviations.
+    gain : float
+        By how much the score of the target is better with the influencer than without it: above 0 for
+        edges of the graph (infinite for required ones), mostly below 0 for others. Where look-backs are
+        learned, an influencer that the graph does not have is looked for at the one that scores best.
+    ratio, low, high : float
+        As those of edges, see :class:`summarkov.explain.Influence`.
+    frequency : float or None
+        The share of resampled graphs that have the edge; None if it was not asked for
+        (:meth:`InfluenceGraph.confidence`).
     """
 
     influencer: str
@@ -198,9 +253,14 @@ class Pair(Comparable):
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Tabular):
-    """Every pair that the search could have chosen, those with the largest ``z`` first.
+    """Every pair that the search could have chosen.
 
     The frame has one row per pair. To draw a curve of precision and recall, go down the rows and count.
+
+    Attributes
+    ----------
+    pairs : tuple of Pair
+        Those with the largest ``z`` first.
     """
 
     pairs: tuple[Pair, ...]

@@ -1,8 +1,8 @@
 """A fair comparison of models on anyone's data."""
 
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
-from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.learning_curve import LearningCurve, learning_curve
+from summarkov.evaluation.comparison import Comparison, Line
+from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
 from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
 from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
@@ -15,7 +15,9 @@ __all__ = [
     "Comparison",
     "Contender",
     "LearningCurve",
+    "Line",
     "ModelContender",
+    "Point",
     "Predictor",
     "ReliabilityBin",
     "Windows",

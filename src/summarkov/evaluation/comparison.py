@@ -24,19 +24,42 @@ from summarkov.wording import plural
 
 @dataclass(frozen=True)
 class Line:
-    """One contender, over all splits."""
+    """One contender, over all splits.
+
+    Attributes
+    ----------
+    name : str
+        The contender.
+    log_likelihood : float
+        On the test sequences, the mean over targets and splits; -inf if something that happened was ruled
+        out.
+    log_loss, brier : float
+        Per position (an event, or a tick where events happened together): minus the mean logarithm of the
+        probability of what happened, and the mean squared error.
+    top_1, top_3 : float or None
+        How often the next event was the most likely one, or among the three most likely ones; None where
+        no next event is predicted.
+    n_influencers : float or None
+        The mean number of influencers.
+    seconds : float
+        What fitting and choosing took.
+    difference, interval : float, pair of float
+        Of the log-likelihood, to the best contender, and its 95% interval.
+    verdict : str
+        "best", "worse", "no difference", or "refuted".
+    """
 
     name: str
-    log_likelihood: float  # mean over targets and splits; -inf if something that happened was ruled out
-    log_loss: float  # per position: an event, or a tick where events happened together
+    log_likelihood: float
+    log_loss: float
     brier: float
     top_1: float | None
     top_3: float | None
     n_influencers: float | None
     seconds: float
-    difference: float  # of the log-likelihood, to the best contender
-    interval: tuple[float, float]  # 95%, of the difference
-    verdict: str  # "best", "worse", "no difference", or "refuted"
+    difference: float
+    interval: tuple[float, float]
+    verdict: str
 
 
 class Comparison(Tabular):

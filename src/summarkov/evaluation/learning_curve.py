@@ -28,21 +28,37 @@ SHARES = (0.125, 0.25, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Point:
-    """One contender, fitted to a part of the training sequences."""
+    """One contender, fitted to a part of the training sequences.
+
+    Attributes
+    ----------
+    name : str
+        The contender.
+    n_sequences, n_events : int
+        The size of that part.
+    log_loss, log_likelihood : float
+        On the test sequences: per event or tick, the mean over targets, and the sum.
+    verdict : str
+        As in a comparison of all contenders at this size.
+    """
 
     name: str
     n_sequences: int
     n_events: int
-    log_loss: float  # per event or tick, mean over targets
+    log_loss: float
     log_likelihood: float
-    verdict: str  # as in a comparison of all contenders at this size
+    verdict: str
 
 
 class LearningCurve(Tabular):
     """Contenders fitted to more and more sequences, all measured on the same test sequences.
 
-    ``points`` has one point per contender and size, and so has the frame. ``last_doubling`` tells what the
-    last step brought.
+    Attributes
+    ----------
+    points : tuple of Point
+        One per contender and size, and so has the frame.
+    comparisons, sizes : tuple
+        The comparison at each size, and these: numbers of sequences and events.
     """
 
     def __init__(self, comparisons: Sequence[Comparison], sizes: Sequence[tuple[int, int]]) -> None:

@@ -23,9 +23,17 @@ Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, f
 class Windows:
     """The best contender of a family that looks back in time, beside the best that does over positions.
 
-    ``difference`` is by how much the log-likelihood by time is better, with its 95% ``interval``. ``others``
-    has the targets whose influencers are not the same: those by time, and those by position, of the first
-    split.
+    Attributes
+    ----------
+    family : str
+        The kind of model.
+    by_time, by_position : str
+        The names of the two contenders.
+    difference, interval : float, pair of float
+        By how much the log-likelihood by time is better, with its 95% interval.
+    others : dict
+        The targets whose influencers are not the same, in the first split: those by time, and those by
+        position.
     """
 
     family: str

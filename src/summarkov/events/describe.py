@@ -75,11 +75,28 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
 class Description(Tabular):
     """Sizes of a data set, how long its sequences are and how often its labels occur.
 
-    ``tied_order`` counts the events with the same place in the order column as the one before;
-    ``look_alikes`` are labels that differ only in capitals, blanks or the way Unicode writes characters;
-    ``origin`` tells the columns that were read. ``n_ticks`` is the number of positions where some events
-    happened together, else None; ``attribute_counts`` says how many sequences have each value of an
-    attribute. The frame has one row per label.
+    The frame has one row per label.
+
+    Attributes
+    ----------
+    n_sequences, n_events, n_labels : int
+        How many sequences, events and labels there are.
+    n_empty : int
+        How many sequences have no events.
+    shortest, median_length, longest : number
+        Of the sequences, in events.
+    label_counts : dict
+        How often each label occurs.
+    tied_order : int
+        How many events have the same place in the order column as the one before.
+    look_alikes : list
+        Labels that differ only in capitals, blanks or the way Unicode writes characters.
+    origin : Origin or None
+        Which columns were read.
+    n_ticks : int or None
+        The number of positions, where some events happened together.
+    attribute_counts : dict
+        How many sequences have each value of an attribute.
     """
 
     n_sequences: int

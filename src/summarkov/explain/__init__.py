@@ -9,7 +9,7 @@ from summarkov.explain.contrasts import (
     influence_of,
     presence,
 )
-from summarkov.explain.explanation import Active, Counterfactual, Explanation
+from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.fitted_model import (
     FittedBag,
     FittedDistribution,

@@ -15,10 +15,19 @@ from summarkov.wording import percent
 class Active:
     """An influencer that occurred where the model looks for it.
 
-    ``lags`` say how many positions before the next one it stands, 1 being the last of the history, the
-    nearest first; ``positions`` are the same as places in the history, counted from 1, and ``unit`` is what a
-    position is, an "event" or a "tick". Where the model looks for it in time, ``ages`` say how long ago, at
-    the time of the last event, each of them was. Attributes of the sequence have no place.
+    Attributes
+    ----------
+    label : str
+        The influencer.
+    lags : tuple of int
+        How many positions before the next one it stands, the nearest first; 1 is the last of the history.
+        Attributes of the sequence have no place.
+    positions : tuple of int
+        The same as places in the history, counted from 1.
+    ages : tuple
+        Where the model looks for it in time: how long ago each of them was, at the time of the last event.
+    unit : str
+        What a position is, an "event" or a "tick".
     """
 
     label: str
@@ -39,14 +48,23 @@ class Active:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """The same, had one label not occurred (``occurred`` is False), or had it occurred just now.
+    """The same history, had one label not occurred, or had it occurred just now.
 
     Not occurred: all its occurrences where the model looks for it are taken for events of no known label,
     so that the others stay where they are (as with ``unknown="ignore"``). Occurred: one more event at the end
-    of the history. An attribute of the sequence (``is_attribute``) has this value, or another, instead. The
-    other fields are those of :class:`Explanation`.
+    of the history. It is what the model says about such a history, not what would have come of an
+    intervention.
 
-    It is what the model says about such a history, not what would have come of an intervention.
+    Attributes
+    ----------
+    label : str
+        The label that is changed.
+    occurred : bool
+        Whether it occurs in the changed history.
+    is_attribute : bool
+        Whether it is an attribute of the sequence, which has this value, or another, instead.
+    state, words, support, seen, probability, interval : as in :class:`Explanation`
+        What is said of the changed history.
     """
 
     label: str
@@ -73,15 +91,31 @@ class Counterfactual:
 class Explanation(Tabular):
     """The state a history is in, how often it was seen, and what that makes of the target's probability.
 
-    ``support`` is how often the state was seen, ``seen`` the same in a word ("never", "hardly" or "often",
-    see ``confidence.seen``), ``interval`` the exact 95% interval from its counts, and
-    ``base_rate`` the target's share of all events. ``active`` are the influencers that occurred, with their
-    places; ``counterfactuals`` the same history had one of them not, or another one, occurred. Printed, it is
-    a sentence, and one per counterfactual. The frame has the history as it is in its first row, and one row
-    per counterfactual.
+    Printed, it is a sentence, and one per counterfactual. The frame has the history as it is in its first
+    row, and one row per counterfactual.
 
-    Of the outcome of an open case, ``support`` is the number of independent sequences that would tell as much
-    as those that were seen in the state (``in_sequences``); ``is_certain``: it has come about already.
+    Attributes
+    ----------
+    target : str
+        The label that is explained.
+    state, words : value, str
+        The state as a value to compare by, and the same for people.
+    support, seen : float, str
+        How often the state was seen, and the same in a word: "never", "hardly" or "often". For the
+        outcome of an open case, the number of independent sequences that would tell as much as those
+        seen.
+    probability, interval : float, pair of float
+        The probability of the target, and the exact 95% interval from the counts of the state.
+    base_rate : float
+        The share of the target among all events.
+    active : tuple of Active
+        The influencers that occurred, with their places.
+    counterfactuals : tuple of Counterfactual
+        The same history, had one of them not, or another one, occurred.
+    in_sequences : bool
+        Whether ``support`` counts sequences and not positions.
+    is_certain : bool
+        Whether the outcome has come about already.
     """
 
     target: str
@@ -151,9 +185,14 @@ _REST = ("habits", "place", "trees", "competition")
 
 @dataclass(frozen=True)
 class Share:
-    """What one influencer that is in the window does to the target: it multiplies it by ``factor``.
+    """What one influencer that is in the window does to the target.
 
-    ``lag`` is how many events ago it occurred last.
+    Attributes
+    ----------
+    label, lag : str, int
+        The influencer, and how many events ago it occurred last.
+    factor : float
+        What it multiplies the probability of the target by, beside all other factors.
     """
 
     label: str
@@ -168,16 +207,26 @@ class Share:
 class SharedExplanation(Tabular):
     """Why a joint model gives a label its probability after a history.
 
-    ``probability`` is exactly ``base_rate`` times the factors of all ``shares``, of the ``habits`` of this
-    sequence, of the ``place`` in it, of the ``trees`` and of the ``competition``. The last is the room that
-    all labels leave each other: below 1 where others are more likely than usual. The frame has one row per
-    factor.
+    The probability is exactly the base rate times all factors. The frame has one row per factor.
+
+    Attributes
+    ----------
+    target : str
+        The label that is explained.
+    probability, base_rate : float
+        Its probability after the history, and its share of all events.
+    shares : tuple of Share
+        The factors of influencers, the strongest first.
+    habits, place, trees : float
+        The factors of the habits of this sequence, of the place in it, and of the trees.
+    competition : float
+        The room that all labels leave each other: below 1 where others are more likely than usual.
     """
 
     target: str
     probability: float
     base_rate: float
-    shares: tuple[Share, ...]  # the strongest first
+    shares: tuple[Share, ...]
     habits: float
     place: float
     trees: float

@@ -14,7 +14,17 @@ from summarkov.wording import number
 
 @dataclass(frozen=True)
 class LabelDifference:
-    """One label in two groups: the share of sequences in which it occurs, and its share of all events."""
+    """One label in two groups.
+
+    Attributes
+    ----------
+    label : str
+        The label.
+    reach_first, reach_second, reach : float, float, Difference
+        The share of sequences in which it occurs, in each group, and how these differ.
+    rate_first, rate_second, rate : float, float, Difference
+        Its share of all events, in each group, and how these differ.
+    """
 
     label: str
     reach_first: float
@@ -41,8 +51,16 @@ class LabelDifference:
 class EdgeDifference:
     """One edge in two groups.
 
-    ``first`` and ``second`` are the influence in each group, beside the same influencers; ``in_first`` and
-    ``in_second`` say whether the graph of that group alone has the edge. ``change`` compares their ratios.
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    in_first, in_second : bool
+        Whether the graph of that group alone has the edge.
+    first, second : Influence
+        The influence in each group, beside the same influencers.
+    change : Difference
+        How the two ratios differ.
     """
 
     influencer: str
@@ -72,13 +90,26 @@ class GroupComparison(Tabular):
     """Labels and edges of two groups, those that surely differ first.
 
     The frame has one row per edge; ``labels.to_frame()`` has one row per label.
+
+    Attributes
+    ----------
+    names, sizes : pair of str, pair of int
+        The two groups, and their numbers of sequences.
+    n, seed : int
+        How many resampled groups were drawn, and the seed.
+    level : float
+        That of the intervals, all of one kind together.
+    labels : tuple of LabelDifference
+        One for every label.
+    edges : tuple of EdgeDifference
+        One for every edge of the graph of either group, or of both together.
     """
 
     names: tuple[str, str]
     n: int
     seed: int
     level: float
-    sizes: tuple[int, int]  # sequences
+    sizes: tuple[int, int]
     labels: tuple[LabelDifference, ...]
     edges: tuple[EdgeDifference, ...]
 
@@ -112,7 +143,15 @@ class GroupComparison(Tabular):
 
 @dataclass(frozen=True)
 class GroupShare:
-    """One label in one of several groups: the share of sequences in which it occurs, and of all events."""
+    """One label in one of several groups.
+
+    Attributes
+    ----------
+    label, group : str
+        The label, and the group.
+    reach, rate : float
+        The share of sequences in which it occurs, and its share of all events.
+    """
 
     label: str
     group: str
@@ -124,16 +163,27 @@ class GroupShare:
 class SeveralGroups(Tabular):
     """Groups of sequences by what a column says of them: how each differs from all others.
 
-    ``comparisons`` has one for every group, with the others as its first and the group as its second; where
-    there are but two groups, one of the second with the first. Their levels are such that all hold together.
-    ``shares`` tells of every label in every group, and the frame has one row for each of these. Groups of
-    fewer than two sequences are in ``left_out``, with their numbers of sequences: they are only among the
-    others.
+    The frame has one row per label and group.
+
+    Attributes
+    ----------
+    by : str
+        The column.
+    names, sizes : tuple
+        The groups, and their numbers of sequences.
+    left_out : dict
+        Groups of fewer than two sequences, with their numbers of sequences: they are only among the
+        others.
+    shares : tuple of GroupShare
+        One for every label in every group.
+    comparisons : tuple of GroupComparison
+        One for every group, with the others as its first and the group as its second; where there are but
+        two groups, one of the second with the first. Their levels are such that all hold together.
     """
 
     by: str
     names: tuple[str, ...]
-    sizes: tuple[int, ...]  # sequences
+    sizes: tuple[int, ...]
     left_out: dict[str, int]
     shares: tuple[GroupShare, ...]
     comparisons: tuple[GroupComparison, ...]

@@ -19,39 +19,51 @@ FEW_SEQUENCES = 5
 
 @dataclass(frozen=True)
 class Influence(Comparable):
-    r"""How an influencer Z changes the probability of a target label x.
+    """How an influencer Z changes the probability of a target label x.
 
-    A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. ``hits_with`` of
-    ``n_with`` and ``hits_without`` of ``n_without`` are counted over all positions. ``sequences`` is the
-    number of sequences in which Z was followed by x within its window, ``sequences_with`` of those in which
-    anything came within it; None where a model file does not know.
+    A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. This is
+    statistical influence (Granger style), not proof of a cause, and depends on the data set.
 
-    ``ratio`` says how many times as likely x is with Z as without, *other influencers equal*: positions are
-    compared only with those at which the target's other influencers are present or absent alike (Mantel and
-    Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`). ``low`` and ``high`` are its 95% interval.
-    ``interval`` says what that is from: "counts" takes events for independent given their past, as the model
-    does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
-    "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
-
-    ``effect`` is "amplifies" if the interval lies above 1 and "inhibits" if below. It is "mixed" if Z makes x
-    more likely beside some configurations of the others and less likely beside some, both beyond chance; then
-    ``depends`` says on which other influencer that depends, if on a single one. Else it is "unclear".
-
-    Of many edges those are selected that look strong, so one that was selected by a narrow margin looks
-    stronger than it is. ``corrected_ratio``, ``corrected_low`` and ``corrected_high`` allow for that
-    (:func:`summarkov.confidence.given_selected`); they are None where it is not known by which margin.
-    ``is_narrow`` says that the interval then holds 1, though the one from counts alone does not.
-
-    ``frequency`` is the share of graphs from resampled data that have the edge, None if it was not asked for.
-
-    ``order`` is what the order test says, None if it was not asked for (:meth:`InfluenceGraph.order_test`):
-    "about order", "company only" or "unclear". ``order_ratio`` is the ratio over that of the same sequences
-    shuffled inside, with its 95% interval, its p-value ``order_p`` and the adjusted one ``order_q``.
-    ``competition`` is True if Z moves x only by the room that others take or leave, whom it moves the other
-    way, one event standing at a position; False
-    if that does not explain all; None if there is nothing of the kind to tell apart.
-
-    This is statistical influence (Granger style), not proof of a cause, and depends on the data set.
+    Attributes
+    ----------
+    influencer, target : str
+        Z and x.
+    effect : str
+        "amplifies" if the interval lies above 1, "inhibits" if below. "mixed" if Z makes x more likely
+        beside some configurations of the other influencers and less likely beside some, both beyond
+        chance. Else "unclear".
+    ratio, low, high : float
+        How many times as likely x is with Z as without, other influencers equal, and the 95% interval of
+        that: positions are compared only with those at which the target's other influencers are present
+        or absent alike (Mantel and Haenszel's ratio, see :func:`summarkov.confidence.rate_ratio`).
+    hits_with, n_with, hits_without, n_without : float
+        Hits and positions, with Z and without, over all positions.
+    sequences, sequences_with : float or None
+        In how many sequences Z was followed by x within its window, and in how many by anything; None
+        where a model file does not know.
+    interval : str
+        What the interval is from. "counts" takes events for independent given their past, as the model
+        does; "resampled" allows for sequences that differ (:meth:`InfluenceGraph.confidence`);
+        "likelihood" is that of a :class:`JointSuMM`, whose ratio is a factor of odds.
+    frequency : float or None
+        The share of graphs from resampled data that have the edge; None if it was not asked for.
+    depends : str
+        For "mixed": the other influencer on which the direction depends, if it is a single one.
+    corrected_ratio, corrected_low, corrected_high : float or None
+        The same, allowing for selection: of many edges those are selected that look strong, so one that
+        was selected by a narrow margin looks stronger than it is
+        (:func:`summarkov.confidence.given_selected`). None where the margin is not known.
+    order : str or None
+        What the order test says: "about order", "company only" or "unclear"; None if it was not asked for
+        (:meth:`InfluenceGraph.order_test`).
+    order_ratio, order_low, order_high : float or None
+        The ratio over that of the same sequences shuffled inside, and its 95% interval.
+    order_p, order_q : float or None
+        The p-value of the order test, and the adjusted one.
+    competition : bool or None
+        True if Z moves x only by the room that other labels take or leave, which it moves the other way;
+        one event stands at a position. False if that does not explain all; None if there is nothing of
+        the kind.
     """
 
     influencer: str

@@ -37,8 +37,15 @@ class Pattern:
     causes would make it, :math:`(1 - p_1)(1 - p_2) / (1 - p_0)`, by more than 1.96 standard deviations of the
     logarithm of either side.
 
-    ``probability`` and ``otherwise`` are the shares of the target in the likely and in all other states; for
-    "together", with both influencers there and with none.
+    Attributes
+    ----------
+    target, influencers : str, tuple of str
+        The label, and those that it depends on.
+    kind, words : str
+        The name of the pattern, and the same in a sentence.
+    probability, otherwise : float
+        The share of the target in the likely states and in all others; for "together", with both
+        influencers there and with none.
     """
 
     target: str

@@ -13,9 +13,9 @@ from summarkov.models.groups_by import compare_groups_by
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.loading import load
-from summarkov.models.measures import Evaluation, scorer
+from summarkov.models.measures import Evaluation, Figures, scorer
 from summarkov.models.model import SummaryModel
-from summarkov.models.next_event import Follower, GraphFollower
+from summarkov.models.next_event import Follower, GraphFollower, Reached
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.predictions import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
@@ -34,6 +34,7 @@ __all__ = [
     "Drift",
     "Edges",
     "Evaluation",
+    "Figures",
     "Follower",
     "GraphFollower",
     "InfluenceGraph",
@@ -46,6 +47,7 @@ __all__ = [
     "OutcomeModel",
     "PoolRare",
     "Predictions",
+    "Reached",
     "ReadEvents",
     "Row",
     "Stability",

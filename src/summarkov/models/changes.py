@@ -20,23 +20,47 @@ from summarkov.settings import check_level
 
 @dataclass(frozen=True)
 class Change:
-    """An edge before and after the place where its ratio differs most."""
+    """An edge before and after the place where its ratio differs most.
+
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    since : str
+        The name of the first part after the change.
+    ratio_before, low_before, high_before : float
+        The ratio before it, with its 95% interval.
+    ratio_after, low_after, high_after : float
+        The ratio after it, with its 95% interval.
+    p_value : float
+        That of no change, for all places and edges that were looked at.
+    has_changed : bool
+        Whether that is at most the level that was asked for.
+    """
 
     influencer: str
     target: str
-    since: str  # the name of the first part after the change
+    since: str
     ratio_before: float
     low_before: float
     high_before: float
     ratio_after: float
     low_after: float
     high_after: float
-    p_value: float  # for all places and edges that were looked at
+    p_value: float
     has_changed: bool
 
 
 class Drift(Tabular):
-    """The edges of a graph, those that changed most surely first; one row per edge."""
+    """The edges of a graph, and how they changed between the parts of a store; one row per edge.
+
+    Attributes
+    ----------
+    level : float
+        An edge has changed if its p-value is at most this.
+    changes : tuple of Change
+        Those that changed most surely first.
+    """
 
     def __init__(self, changes: Sequence[Change], level: float) -> None:
         self.level = level

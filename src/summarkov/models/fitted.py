@@ -178,10 +178,16 @@ class Fitted:
 class Row(NamedTuple):
     """One state of the past, and what follows it.
 
-    ``state`` is a value to compare by and ``words`` the same for people; ``n`` is N(s), how often it was
-    seen, and ``seen`` the same in a word ("never", "hardly" or "often", see
-    ``confidence.seen``). ``counts`` N(x; s), ``probabilities`` and 95% ``intervals`` have one
-    entry per outcome, in the order of ``outcomes_``.
+    Attributes
+    ----------
+    state, words : value, str
+        The state as a value to compare by, and the same for people.
+    n, seen : float, str
+        How often it was seen, N(s), and the same in a word: "never", "hardly" or "often".
+    counts : tuple of float
+        How often each outcome followed, N(x; s), in the order of ``outcomes_``.
+    probabilities, intervals : tuple
+        The probability of each outcome, and its 95% interval.
     """
 
     state: Hashable

@@ -142,8 +142,16 @@ def measure(model: Predictor, events: Any, unknown: str, sample_weight: Any = No
 class Figures:
     """How well a target, or the next event, was predicted.
 
-    ``log_loss`` is the mean of minus the log of the probability of what happened, ``base_rate_log_loss`` that
-    of never looking at the past. Positions are events, or ticks where events happened together.
+    Attributes
+    ----------
+    n_positions : int
+        How many positions were predicted: events, or ticks where events happened together.
+    log_likelihood : float
+        The sum of the logarithms of the probabilities of what happened.
+    log_loss, base_rate_log_loss : float
+        Minus the mean of these logarithms; and the same of never looking at the past.
+    brier_score : float
+        The mean squared error of the probabilities.
     """
 
     n_positions: int
@@ -160,10 +168,21 @@ class Figures:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Tabular):
-    """How well a model or graph predicts new events: ``targets`` one by one, and the ``next_event``.
+    """How well a model or graph predicts new events.
 
-    ``next_event`` is there for a graph over all labels and for a joint model. The frame has one row per
-    target. ``n_ticks`` is None where no events happened together.
+    The frame has one row per target.
+
+    Attributes
+    ----------
+    n_sequences, n_events : int
+        The sizes of the new data.
+    targets : dict of Figures
+        How well each target was predicted.
+    next_event : Figures or None
+        How well the next event was predicted, by a graph over all labels or a joint
+        model.
+    n_ticks : int or None
+        The number of positions, where some events happened together.
     """
 
     n_sequences: int

@@ -218,7 +218,14 @@ _LONGEST = 10_000
 class Reached:
     """The probability that a label comes, and how it was found.
 
-    ``error`` is its standard error, 0 where it was worked out exactly from all that may happen.
+    Attributes
+    ----------
+    probability : float
+        The probability.
+    error : float
+        Its standard error; 0 where it was worked out exactly from all that may happen.
+    method : str
+        "exact" or "drawn".
     """
 
     probability: float

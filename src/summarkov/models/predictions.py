@@ -71,14 +71,23 @@ def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Tabular):
-    """Probabilities, one row per place in a sequence.
-
-    ``probabilities[row, x]`` is that of ``outcomes[x]``, and ``numpy.asarray`` gives it too. Row ``i`` is
-    about position ``positions[i]``, counted from 1 on, of the sequence ``ids[sequences[i]]``. ``events`` are
-    what happened there, None where that is still to come.
+    """Probabilities, one row per place in a sequence; ``numpy.asarray`` gives them, too.
 
     The frame has the columns ``sequence``, ``position``, ``event`` where it is known, and one ``p(label)``
     for each outcome.
+
+    Attributes
+    ----------
+    outcomes : tuple
+        What the columns of ``probabilities`` stand for.
+    probabilities : array
+        One row per place, one column per outcome.
+    ids : tuple of str
+        The names of the sequences.
+    sequences, positions : array of int
+        For each row the number of its sequence in ``ids``, and the position there, counted from 1.
+    events : tuple of str or None
+        What happened at each place; None where that is still to come.
     """
 
     outcomes: tuple[str | Residual, ...]

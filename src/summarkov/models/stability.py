@@ -25,6 +25,13 @@ class StabilityRow:
     """One target with one of the settings: what was found, and how it scores.
 
     Scores with different gammas are different things; compare them between look-backs only.
+
+    Attributes
+    ----------
+    target, settings : str or tuple of str, dict
+        The target, and the values of the settings that were varied.
+    influencers, score, log_likelihood : tuple of str, float, float
+        What was found, and how it scores.
     """
 
     target: str | tuple[str, ...]
@@ -36,10 +43,17 @@ class StabilityRow:
 
 @dataclass(frozen=True)
 class StableEdge:
-    """An influencer that some setting finds: in what share of the settings, and in which.
+    """An influencer that some setting finds.
 
-    ``at`` holds, for each setting that was varied, the values with which the influencer is found, whatever
-    the other setting is.
+    Attributes
+    ----------
+    influencer, target : str
+        The edge.
+    share : float
+        The share of the settings that find it.
+    at : dict
+        For each setting that was varied, the values with which the edge is found, whatever the other
+        setting is.
     """
 
     influencer: str
@@ -50,10 +64,16 @@ class StableEdge:
 
 @dataclass(frozen=True, repr=False)
 class Stability(Tabular):
-    """Influencers over a path of settings: ``rows`` hold everything, ``edges`` sum it up.
+    """Influencers over a path of settings.
 
-    ``paths`` are the values of each setting that was varied; every combination is a setting. Edges stand
-    target by target, those found most often first. The frame has one row per target and setting.
+    The frame has one row per target and setting.
+
+    Attributes
+    ----------
+    paths : dict
+        The values of each setting that was varied; every combination is a setting.
+    rows : tuple of StabilityRow
+        What was found for each target with each setting; ``edges`` sums it up.
     """
 
     paths: Mapping[str, tuple[Any, ...]]

@@ -83,6 +83,17 @@ class Scorer:
     where g(U) is what noise would gain (``gain_by_chance``): what a set is worth is bounded by how far its
     likelihood is beyond chance, whatever the criterion says. Where LL less a penalty is scored, that is to
     say: the penalty beyond that of no influencers is at least g(U).
+
+    Attributes
+    ----------
+    kind : str
+        The criterion, one of those above.
+    alpha, prior : float, str
+        The weight of the prior in every state, and what it is centred on.
+    gamma, xi : float
+        The weights of the penalties.
+    false_edges : float or None
+        How many edges a graph of noise may have on average; None: no bound.
     """
 
     kind: str = "bic"

@@ -24,9 +24,17 @@ Search = Generator[list[Request], list[Counts], "SearchResult"]
 
 @dataclass(frozen=True)
 class Step:
-    """One move of a search: the label that entered or left, the score then, and what that gained."""
+    """One move of a search.
 
-    action: str  # "add" or "remove"
+    Attributes
+    ----------
+    action, label : str
+        "add" or "remove", and the label that entered or left; of a tree "split", and the question.
+    score, gain : float
+        The score then, and what the move gained.
+    """
+
+    action: str
     label: str
     score: float
     gain: float
@@ -36,10 +44,15 @@ class Step:
 class Certificate:
     """How far an exact search proves that no other set of influencers scores better.
 
-    Every allowed set was scored (``examined``), proved to score no better without that (``pruned``), or
-    neither, because the search was stopped (``open``). No set scores above ``bound``, so none is better than
-    what was found by more than ``gap``. ``greedy`` are the influencers that greedy search finds and
-    ``greedy_gap`` is what they score less.
+    Attributes
+    ----------
+    examined, pruned, open : int
+        How many of the allowed sets were scored, proved to score no better without that, or neither,
+        because the search was stopped.
+    bound, gap : float
+        No set scores above ``bound``, so none is better than what was found by more than ``gap``.
+    greedy, greedy_gap : tuple of str, float
+        The influencers that greedy search finds, and what they score less.
     """
 
     examined: int

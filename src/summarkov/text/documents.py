@@ -22,7 +22,15 @@ _FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": ",", ".tsv": "\t", ".
 
 @dataclass(frozen=True)
 class Document:
-    """A text with a name, and a date by which documents can be put in order."""
+    """A text with a name.
+
+    Attributes
+    ----------
+    id, text : str
+        Its name, and the text.
+    date : str or None
+        The date, by which documents can be put in order.
+    """
 
     id: str
     text: str
@@ -255,7 +263,17 @@ def _cells_of_any_size() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a document; the first one has the number 1."""
+    """A sentence of a document.
+
+    Attributes
+    ----------
+    document : str
+        The name of the document.
+    number : int
+        Its number there; the first one has the number 1.
+    text : str
+        The sentence.
+    """
 
     document: str
     number: int

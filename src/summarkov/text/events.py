@@ -26,8 +26,15 @@ from summarkov.text.passages import Before, Grounds, Passages, find_passages, in
 class TextEvents:
     """Events from text, with the sentence that each of them is.
 
-    ``events`` is what every model learns from; ``sentences`` has one entry per event, in the same order.
+    Attributes
+    ----------
+    events : EventSequences
+        What every model learns from.
+    sentences : tuple of Sentence
+        One per event, in the same order.
 
+    Examples
+    --------
     >>> from summarkov.text import text_events
     >>> def label(sentences):
     ...     return ["fire" if "fire" in sentence else None for sentence in sentences]

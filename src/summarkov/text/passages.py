@@ -21,7 +21,15 @@ _NOWHERE = -(2**62)
 
 @dataclass(frozen=True)
 class Before:
-    """An influencer that stood in its window: the sentence, and how many positions back it last was."""
+    """An influencer that stood in its window.
+
+    Attributes
+    ----------
+    label, lag : str, int
+        The influencer, and how many positions back it last was.
+    sentence : Sentence
+        The sentence.
+    """
 
     label: str
     lag: int
@@ -30,7 +38,17 @@ class Before:
 
 @dataclass(frozen=True)
 class Passage:
-    """A place where the target occurred, with the influencers that were asked about, the oldest first."""
+    """A place where the target occurred.
+
+    Attributes
+    ----------
+    sequence : str
+        The name of the document.
+    before : tuple of Before
+        The influencers that were asked about, the oldest first.
+    target : Sentence
+        The sentence of the target.
+    """
 
     sequence: str
     before: tuple[Before, ...]
@@ -39,7 +57,17 @@ class Passage:
 
 @dataclass(frozen=True)
 class Passages:
-    """Some of the ``total`` places where a label occurred as asked, spread evenly over the documents."""
+    """Places where a label occurred as asked.
+
+    Attributes
+    ----------
+    target : str
+        The label.
+    total : int
+        How many such places there are.
+    shown : tuple of Passage
+        Some of them, spread evenly over the documents.
+    """
 
     target: str
     total: int
@@ -172,8 +200,14 @@ def _same_state(events: EventSequences, model: FittedModel, after: Iterable[obje
 class Grounds:
     """Why a label has its probability at a place of a document, with the sentences that speak for it.
 
-    ``why`` is the model's explanation; ``before`` are the sentences of the active influencers in the document
-    itself, the oldest first; ``passages`` are places where the label followed in the same state.
+    Attributes
+    ----------
+    why : Explanation
+        The model's explanation.
+    before : tuple of Before
+        The sentences of the active influencers in the document itself, the oldest first.
+    passages : Passages
+        Places where the label followed in the same state.
     """
 
     why: Explanation

@@ -47,6 +47,9 @@ class TopicModel:
     ``method="lda"`` (latent Dirichlet allocation, a model of counts, so there TF-IDF has no part) it is the
     expected share of the topic in the sentence.
 
+    A fitted model is a function from sentences to labels, as :func:`text_events` needs it: the name of each
+    one's topic, or None. Topics are named by their leading terms, the most frequent topic comes first.
+
     Parameters
     ----------
     n_topics : int
@@ -77,9 +80,6 @@ class TopicModel:
     ----------
     topics_ : tuple of str
         The names of the topics, the most frequent first.
-
-    A fitted model is a function from sentences to labels, as :func:`text_events` needs it: the name of each
-    one's topic, or None. Topics are named by their leading terms, the most frequent topic comes first.
 
     Examples
     --------
