@@ -115,10 +115,10 @@ def seed_of(seed: int, random_state: int | None) -> int:
     return chosen
 
 
-def reporter(progress: Progress) -> Callable[[int, int], None] | None:
-    """What to call with the number done and that of all; None: nothing."""
+def reporter(progress: Progress) -> Callable[[int, int], None]:
+    """What to call with the number done and that of all."""
     if progress is None or isinstance(progress, bool):
-        return write_progress if progress else None
+        return write_progress if progress else lambda done, total: None
     if not callable(progress):
         raise SettingError(f"progress must be True or a function of (done, total), not {progress!r}")
     return progress
@@ -134,7 +134,7 @@ def step_counter(progress: Progress) -> OnStep:
     The second number changes: work that ends early takes fewer steps than it might have.
     """
     done, tell = count(1), reporter(progress)
-    return untold if tell is None else lambda left: tell(now := next(done), now + left)
+    return lambda left: tell(now := next(done), now + left)
 
 
 def write_progress(done: int, total: int, what: str = "") -> None:

@@ -294,7 +294,6 @@ class SeenSource(EventSource):
         self._keys = keys
         self.n_sequences = source.n_sequences if keys is None else sum(map(len, keys))
         self.memory, self.tied_order = source.memory, source.tied_order
-        self.scale, self.weights = source.scale, source.weights
         self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
         self.outcomes = source.outcomes

@@ -145,17 +145,32 @@ def as_text(file: BufferedReader, path: str) -> BufferedReader:
     return file
 
 
-class _Unpacked(io.RawIOBase):
-    def __init__(self, file: BufferedReader, path: str, codec: str) -> None:
-        import pyarrow as pa
+class _Over(io.RawIOBase):
+    """A file that is made of another as it is read, and closes that."""
 
-        self._file, self._path, self._codec = file, path, codec
-        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
-        size = size_of(path)
-        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
+    def __init__(self, file: BufferedReader, path: str) -> None:
+        self._file, self._path = file, path
 
     def readable(self) -> bool:
         return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+class _Unpacked(_Over):
+    """What a packed file holds, up to what is believable."""
+
+    def __init__(self, file: BufferedReader, path: str, codec: str) -> None:
+        import pyarrow as pa
+
+        super().__init__(file, path)
+        self._codec = codec
+        self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)
+        size = size_of(path)
+        self._left, self._parts = max(MOST_BYTES, MOST_TIMES * size), max(MOST_PARTS, PARTS_TIMES * size)
 
     def readinto(self, into: Any) -> int:
         try:
@@ -178,21 +193,13 @@ class _Unpacked(io.RawIOBase):
             )
         return n
 
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
-
-class _Recoded(io.RawIOBase):
+class _Recoded(_Over):
     """UTF-16 with a byte order mark, as UTF-8."""
 
     def __init__(self, file: BufferedReader, path: str) -> None:
-        self._file, self._path, self._rest = file, path, b""
-        self._decoder = codecs.getincrementaldecoder("utf-16")()
-
-    def readable(self) -> bool:
-        return True
+        super().__init__(file, path)
+        self._rest, self._decoder = b"", codecs.getincrementaldecoder("utf-16")()
 
     def readinto(self, into: Any) -> int:
         while not self._rest:
@@ -208,11 +215,6 @@ class _Recoded(io.RawIOBase):
         n = min(len(into), len(self._rest))
         into[:n], self._rest = self._rest[:n], self._rest[n:]
         return n
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
 
 
 def endings_of(*formats: str) -> tuple[str, ...]:

@@ -98,10 +98,8 @@ class Bag(HasPage, Predictor):
     @property
     def models_(self) -> tuple[SummaryModel, ...]:
         """The fitted models."""
-        try:
-            return self._models
-        except AttributeError:
-            raise NotFittedError("this Bag is not fitted; call fit(events) first") from None
+        self._check_fitted()
+        return self._models
 
     @property
     def labels_(self) -> tuple[str, ...]:
@@ -143,7 +141,7 @@ class Bag(HasPage, Predictor):
         try:
             return Edges(self._influences)
         except AttributeError:
-            self.models_  # noqa: B018  # says that the bag is not fitted, if so
+            self._check_fitted()
             raise NotFittedError(
                 "this bag was saved when influences were not counted yet; fit it again to have them"
             ) from None

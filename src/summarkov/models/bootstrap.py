@@ -282,15 +282,9 @@ class Resampled:
         [0.9, 1.0, 1.0]
         """
         source = self._resampled_source(events, sample_weight)
-        settings = {
-            "n": n,
-            "seed": seed_of(seed, random_state),
-            "blocks": blocks,
-            "level": level,
-            "progress": progress,
-        }
-        found = bootstrap(list(self.models_.values()), source, **settings)
-        self._confidence = found
+        models, seed = list(self.models_.values()), seed_of(seed, random_state)
+        how: dict[str, Any] = {"blocks": blocks, "level": level, "progress": progress}
+        self._confidence = found = bootstrap(models, source, n=n, seed=seed, **how)
         return found
 
     def _resampled_source(self, events: Any, sample_weight: Any) -> CountSource:

@@ -124,8 +124,7 @@ def compare_groups(
         weight = None if weights is None else weights[part]
         sources.append(MemorySource(both[part], sample_weight=weight, n_jobs=n_jobs))
         graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
-        if tell is not None:
-            tell(done + 1, 5)
+        tell(done + 1, 5)
     sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
     labels = _label_differences([both[part] for part in parts], weights, chosen, level)
     edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
@@ -266,7 +265,7 @@ def _edge_differences(
     sources: Sequence[MemorySource],
     draws: tuple[int, int],
     level: float,
-    tell: Callable[[int, int], None] | None,
+    tell: Callable[[int, int], None],
 ) -> tuple[EdgeDifference, ...]:
     """How the edges of three graphs, of either group and of both, differ between the groups."""
     sets = _sets(graphs)
@@ -290,8 +289,7 @@ def _edge_differences(
             for one, many in zip(strata, drawn, strict=True)
         ]
         limits.append(limits_of_ratios(strata, wider))
-        if tell is not None:
-            tell(4 + at, 5)
+        tell(4 + at, 5)
     changes = compared_ratios(limits[0], limits[1], len(names), level)
     edges = [
         EdgeDifference(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from summarkov.confidence import Confidence
 from summarkov.engines import Layout, as_source, make_source
-from summarkov.errors import NotFittedError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, label_text, translation
 from summarkov.explain import Explanation
@@ -110,10 +110,8 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     @property
     def models_(self) -> dict[str, SummaryModel]:
         """The fitted model of every target."""
-        try:
-            return self._models
-        except AttributeError:
-            raise NotFittedError("this InfluenceGraph is not fitted; call fit(events) first") from None
+        self._check_fitted()
+        return self._models
 
     @property
     def labels_(self) -> tuple[str, ...]:

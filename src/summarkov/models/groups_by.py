@@ -89,8 +89,7 @@ def compare_groups_by(
             n_jobs=n_jobs,
         )
         comparisons.append(one)
-        if tell is not None:
-            tell(done + 1, len(compared))
+        tell(done + 1, len(compared))
     return SeveralGroups(
         column,
         tuple(names),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import CountSource, Layout, Target, as_source
-from summarkov.errors import NotFittedError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, iterate, label_text
 from summarkov.explain.explanation import SharedExplanation
@@ -182,10 +182,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     @property
     def fitted(self) -> FittedJoint:
         """All that was learned."""
-        try:
-            return self._fitted
-        except AttributeError:
-            raise NotFittedError("this JointSuMM is not fitted; call fit(events) first") from None
+        self._check_fitted()
+        return self._fitted
 
     @property
     def labels_(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.frames import Records, Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
@@ -105,10 +105,8 @@ class LabelSets(Parameters):
     @property
     def threshold_(self) -> float:
         """The probability that a label of a set must have at least; 0: every set is all labels."""
-        try:
-            return self._threshold
-        except AttributeError:
-            raise NotFittedError("these LabelSets are not fitted; call fit(events) first") from None
+        self._check_fitted()
+        return self._threshold
 
     def predict_next(self, histories: Any, *, unknown: Unknown = "error") -> Records[LabelSet]:
         """The set after each history: a tuple that is also a table."""

@@ -172,8 +172,7 @@ def progress_counter(progress: Progress, total: int) -> Callable[[int], None]:
     def on_done(more: int) -> None:
         nonlocal done
         done += more
-        if tell is not None:
-            tell(done, total)
+        tell(done, total)
 
     return on_done
 

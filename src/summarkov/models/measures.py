@@ -244,8 +244,7 @@ def evaluate(
             brier = found.brier / 2 if len(counts) == 2 else found.brier
             names = tuple(fitted.labels[code] for code in fitted.target.codes)
             targets[names] = _figures(found, counts, _overall(fitted), brier)
-        if tell is not None:
-            tell(len(targets), total)
+        tell(len(targets), total)
     next_event = None
     if graph is not None:
         found = measure(graph, events, "ignore")
@@ -253,8 +252,7 @@ def evaluate(
         base = [share / sum(shares) for share in shares]
         counts = source.label_counts[[fitted.target.codes[0] for fitted in models]].tolist()
         next_event = _figures(found, counts, base, found.brier)
-        if tell is not None:
-            tell(total, total)
+        tell(total, total)
     return Evaluation(source.n_sequences, n_events, targets, next_event, n_ticks)
 
 
@@ -273,8 +271,7 @@ def evaluate_distribution(
     }
     if len(names) < len(model.outcomes_):
         counts.append(n_events - sum(counts))
-    if tell is not None:
-        tell(len(names), len(names))
+    tell(len(names), len(names))
     next_event = _figures(whole, counts, rates, whole.brier)
     return Evaluation(source.n_sequences, n_events, targets, next_event)
 

@@ -14,7 +14,7 @@ from summarkov.confidence import Confidence
 from summarkov.engines import CountSource, EventSource, Layout, StateCounts, Target, as_source, make_source
 from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
-from summarkov.errors import DataError, NotFittedError, SettingError
+from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
@@ -139,12 +139,8 @@ class SummaryModel(HasPage, Predictor):
     @property
     def fitted(self) -> Fitted:
         """The counts behind the model."""
-        try:
-            return self._fitted
-        except AttributeError:
-            raise NotFittedError(
-                f"this {type(self).__name__} is not fitted; call fit(events) first"
-            ) from None
+        self._check_fitted()
+        return self._fitted
 
     # ------------------------------------------------------------------ what was learned
 

@@ -14,7 +14,7 @@ from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
 from summarkov.explain import Influence
 from summarkov.kernels import UNLIMITED
-from summarkov.models.bootstrap import check_resampling
+from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.order_edges import asked_of, n_candidates, tested_edges
 from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, seed_of, span_of
 
@@ -107,16 +107,10 @@ def _positions(asked: Iterable[Asked]) -> int | None:
     return None if reach is None else _TIMES * reach
 
 
-class OrderTested:
+class OrderTested(Resampled):
     """A graph whose edges can be tested against shuffled sequences."""
 
-    n_jobs: int | None
     _order: OrderTest | None
-
-    @property
-    def models_(self) -> dict[str, SummaryModel]:
-        """The fitted model of every target."""
-        raise NotImplementedError  # each class that takes this in has its own
 
     def order_test(
         self,
@@ -166,10 +160,8 @@ class OrderTested:
         >>> [(edge.influencer, edge.target) for edge in graph.order_test(events).about_order][:2]
         [('D', 'A'), ('A', 'B')]
         """
-        first = next(iter(self.models_.values()))
-        source = first._source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        source, seed = self._resampled_source(events, sample_weight), seed_of(seed, random_state)
         models = list(self.models_.values())
-        seed = seed_of(seed, random_state)
         self._order = order_test(models, source, n=n, within=within, seed=seed, progress=progress)
         return self._order
 

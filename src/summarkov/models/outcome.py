@@ -14,7 +14,7 @@ from summarkov.engines import EventSource, Layout, StateCounts, make_source
 from summarkov.engines.beginnings import count_beginnings
 from summarkov.engines.endings import EndedSource, Outcome
 from summarkov.engines.weights import FIXED_POINT
-from summarkov.errors import NotFittedError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.rows import recoded
 from summarkov.explain import Explanation
@@ -138,15 +138,13 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     @property
     def model_(self) -> SummaryModel:
         """The model of the outcome: one with the outcome and its opposite as target."""
-        try:
-            return self._model
-        except AttributeError:
-            raise NotFittedError("this OutcomeModel is not fitted; call fit(events) first") from None
+        self._check_fitted()
+        return self._model
 
     @property
     def classes_(self) -> npt.NDArray[Any]:
         """The columns of ``predict_proba``: the two values of the outcome, sorted; or False and True."""
-        self.model_  # noqa: B018  # refuses what is not fitted
+        self._check_fitted()
         return np.array(self._classes)
 
     @property
@@ -177,7 +175,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     @property
     def n_left_out_(self) -> int:
         """How many sequences were left out: no known outcome, too short, or decided too early."""
-        self.model_  # noqa: B018  # refuses what is not fitted
+        self._check_fitted()
         return self._n_left_out
 
     @property
@@ -195,7 +193,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     @property
     def name_(self) -> str:
         """The outcome, such as "result=declined"."""
-        self.model_  # noqa: B018  # refuses what is not fitted
+        self._check_fitted()
         return self._name
 
     @property
@@ -266,7 +264,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     @property
     def open_fitted(self) -> Fitted:
         """The same states after beginnings of all sequences: for cases that have not ended."""
-        self.model_  # noqa: B018  # refuses what is not fitted
+        self._check_fitted()
         return self._open
 
     def explain(self, history: Iterable[object] | EventSequences, *, unknown: str = "error") -> Explanation:
@@ -296,7 +294,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     def _again(self, events: Any, y: Any, sample_weight: Any) -> EndedSource:
         """Sequences that end in what was learned, or not."""
-        self.model_  # noqa: B018  # refuses what is not fitted
+        self._check_fitted()
         return self._ended(make_source(events, sample_weight=sample_weight), y, self._value)[1]
 
     def to_html(

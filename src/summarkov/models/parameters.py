@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from summarkov.engines import IN_A_ROW, Layout, Target
-from summarkov.errors import SettingError, UnknownLabelError, nearest, optional_library
+from summarkov.errors import NotFittedError, SettingError, UnknownLabelError, nearest, optional_library
 from summarkov.events.vocabulary import is_label, label_text
 from summarkov.frames import Sheet
 from summarkov.models.described import completed
@@ -56,6 +56,10 @@ class Parameters:
     def is_fitted(self) -> bool:
         """Whether it has been fitted."""
         return hasattr(self, self._learned)
+
+    def _check_fitted(self) -> None:
+        if not self.is_fitted:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(events) first")
 
     def __sklearn_is_fitted__(self) -> bool:
         """What scikit-learn's ``check_is_fitted`` asks."""

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any, ClassVar, Literal, Self
 
 from summarkov.engines import EventSource, as_events
-from summarkov.errors import NotFittedError, SettingError
+from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.prepare import END, RARE, pool_each
 from summarkov.events.vocabulary import Label
@@ -40,8 +40,7 @@ class Transformer(Parameters):
 
     def transform(self, events: Any) -> Prepared:
         """Prepare events as those were that it was fitted to."""
-        if not self.is_fitted:
-            raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit(events) first")
+        self._check_fitted()
         return self._prepare(_read(events))
 
     def fit_transform(self, events: Any, y: None = None) -> Prepared:
@@ -86,8 +85,7 @@ class PoolRare(Transformer):
     @property
     def kept_(self) -> tuple[str, ...]:
         """The labels that are frequent enough."""
-        if not self.is_fitted:
-            raise NotFittedError("this PoolRare is not fitted; call fit(events) first")
+        self._check_fitted()
         return self._labels
 
     def _learn(self, events: Prepared) -> tuple[str, ...]:

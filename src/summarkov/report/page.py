@@ -55,27 +55,12 @@ _MOST_LABELS = 20_000
 STYLES = ("page.css", "graph.css", "panels.css", "screens.css")
 
 
-def to_html(
-    model: Shown,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    events: Any = None,
-    passages: Any = None,
-    title: str | None = None,
-    sequences: int | None = None,
-    groups: Any = None,
-) -> str | None:
-    """Write the page of a fitted model or graph, all or nothing; without a path, return its text, which a
-    notebook shows as the page itself.
+def to_html(model: Shown, path: str | os.PathLike[str] | None = None, **shown: Any) -> str | None:
+    """Write the page of a fitted model or graph, all or nothing; without a path, return its text.
 
-    With ``events`` (the sequences it was learned from, or whatever ``read_events`` takes) the page also tells
-    how long the sequences are, and how the share of a target changes from event to event after an influencer,
-    which a model does not know. With ``passages`` (events from text, or a file of them) it shows the
-    sentences behind every edge. ``title`` says what the events are. ``sequences`` is the number of
-    sequences that become part of the page, to look at one event after the other. With ``groups`` (what
-    ``compare_groups`` returned, or several of these) it shows groups of sequences side by side.
+    ``shown`` is what else the page shows, see :func:`content` and :meth:`InfluenceGraph.to_html`.
     """
-    text = page(model, events, passages, title, sequences, groups)
+    text = page(model, **shown)
     if path is None:
         return Page(text)
     write_atomically(path, text)
@@ -106,14 +91,7 @@ class Page(str):
         )
 
 
-def page(
-    model: Shown,
-    events: Any = None,
-    passages: Any = None,
-    title: str | None = None,
-    sequences: int | None = None,
-    groups: Any = None,
-) -> str:
+def page(model: Shown, *, title: str | None = None, **shown: Any) -> str:
     """The text of the page."""
     labels = model.labels_ if is_joint(model) else models_of(model)[0].labels_
     if len(labels) > _MOST_LABELS:
@@ -123,7 +101,7 @@ def page(
         )
     if title is not None and not isinstance(title, str):
         raise SettingError(f"title must be a text, not {title!r}")
-    what = content(model, events, passages, title, sequences, groups)
+    what = content(model, title=title, **shown)
     style = "\n".join(_part(name) for name in STYLES)
     needed = [name for name in SCRIPTS if what.get(ONLY_WITH.get(name, "version"))]
     script = '"use strict";\n(() => {\n' + packed("\n".join(_part(name) for name in needed)) + "\n})();\n"
