@@ -76,6 +76,8 @@ _OPTIONS = {
 #: Columns, and where their numbers are cut, as Python writes them.
 _COLUMNS = re.compile(r"attributes=(\[[^\]]*\])")
 _CUTS = re.compile(r",? cuts=(\{[^}]*\})")
+#: A column that is named as the order.
+_ORDER = re.compile(r"(?<![^ ;,])order=(?=['\"])")
 _OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
 
 
@@ -150,6 +152,7 @@ def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
     if isinstance(problem, SummarkovError | Warning):
         words = _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
+        words = _ORDER.sub("--order-column ", words)
         return _CUTS.sub(_as_cuts, _COLUMNS.sub(_as_columns, words))
     if isinstance(problem, _UsageError):
         return _usage(problem)

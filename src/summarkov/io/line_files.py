@@ -125,6 +125,7 @@ def jsonl_sequences(
             )
             of_events = _times(content, key, len(events))
             labels, together, times = _flat(events, of_events, wanted, left_out)
+            _refuse_together(together, wanted)
             values = _values(content, asked)
         except json.JSONDecodeError as error:
             reason = f"not JSON ({error.msg}, character {error.pos + 1}); expected a list of labels"
@@ -134,6 +135,15 @@ def jsonl_sequences(
         except DataError as error:
             raise DataError(f"{path}, line {number}: {error}") from None
         yield Line(labels, together, name, values, times)
+
+
+def _refuse_together(together: list[int], wanted: Wanted) -> None:
+    """Refuse a tick where all events are to stand one after the other."""
+    if together and wanted.ties in ("in row order", "error"):
+        raise DataError(
+            "a list among the labels holds several that happened together, in no order; write them one after "
+            f"the other, or leave out ties={wanted.ties!r}"
+        )
 
 
 def times_key(wanted: Wanted) -> str:

@@ -203,7 +203,7 @@ def _read_file(path: str, wanted: Wanted, format: str | None) -> EventSequences:
         return xes_files.read_xes(path, wanted)
     if wanted.gap is not None or (wanted.times and kind != "jsonl"):
         raise SettingError(f"session_gap and times need the time of every event, and {path} has no times")
-    if wanted.ties in ("together", "error") and kind != "spmf":
+    if wanted.ties in ("together", "error") and kind not in ("spmf", "jsonl"):
         raise SettingError(f"ties are about the places of events in a column, and {path} has none")
     if kind == "jsonl":
         return line_files.read_jsonl(path, wanted)

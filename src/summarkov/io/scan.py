@@ -99,7 +99,7 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
             'times of JSON lines need the events in memory: read them with read_events, or engine="memory"; '
             "or write them as .parquet first (write_events; summarkov convert)"
         )
-    if files.format == "jsonl" or files.of_lists or not files.chosen.order:
+    if files.format != "jsonl" and (files.of_lists or not files.chosen.order):
         refuse_no_order(files.wanted, files.paths[0])
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))
     try:

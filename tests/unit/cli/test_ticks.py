@@ -201,3 +201,28 @@ def test_labels_without_influencers_are_told_beside_what_is_given(table: Path) -
         "2",
     )
     assert "Influenced by none but what is given: x" in run("learn", table, *read, "--forbidden", "x")
+
+
+def test_groups_of_a_page_may_be_json_lines(folder: Path, tmp_path: Path) -> None:
+    page, other = tmp_path / "page.html", tmp_path / "other.jsonl"
+    write_lines(other, 20)
+    groups = ("--group", folder / "log.jsonl", "--group", other)
+    run("report", folder / "model.json", *groups, "-o", page)
+    assert '"sizes":[40,20]' in page.read_text().replace(" ", "")
+
+
+@pytest.mark.parametrize("engine", ["memory", "stream"])
+def test_a_tick_is_not_taken_for_events_in_a_row(folder: Path, engine: str) -> None:
+    learn = ("learn", folder / "log.jsonl", "-t", "z", "--engine", engine)
+    for ties in ("in row order", "error"):
+        told = run(*learn, "--ties", ties, code=2)
+        assert "log.jsonl, line 1: a list among the labels holds several that happened together" in told
+        assert told.endswith("or leave out --ties 'in row order'") == (ties == "in row order")
+    assert run(*learn, "--ties", "together") == run(*learn)
+
+
+def test_a_column_of_times_is_named_as_the_command_line_takes_it(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("case,event,created_at\n1,a,2024-01-02\n1,b,2024-01-01\n")
+    told = run("learn", log, code=2)
+    assert "say --order-column 'created_at', or --in-order to keep the order of the rows" in told

@@ -107,7 +107,7 @@ def confidence(
     if not isinstance(graph, InfluenceGraph):
         raise SettingError(f"{model} is a model of one target; confidence is about the edges of a graph")
     graph = graph.set_params(n_jobs=jobs)
-    opening = opening.as_learned(graph.layout_, file)
+    opening = opening.as_learned(graph.layout_)
     period = period_of(within) if order_test else None
     with opening.open(file, graph.labels_, jobs=jobs, period=period) as events:
         if rate is None:

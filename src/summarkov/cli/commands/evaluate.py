@@ -28,7 +28,7 @@ def evaluate(
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
     fitted = load_model(model, "JointSuMM")
-    opening = opening.as_learned(fitted.layout_, file)
+    opening = opening.as_learned(fitted.layout_)
     with (
         opening.open(file, fitted.labels_) as events,
         known_labels(),

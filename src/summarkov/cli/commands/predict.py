@@ -110,7 +110,7 @@ def predict(
         from summarkov.cli.printing.history import print_after
 
         known = load_model(model, "JointSuMM", "OutcomeModel")
-        opening = opening.as_learned(known.layout_, file)
+        opening = opening.as_learned(known.layout_)
         print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
         return
     if target is not None:
@@ -119,7 +119,7 @@ def predict(
         table_format(output)
         check_output(output, model, file, opening.map)
     fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
-    opening = opening.as_learned(fitted.layout_, file)
+    opening = opening.as_learned(fitted.layout_)
     if is_a(fitted, "OutcomeModel"):
         _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return

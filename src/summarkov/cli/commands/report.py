@@ -67,7 +67,7 @@ def report(
     """
     check_output(output, model, events, passages, *(group or ()))
     fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
-    reading = reading.as_learned(fitted.layout_, events)
+    reading = reading.as_learned(fitted.layout_)
     if is_a(fitted, "OutcomeModel"):
         if passages is not None or group:
             raise SettingError("the page of an outcome has no passages and no groups; leave these out")

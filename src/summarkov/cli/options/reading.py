@@ -185,14 +185,9 @@ class Reading:
         }
         return {**columns, **values, **sequences, **attributes, "format": self.format}
 
-    def as_learned(self, layout: Layout, path: Path | None) -> Self:
-        """The same, with what the data had that a model was learned from, where nothing else is asked for.
-
-        JSON lines say themselves what happened together; in other files the order column tells it.
-        """
+    def as_learned(self, layout: Layout) -> Self:
+        """The same, with what the data had that a model was learned from, where nothing else is asked for."""
         from summarkov.io.case_attributes import cuts_of
-        from summarkov.io.files import format_of
-        from summarkov.io.finding import are_several
 
         cuts = cuts_of(layout.attributes)
         given = {text.rpartition("=")[0] for text in self.cut or ()}
@@ -201,12 +196,9 @@ class Reading:
             for column, numbers in cuts.items()
             if column not in given
         ]
-        together = layout.together and (
-            path is None or are_several(path) or format_of(str(path), self.format) != "jsonl"
-        )
         return replace(
             self,
-            ties="together" if self.ties is None and together else self.ties,
+            ties="together" if self.ties is None and layout.together else self.ties,
             times=self.times or layout.time is not None,
             attribute=self.attribute or (list(cuts) if self.attributes is None else None),
             cut=[*(self.cut or ()), *further] or None,
