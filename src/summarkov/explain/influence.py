@@ -31,7 +31,8 @@ class Influence(Comparable):
     effect : str
         "amplifies" if the interval lies above 1, "inhibits" if below. "mixed" if Z makes x more likely
         beside some configurations of the other influencers and less likely beside some, both beyond
-        chance. Else "unclear".
+        chance; of a :class:`JointSuMM`, if Z surely amplifies x some events later and inhibits it others
+        later. Else "unclear".
     ratio, low, high : float
         How many times as likely x is with Z as without, other influencers equal, and the 95% interval of
         that: positions are compared only with those at which the target's other influencers are present
@@ -48,7 +49,8 @@ class Influence(Comparable):
     frequency : float or None
         The share of graphs from resampled data that have the edge; None if it was not asked for.
     depends : str
-        For "mixed": the other influencer on which the direction depends, if it is a single one.
+        For "mixed": the other influencer, or of a joint model the time, on which the direction depends; empty
+        if it is not a single influencer.
     corrected_ratio, corrected_low, corrected_high : float or None
         The same, allowing for selection: of many edges those are selected that look strong, so one that
         was selected by a narrow margin looks stronger than it is

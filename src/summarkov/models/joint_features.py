@@ -12,10 +12,12 @@ from summarkov.engines import Target
 from summarkov.kernels import LevelArray
 from summarkov.kernels.profile import Profile
 from summarkov.scores.softmax import Features
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 #: An influencer is looked for within each of these numbers of events, and in the whole window.
 WITHIN = (1, 2, 3, 5, 10, 20)
+#: How many lags of an influencer are told apart: these, and any longer one.
+N_LAGS = len(WITHIN) + 1
 #: Lags at which an influencer may stand, beside the last event.
 PLACES = (2, 3)
 #: A position is told from those further in, up to this many events.
@@ -138,14 +140,18 @@ class JointFeatures:
         is_full = shared.nnz > _SPARSE * n * shared.shape[1]
         return Features(shared.toarray() if is_full else shared, self._habits(profile))
 
-    def once(self, label: int, lags: IntArray, seen: IntArray) -> FloatArray:
-        """The features of one influencer that occurred once, this long ago, after this many events."""
-        n, rate = np.ones(len(lags), np.int32), self.base_rates[[label] * len(lags)]
-        sizes = np.minimum(seen, self.near).astype(float), seen.astype(float)
+    def by_lag(self, label: int) -> tuple[tuple[str, ...], FloatArray]:
+        """The features of an influencer that occurred once in a long past, by how long ago, and these lags.
+
+        The past has at least 20 events; the last lag stands for any longer time.
+        """
+        lags = np.array([*WITHIN, WITHIN[-1] + 1])
+        seen = np.maximum(lags, WITHIN[-1]).astype(float)
+        n, rate = np.ones(N_LAGS, np.int32), self.base_rates[[label] * N_LAGS]
         columns = [*(lags <= k for k in WITHIN), n > 0, *(lags == place for place in PLACES)]
-        columns += [self._share((lags <= self.near).astype(np.int32), sizes[0], rate)]
-        columns += [self._share(n, sizes[1], rate)]
-        return np.column_stack(columns).astype(float)
+        near = (lags <= self.near).astype(np.int32)
+        columns += [self._share(near, np.minimum(seen, self.near), rate), self._share(n, seen, rate)]
+        return (*map(str, WITHIN), f"{lags[-1]}+"), np.column_stack(columns).astype(float)
 
     def _share(self, counts: CodeArray, size: FloatArray, rate: FloatArray) -> FloatArray:
         return np.asarray(np.log((counts + BASE_WEIGHT * rate) / ((size + BASE_WEIGHT) * rate)))

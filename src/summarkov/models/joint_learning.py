@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.explain import Influence, effect_of
 from summarkov.explain.explanation import Share, SharedExplanation, ordered
 from summarkov.kernels import Index, LevelArray
-from summarkov.models.joint_features import N_HABITS, PER_LABEL, WITHIN, JointFeatures, base_rates
+from summarkov.models.joint_features import N_HABITS, N_LAGS, PER_LABEL, JointFeatures, base_rates
 from summarkov.models.next_event import Distribution
 from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
@@ -75,13 +76,10 @@ class FittedJoint(Distribution):
 
     def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
         """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
-        z, seen = self.labels.index(influencer), WITHIN[-1] + 1
-        columns = self.features.columns(z)
-        weights = self.weights.shared[columns, outcome]
-        lags = np.array([*WITHIN, seen])
-        features = self.features.once(z, lags, np.maximum(lags, WITHIN[-1]))
-        names = [*map(str, WITHIN), f"{seen}+"]
-        return dict(zip(names, np.exp(features @ weights).tolist(), strict=True))
+        z = self.labels.index(influencer)
+        lags, rows = self.features.by_lag(z)
+        weights = self.weights.shared[self.features.columns(z), outcome]
+        return dict(zip(lags, np.exp(rows @ weights).tolist(), strict=True))
 
     def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
         """Why an outcome has its probability at one place: a product of factors."""
@@ -140,6 +138,8 @@ def logits(
 OWN_SHARE, LEVEL_PENALTY = 0.1, 1e-3
 #: Of a 95% interval.
 _Z = 1.959963984540054
+#: Of as many intervals as there are lags of an influencer, all of which hold at 95%.
+_Z_LAGS = NormalDist().inv_cdf(1 - 0.025 / N_LAGS)
 
 
 @dataclass(frozen=True)
@@ -297,11 +297,12 @@ def joint_edges(
             log_factor = float(mean @ weights.shared[columns, x])
             width = _Z * math.sqrt(float(mean @ np.linalg.solve(information, mean)))
             low, high = math.exp(log_factor - width), math.exp(log_factor + width)
+            depends = _by_lag(data.features, z, weights.shared[columns, x], information)
             hits_with, n_with = float(data.counts[here, x].sum()), float(n[here].sum())
             yield Influence(
                 influencer=labels[z],
                 target=labels[data.features.target.codes[x]],
-                effect=effect_of(low, high),
+                effect=effect_of(low, high, is_mixed=bool(depends)),
                 ratio=math.exp(log_factor),
                 low=low,
                 high=high,
@@ -310,4 +311,21 @@ def joint_edges(
                 hits_without=float(hits[x]) - hits_with,
                 n_without=float(n.sum()) - n_with,
                 interval="likelihood",
+                depends=depends,
             )
+
+
+def _by_lag(features: JointFeatures, label: int, weights: FloatArray, information: FloatArray) -> str:
+    """When an influencer amplifies and when it inhibits, where it surely does both; else nothing.
+
+    Sure is what holds for all lags of ``recency_`` together, by Bonferroni.
+    """
+    lags, rows = features.by_lag(label)
+    width = _Z_LAGS * np.sqrt((rows * np.linalg.solve(information, rows.T).T).sum(axis=1))
+    more, less = (
+        [lag for lag, is_sure in zip(lags, side @ weights > width, strict=True) if is_sure]
+        for side in (rows, -rows)
+    )
+    if not (more and less):
+        return ""
+    return f"more likely {', '.join(more)} events after it, less likely {', '.join(less)}"

@@ -45,7 +45,10 @@ def joint_document(fitted: FittedJoint) -> dict[str, Any]:
         "log_likelihood": fitted.log_likelihood,
         "outcomes": [_outcome(fitted, x) for x in range(fitted.features.target.n_outcomes)],
         "edges": [
-            {"influencer": edge.influencer, "target": edge.target, **{n: getattr(edge, n) for n in _NUMBERS}}
+            {
+                **{name: getattr(edge, name) for name in ("influencer", "target", "depends")},
+                **{name: getattr(edge, name) for name in _NUMBERS},
+            }
             for edge in fitted.edges
         ],
     }
@@ -183,10 +186,12 @@ def _edge(node: Node, labels: tuple[str, ...], target: Target) -> Influence:
     for name, value in numbers.items():
         if value < 0:
             node[name].wrong("a number from 0 on")
+    depends = node["depends"].text() if "depends" in node else ""
     return Influence(
         influencer=node["influencer"].one_of(labels),
         target=node["target"].one_of(tuple(labels[code] for code in target.codes)),
-        effect=effect_of(numbers["low"], numbers["high"]),
+        effect=effect_of(numbers["low"], numbers["high"], is_mixed=bool(depends)),
         interval="likelihood",
+        depends=depends,
         **numbers,
     )

@@ -158,6 +158,26 @@ def test_factors_by_recency_are_those_of_an_explanation(model):
         assert math.isclose(model.recency_["purchase"][z][str(lag)], share.factor, rel_tol=1e-9)
 
 
+def test_an_influence_that_turns_with_time_is_mixed(tmp_path):
+    rng = np.random.default_rng(0)
+    sequences = []
+    for _ in range(150):
+        sequence: list[str] = []
+        for place in range(30):
+            ago = sequence[::-1].index("A") + 1 if "A" in sequence else None
+            p = 0.2 if ago is None else 0.02 if ago <= 3 else 0.6
+            sequence.append("A" if rng.random() < p else "BC"[place % 2])
+        sequences.append(sequence)
+    model = sm.JointSuMM(penalty=3.0).fit(sequences)
+    (edge,) = (each for each in model.edges_ if (each.influencer, each.target) == ("A", "A"))
+    assert edge.effect == "mixed"
+    assert edge.depends == "more likely 5, 10 events after it, less likely 1, 2, 3"
+    factors = model.recency_["A"]["A"]
+    assert min(factors["5"], factors["10"]) > 1 > max(factors["1"], factors["2"], factors["3"])
+    model.save(tmp_path / "joint.json")
+    assert sm.load(tmp_path / "joint.json").edges_ == model.edges_
+
+
 def test_all_that_may_come_next_is_explained(model):
     history = ["search", "add to cart"]
     why = model.explain_next(history)
