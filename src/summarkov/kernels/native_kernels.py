@@ -13,12 +13,17 @@ from summarkov.kernels import _native
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span
-from summarkov.kernels.shuffles import PresenceAsked, Seeds
+from summarkov.kernels.shuffles import PresenceAsked
 from summarkov.kernels.window import BINARY, Window
 from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
 _FAR = -(2**30)
+
+# These take and give what their twins do.
+add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
+shuffled = _native.shuffled  # :func:`summarkov.kernels.shuffles.shuffled`
+leaves_of = _native.leaves_of  # :func:`summarkov.kernels.boosted.leaves_of`
 
 
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
@@ -115,12 +120,6 @@ def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray
     )
 
 
-def add_rows(cells: IntArray, rows: IntArray, weights: IntArray, n_cells: int) -> IntArray:
-    """See :func:`summarkov.kernels.numpy_kernels.add_rows`."""
-    sums: IntArray = _native.add_rows(cells, rows, weights, n_cells)
-    return sums
-
-
 def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_followed`."""
     reaches = []
@@ -173,24 +172,10 @@ def count_presence(
     )
 
 
-def shuffled(
-    codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
-) -> CodeArray:
-    """See :func:`summarkov.kernels.shuffles.shuffled`."""
-    made: CodeArray = _native.shuffled(codes, offsets, seeds, begun, kept, within)
-    return made
-
-
 def tree_grower(levels: LevelArray) -> Grower:
     """See :func:`summarkov.kernels.boosted.tree_grower`."""
     grower = _native.Grower(levels)
     return lambda allowed, rows, values, how: Grown(*grower.grow(allowed, rows, values, *how))
-
-
-def leaves_of(levels: LevelArray, leaf: CodeArray, feature: CodeArray, level: CodeArray) -> LevelArray:
-    """See :func:`summarkov.kernels.boosted.leaves_of`."""
-    found: LevelArray = _native.leaves_of(levels, leaf, feature, level)
-    return found
 
 
 def _shard(index: Index, placed: bool) -> Any:
