@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+
+class AttributeName(str):
+    """A value of an attribute, such as "ward=a", among labels: it holds all along, so it has no look-back."""
+
+    __slots__ = ()
+
+
+def with_attributes(labels: Iterable[str], attributes: Collection[str]) -> tuple[str, ...]:
+    """Labels, in which those that are attributes can be told."""
+    return tuple(AttributeName(label) if label in attributes else label for label in labels)
+
 
 #: Characters without a glyph of their own that scripts and emoji need.
 _JOINERS = "\u200c\u200d"

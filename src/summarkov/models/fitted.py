@@ -21,7 +21,7 @@ from summarkov.scores import log_likelihood, probabilities, pseudo_counts
 from summarkov.search import Certificate, Step
 from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
-from summarkov.wording import number
+from summarkov.wording import number, with_attributes
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,9 @@ class Fitted:
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", with_attributes(self.labels, self.layout.attributes))
 
     @property
     def n_events(self) -> float:

@@ -13,6 +13,7 @@ from summarkov.models.parameters import resolve_target
 from summarkov.search import Batch, Problem, SearchResult, run_searches
 from summarkov.settings import Progress, reporter
 from summarkov.summaries import Summary, WindowSummary
+from summarkov.wording import with_attributes
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
@@ -43,11 +44,9 @@ def learn(
         )
     summaries = summaries_for(summaries, models, layout)
     targets = [resolve_target(model.target, source.labels, layout) for model in models]
-    n_targets = len(set(targets))
+    n_targets, labels = len(set(targets)), with_attributes(source.labels, layout.attributes)
     problems = [
-        replace(
-            model.make_problem(source.labels, target, summary, n_events, source.scale), n_targets=n_targets
-        )
+        replace(model.make_problem(labels, target, summary, n_events, source.scale), n_targets=n_targets)
         for model, target, summary in zip(models, targets, summaries, strict=True)
     ]
     found = _search(models, source, problems, None, on_done)
@@ -56,7 +55,7 @@ def learn(
         learned = replace(problem, summary=result.summary)
         model._fitted = model.fitted_type(
             summary=result.summary,
-            labels=tuple(source.labels),
+            labels=labels,
             target=target,
             influencers=result.influencers,
             table=result.table,

@@ -102,7 +102,7 @@ def _states(fitted: Any) -> dict[str, Any]:
 
 def marked(labels: Sequence[str]) -> list[str]:
     """Stand-ins for labels, which the page finds in words and replaces by the labels."""
-    return [f"\x01{code}\x02" for code in range(len(labels))]
+    return [type(label)(f"\x01{code}\x02") for code, label in enumerate(labels)]
 
 
 #: Digits of weights, so that probabilities are those of ``predict_proba`` to ten digits.

@@ -2,7 +2,7 @@
 const joined = (parts, between) => parts.flatMap((part, i) => (i ? [between, part] : [part]));
 const levels = (key, { u, summary }, present) => joined(u.map((code, i) => {
   const named = [name(code), summary.where[i] && ` ${summary.where[i]}`];
-  return key[i] ? present(named, key[i]) : make("span", { class: "absent" }, "no ", named);
+  return key[i] ? (attributes.has(code) ? named : present(named, key[i])) : make("span", { class: "absent" }, "no ", named);
 }), ", ");
 
 const wordsOf = {

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from summarkov import kernels
 from summarkov.settings import check_whole
 from summarkov.summaries.window import WindowSummary
+from summarkov.wording import AttributeName
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,13 @@ class CountSummary(WindowSummary):
         if not influencers:
             return "any history"
         return ", ".join(
-            f"{self.named(z)} x{level}{'+' if level == self.cap else ''}" if level else f"no {self.named(z)}"
+            f"{self.named(z)}{self._times(z, level)}" if level else f"no {self.named(z)}"
             for z, level in zip(influencers, key, strict=True)
         )
 
     def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        return " + ".join(f"{name(z)} x{n}{'+' if n == self.cap else ''}" for z, n in state)
+        return " + ".join(f"{name(z)}{self._times(z, n)}" for z, n in state)
+
+    def _times(self, label: str, n: int) -> str:
+        """How often it occurred, to follow a label; nothing for an attribute."""
+        return "" if isinstance(label, AttributeName) else f" x{n}{'+' if n == self.cap else ''}"

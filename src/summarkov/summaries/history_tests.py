@@ -15,6 +15,7 @@ from summarkov.settings import Duration, is_whole, span_of
 from summarkov.summaries.base import Memory
 from summarkov.summaries.window import FARTHEST, plain_span
 from summarkov.typing import CodeArray, IntArray
+from summarkov.wording import AttributeName
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -48,6 +49,8 @@ class Occurs:
     def words(self, answer: bool, labels: Sequence[str]) -> str:
         """The test with its answer, for people."""
         what = labels[self.label]
+        if isinstance(what, AttributeName):
+            return what if answer else f"no {what}"
         when = "before" if self.within is None else f"within the last {self.within}"
         if self.within == 1:
             when = "just before"

@@ -16,7 +16,7 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries.base import Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
-from summarkov.wording import plural
+from summarkov.wording import AttributeName, plural
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -100,14 +100,14 @@ class WindowSummary(Summary):
         return Reach(self.delay, given.get(label) if isinstance(given, Mapping) else given)
 
     def where(self, label: str) -> str:
-        """Where a label is looked for, in words to follow it; nothing where all have one look-back.
+        """Where a label is looked for, in words to follow it; nothing where all have one look-back, or none.
 
         >>> from summarkov.summaries import BinarySummary
         >>> summary = BinarySummary({"A": 1, "B": 10, "C": None})
         >>> [summary.where(label) for label in "ABC"], BinarySummary(3).where("A")
         (['just before', 'within 10 positions', 'ever'], '')
         """
-        if not isinstance(self.lookback, Mapping):
+        if not isinstance(self.lookback, Mapping) or isinstance(label, AttributeName):
             return ""
         lookback = self.lookback.get(label)
         far = str(lookback) if isinstance(lookback, Duration) else f"{lookback} positions"

@@ -74,7 +74,10 @@ def _columns(
     if any(e.target in models and place_of(models[e.target], e.influencer) for e in edges):
         # each has a look-back of its own
         reach = [models[e.target].fitted.reach(e.influencer)[1] for e in edges]
-        columns["Back"] = ["all" if k is None else str(k) for k in reach]
+        is_held = [e.influencer in models[e.target].layout_.attributes for e in edges]
+        columns["Back"] = [
+            "" if held else "all" if k is None else str(k) for k, held in zip(reach, is_held, strict=True)
+        ]
     columns |= {
         "Without → with": [change(e) for e in edges],
         "Factor": [times(e) or e.effect for e in edges],

@@ -156,7 +156,7 @@ def _print_trace(console: Console, model: SummaryModel) -> None:
     own = any(hasattr(step, "lookback") for step in model.trace_)
     table = new_table("Step", "Label", ">Gain", ">Score", *([">Look-back"] if own else []))
     for i, step in enumerate(model.trace_, start=1):
-        k = getattr(step, "lookback", None)
+        k = "" if step.label in model.layout_.attributes else getattr(step, "lookback", None)
         cells = [f"{step.gain:,.1f}", f"{step.score:,.1f}", "ever" if k is None else str(k)]
         table.add_row(f"{i}. {_DONE[step.action]}", label(step.label, width), *cells[: 3 if own else 2])
     console.print(table)
