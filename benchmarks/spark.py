@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.spark 1e7`` generates that many events of 200 labels as Parquet files, once with the
 rows of each case together and once in any order, learns a graph from each in memory and on ``local[2]``, and
-checks that both are the same. The session is warm: it has learned from fewer events before.
+checks that both are the same. Beside that stands a query by hand in Spark SQL: the counts that the first
+round of a search needs, for one target alone. The session is warm: it has done both with fewer events before.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from rich.table import Table
 import summarkov as sm
 from benchmarks.scale import LABELS, generate
 from benchmarks.timing import machine, seconds
-from summarkov.engines import MemorySource
+from summarkov.engines import CandidatesRequest, MemorySource, Target
 from summarkov.engines.spark.frames import Frame
 
 #: By the clock, and of processors; on Spark also jobs, and bytes shuffled.
 Duration = npt.NDArray[np.float64]
 
 
+#: The target of the query by hand.
+TARGET = "label00000"
 #: The ticks of processors that processes have used, by their number and start; also of those that have ended.
 _used: dict[tuple[int, str], int] = {}
 
@@ -104,15 +107,43 @@ def on_spark(spark: SparkSession, folder: Path) -> tuple[Times, sm.InfluenceGrap
     frame = spark.read.parquet(str(folder))
     vocabulary = Frame.vocabulary
 
-    def timed(self: Frame, declared: Any) -> Any:
-        return times.of("labels, missing values", lambda: vocabulary(self, declared))
+    def timed(self: Frame, declared: Any, **how: Any) -> Any:
+        return times.of("labels", lambda: vocabulary(self, declared, **how))
 
     with patch.object(Frame, "vocabulary", timed):
         begun = times.now()
         source = sm.scan_spark(frame)
-        times.parts["sort and cache"] = times.now() - begun - times.parts["labels, missing values"]
+        times.parts["sort and cache"] = times.now() - begun - times.parts["labels"]
     with source:
         return times, times.learn(source)
+
+
+def by_hand(spark: SparkSession, folder: Path, target: str) -> tuple[Times, dict[str, tuple[int, int]]]:
+    """How often each label was among the last five events, and the target then followed, in Spark SQL."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    times = Times(lambda: work_of(spark))
+    last = Window.partitionBy("case").orderBy("time").rowsBetween(-5, -1)
+    past = f.explode(f.collect_set("event").over(last)).alias("past")
+    rows = spark.read.parquet(str(folder)).select((f.col("event") == target).cast("int").alias("hit"), past)
+    counted = rows.groupBy("past").agg(f.count("*").alias("n"), f.sum("hit").alias("hits"))
+    found = times.of("counts of one target", counted.collect)
+    return times, {row["past"]: (row["n"], row["hits"]) for row in found}
+
+
+def check_by_hand(found: dict[str, tuple[int, int]], folder: Path, target: str) -> None:
+    """The counts of the query are those that the search is told."""
+    import pyarrow.dataset
+
+    events = sm.read_events(pyarrow.dataset.dataset(folder).to_table())
+    labels = range(len(events.labels))
+    asked = Target((events.labels.index(target),), len(events.labels))
+    request = CandidatesRequest(sm.BSuMM(lookback=5).make_summary(), (), asked, tuple(labels))
+    (counts,) = MemorySource(events).count([request])
+    present = counts.tables[1].reshape(len(events.labels), 2)  # of the target, and of the rest
+    for label, (hits, others) in zip(events.labels, present.tolist(), strict=True):
+        assert found.get(label, (0, 0)) == (hits + others, hits)
 
 
 def work_of(spark: SparkSession) -> tuple[int, int]:
@@ -158,6 +189,9 @@ def compare(spark: SparkSession, folder: Path, what: str) -> Table:
     whole = [np.sum([*times.parts.values()], axis=0) for times in (memory, there)]
     table.add_row("together", *_cells(whole[0]), *_cells(whole[1], 4))
     table.add_row("to memory", "", "", f"{whole[1][0] / whole[0][0]:.1f}", f"{whole[1][1] / whole[0][1]:.1f}")
+    query, found = by_hand(spark, folder, TARGET)
+    check_by_hand(found, folder, TARGET)
+    table.add_row("by hand in SQL, one target", "", "", *_cells(query.parts["counts of one target"], 4))
     return table
 
 
@@ -180,6 +214,7 @@ def main() -> None:
                 generate(folders[kind], n)
         shuffle(folders["together"], folders["in any order"])
         on_spark(spark, folders["warm"])
+        by_hand(spark, folders["warm"], TARGET)
         for kind in ("together", "in any order"):
             console.print(compare(spark, folders[kind], f"Rows {kind}"))
         size = sum(path.stat().st_size for path in folders["together"].iterdir())

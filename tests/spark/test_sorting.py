@@ -1,16 +1,18 @@
 """Rows of cases are put in order by the workers, or by Spark where they are too many for that."""
 
 import datetime
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import summarkov as sm
 from strategies import assert_same
 from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.spark import source as spark_source
-from summarkov.engines.spark.sorting import ROW_BYTES, Sorting
+from summarkov.engines.spark.sorting import ROW_BYTES, Packing, Sorting
 from summarkov.errors import TooLargeError
 
 #: What is said of many ties is the topic of test_ties_warning.
@@ -70,23 +72,42 @@ def test_the_order_in_which_rows_come_does_not_matter(kind):
     """What Spark fetches from other machines first is a matter of chance."""
     day = datetime.date(2024, 1, 1)
     table = rows(300, 12).rename_columns(["case", "event", "order0"])
-    table = table.append_column("row", pa.array(range(300)))
+    part = [int(name.split()[1]) % 3 for name in table.column("case").to_pylist()]
+    table = table.append_column("row", pa.array(range(300))).append_column("part", pa.array(part))
     orders = (("order0", "time"),)
     if kind == "files":
-        names = pa.array([f"file {number % 3}" for number in range(300)])
+        names = pa.array([f"file {9 - number // 60}" for number in range(300)])
         table = table.drop_columns("order0").append_column("file", names)
-        table, orders = table.append_column("start", pa.array([0] * 300)), ()
+        table, orders = table.append_column("start", pa.array([number // 30 for number in range(300)])), ()
     elif kind != "whole":
         moments = [day + datetime.timedelta(number) for number in table.column("order0").to_pylist()]
         at = pa.array(moments, pa.date32())
         table = table.set_column(2, "order0", at if kind == "day" else at.cast(pa.timestamp("us", "UTC")))
-    sorting = Sorting("case", orders, "the dataframe", 1 << 20)
-    by = [name for name in ("case", "order0", "file", "row") if name in table.column_names]
-    expected = table.sort_by([(name, "ascending") for name in by]).drop_columns("row")
-    for seed in range(3):
-        mixed = table.take(np.random.default_rng(seed).permutation(300))
-        found = pa.Table.from_batches(list(sorting(mixed.to_batches(max_chunksize=70))))
-        assert found.to_pylist() == expected.to_pylist()
-    with pytest.raises(TooLargeError, match=r"more than 299 rows .* give memory= a larger number"):
-        list(Sorting("case", orders, "the dataframe", 299 * ROW_BYTES)(table.to_batches()))
-    assert list(sorting([])) == []
+    labels, found = ("A", "B", "C"), []
+    packing = Packing(
+        (("case", "case"), *orders), "the dataframe", labels, 3, 70 * ROW_BYTES
+    )  # 70 rows at a time
+    packed = [
+        row for one in packing(table.drop_columns("row").to_batches(max_chunksize=20)) for row in _single(one)
+    ]
+    assert len(packed) == (3 * 10 if kind == "files" else 3 * 5)  # a row per partition and 60 rows, or file
+    for number in range(3):
+        mine = [row for row in packed if int(row.column("case")[0].as_py().split()[1]) % 3 == number]
+        by = [name for name in ("case", "order0", "file", "start", "row") if name in table.column_names]
+        expected = table.filter(pc.equal(table.column("part"), number))
+        expected = expected.sort_by([(name, "ascending") for name in by])
+        order = [name for name in ("case", "event", "order0") if name in table.column_names]
+        for seed in range(3):
+            mixed = [mine[at] for at in np.random.default_rng(seed).permutation(len(mine))]
+            (sorted_,) = Sorting(orders, "the dataframe", labels, 1 << 20)(mixed)
+            assert sorted_.column("case").to_pylist() == found or seed == 0  # cases by their first row
+            found = sorted_.column("case").to_pylist()
+            again = sorted(sorted_.select(order).to_pylist(), key=itemgetter("case"))
+            assert again == expected.select(order).to_pylist()
+        with pytest.raises(TooLargeError, match=r"more than 79 rows .* give memory= a larger number"):
+            list(Sorting(orders, "the dataframe", labels, 79 * ROW_BYTES)(mine))
+    assert list(Sorting(orders, "the dataframe", labels, 1 << 20)([])) == []
+
+
+def _single(batch):
+    return [batch.slice(at, 1) for at in range(batch.num_rows)]

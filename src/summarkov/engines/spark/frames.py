@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.engines.spark.session import map_partitions
-from summarkov.engines.spark.sorted_rows import FRAME, FromText, OneLabel, Sorted, TextKinds
-from summarkov.engines.spark.sorting import Sorting
+from summarkov.engines.spark.session import FRAME, map_partitions
+from summarkov.engines.spark.sorted_rows import FromText, OneLabel, Sorted, TextKinds
+from summarkov.engines.spark.sorting import PLACE, ROW_BITS, Packing, Sorting
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import AttributeNames, attribute_names
@@ -23,9 +23,6 @@ from summarkov.io.tables import origin_of
 from summarkov.io.ticks import refuse_no_order
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
-
-#: How many rows of a partition its ids leave room for, in monotonically_increasing_id.
-_ROW_BITS = 33
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,14 @@ class Frame:
 
     # ------------------------------------------------------------------ what is in it
 
-    def vocabulary(self, declared: Sequence[str] | None) -> tuple[tuple[str, ...], IntArray]:
-        """The labels and N(x) of each; and errors for what has no value, or cannot be read."""
+    def vocabulary(
+        self, declared: Sequence[str] | None, *, whole: bool = True
+    ) -> tuple[tuple[str, ...], IntArray]:
+        """The labels and N(x) of each; and errors for what has no value, or cannot be read.
+
+        Without ``whole`` only the columns are read that this needs: rows that lack a case or a number to
+        order them by are found when these are.
+        """
         from pyspark.sql import functions as f
 
         sample = self.given.dropna(subset=["case", *self.order]).limit(1).toArrow()  # cannot be read at all?
@@ -143,13 +146,14 @@ class Frame:
         for role in self.order:
             if not self._is_text(role):
                 sort_keys(sample.column(role), self.roles[role], FRAME)
-        holes = [f.sum(self._missing(role)).alias(role) for role in ("case", *self.order) if self._all_rows]
+        roles = [role for role in ("case", *self.order) if whole or (role != "case" and self._is_text(role))]
+        holes = [f.sum(self._missing(role)).alias(role) for role in roles if self._all_rows]
         if not self._all_rows:  # else missing values are looked for in the same pass
-            self._refuse_missing()
+            self.refuse_missing()
         found = self.rows.groupBy("event").agg(f.count("*").alias("n"), *holes).toArrow()
         absent = [sum(column.to_pylist()) for column in found.columns[2:]]
         if len(missing_rows(found.column("event"))) or any(absent):
-            self._refuse_missing()
+            self.refuse_missing()
         encoded = encode(found.column("event"), self.roles["event0"], FRAME)
         counts: dict[str, int] = {}
         for code, n in zip(encoded.codes.tolist(), found.column("n").to_pylist(), strict=True):
@@ -176,7 +180,7 @@ class Frame:
             left_out.refuse_all(self.wanted, n_events, FRAME)
         return origin_of(self.chosen, left_out)
 
-    def _refuse_missing(self) -> None:
+    def refuse_missing(self) -> None:
         """Refuse columns without a value in some rows, unless that is allowed."""
         from pyspark.sql import functions as f
 
@@ -204,13 +208,13 @@ class Frame:
         """The number of the first row without a value, from 0 on."""
         from pyspark.sql import functions as f
 
-        part = f.shiftright("row", _ROW_BITS).alias("part")
+        part = f.shiftright("row", ROW_BITS).alias("part")
         first = f.min(f.when(self._missing(role) == 1, f.col("row"))).alias("first")
         parts = self.given.groupBy(part).agg(f.count("*").alias("n"), first).orderBy("part").collect()
         before = 0
         for row in parts:
             if row["first"] is not None:
-                return before + int(row["first"]) % (1 << _ROW_BITS)
+                return before + int(row["first"]) % (1 << ROW_BITS)
             before += int(row["n"])
         raise AssertionError("there is one")
 
@@ -259,7 +263,7 @@ class Frame:
         """All rows of a case in one partition, in order, ties as they come; and how to read such rows.
 
         ``heads`` are the codes of attributes, by column and by the text of a value. Spark sorts, and spills
-        to disk where it must; or the workers do as they read, in that much ``memory``, in less time.
+        to disk where it must; or the workers do, in that much ``memory``, in less time: then rows are packed.
         """
         from pyspark.sql import functions as f
 
@@ -270,19 +274,18 @@ class Frame:
             else:
                 found = self.given.select(role).limit(0).toArrow().schema.field(role).type
             kind = found if role == "order0" else kind
-        by = [f.col("case")]
-        if (
-            dict(rows.dtypes)["case"] != "string"
-        ):  # what Spark takes for equal may differ as text, such as 0.0 and -0.0
-            by.append(f.col("case").cast("string"))
-        by += [f.col(name) for name in (*self.order, "file", "start", "row") if name in rows.columns]
-        together = rows.repartition(n_partitions, "case")
         sorting = None
         if memory is None:
-            together = together.sortWithinPartitions(*by)
+            together = self._sorted_by_spark(rows, n_partitions)
         else:
+            part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
             orders = tuple((role, self.roles[role]) for role in self.order)
-            sorting = Sorting(self.roles["case"], orders, FRAME, memory)
+            packing = Packing((("case", self.roles["case"]), *orders), FRAME, labels, n_partitions, memory)
+            schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
+            schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
+            packed = map_partitions(rows.drop("row").select("*", part), packing, schema)
+            together = packed.repartition(n_partitions, "case")
+            sorting = Sorting(orders, FRAME, labels, memory)
         names = tuple(self.roles[role] for role in self.roles if role.startswith("value"))
         return together, Sorted(
             self.roles["case"],
@@ -295,6 +298,16 @@ class Frame:
             sorting,
             self.chosen.period,
         )
+
+    def _sorted_by_spark(self, rows: Any, n_partitions: int) -> Any:
+        """All rows of a case in one partition, in order."""
+        from pyspark.sql import functions as f
+
+        by = [f.col("case")]
+        if dict(rows.dtypes)["case"] != "string":
+            by.append(f.col("case").cast("string"))  # what is equal may differ as text, such as 0.0 and -0.0
+        by += [f.col(name) for name in (*self.order, *PLACE, "row") if name in rows.columns]
+        return rows.repartition(n_partitions, "case").sortWithinPartitions(*by)
 
     def _with_keys(self, rows: Any, role: str) -> tuple[Any, Any]:
         """The rows with numbers for the text of an order column: of the first kind that all of it fits.

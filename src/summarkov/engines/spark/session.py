@@ -13,6 +13,8 @@ from summarkov.errors import DataError, SettingError, optional_library
 
 #: Where Spark keeps what a job is for.
 _DESCRIPTION = "spark.job.description"
+#: How messages call a dataframe.
+FRAME = "the dataframe"
 #: What the workers must be able to import.
 _NEEDED = ("numpy", "pyarrow", "summarkov")
 
@@ -110,6 +112,15 @@ def explained(session: Any) -> Iterator[None]:
         if missing:
             raise SettingError(_lacks(session, missing[1])) from error
         raise DataError(f"Spark could not do its part: {_last_line(text)}") from error
+
+
+def unstable(found: str) -> DataError:
+    """The error for a dataframe from which counts would be those of nothing that ever was."""
+    return DataError(
+        f"{FRAME} does not give the same rows each time that Spark works it out: {found}. Perhaps it depends "
+        "on the order of rows (dropDuplicates, limit, first, rand); write it to a table, or call its "
+        "checkpoint(), and give that"
+    )
 
 
 def _other_python(text: str) -> str:

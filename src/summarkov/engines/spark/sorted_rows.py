@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summarkov.engines.spark.session import unstable
 from summarkov.engines.spark.sorting import Sorting
-from summarkov.errors import DataError, UnknownLabelError
+from summarkov.errors import UnknownLabelError
 from summarkov.events.draws import period_numbers
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
-from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of
+from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
 from summarkov.io.grouping import run_starts
 from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
 from summarkov.io.rows import LeftOut, read_rows
@@ -24,10 +25,6 @@ from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-#: How messages call a dataframe.
-FRAME = "the dataframe"
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ class Sorted:
 
     ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
     column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
-    of every value of each. Rows that are not sorted yet are by ``sorting``. ``period`` is the name of the
+    of every value of each. ``sorting`` unpacks and sorts rows that are packed. ``period`` is the name of the
     column of periods, if there is one.
     """
 
@@ -79,20 +76,19 @@ class Sorted:
     def blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[SortedBlock, IntArray]]:
         """Blocks of rows, each with the places in it where sequences end."""
         before: SortedBlock | None = None
-        for block in self._read(batches if self.sorting is None else self.sorting(batches)):
+        for block in self._read(_tables(batches) if self.sorting is None else self.sorting(batches)):
             if before is not None:
                 yield before, _ends(before, closed=not block.continues)
             before = block
         if before is not None:
             yield before, _ends(before, closed=True)
 
-    def _read(self, batches: Iterable[pa.RecordBatch]) -> Iterator[SortedBlock]:
+    def _read(self, tables: Iterable[pa.Table]) -> Iterator[SortedBlock]:
         import pyarrow as pa
 
         vocabulary = Vocabulary(self.labels)
         last_case: str | None = None
         last_order: list[Any] = []
-        tables = (pa.table(batch) for batch in batches if batch.num_rows)
         for table in _whole_ticks(tables) if self.together else tables:
             case = encode(table.column("case"), self.case, self.source)
             event = encode(table.column("event"), self.event, self.source)
@@ -100,6 +96,8 @@ class Sorted:
             names = [case.texts[code] for code in case.codes[starts].tolist()]
             continues, tied = names[0] == last_case, np.zeros(table.num_rows, bool)
             order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
+            for each in order:
+                refuse_missing(pa.chunked_array([each]), "order", self.source)
             if order:
                 first = [each[0] for each in order]
                 tied = _tied(order, starts)
@@ -111,7 +109,7 @@ class Sorted:
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
             heads = np.sort(of_rows[starts], axis=1)
-            last_case, ties = names[-1], Ties.of(tied, np.append(starts, len(codes)), names)
+            last_case, ties = names[-1], _ties(tied, starts, names)
             if not self.together:
                 tied[:] = False
             times, periods = self._times(table), self._periods(table)
@@ -155,6 +153,12 @@ class Sorted:
         return found
 
 
+def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    import pyarrow as pa
+
+    return (pa.table(batch) for batch in batches if batch.num_rows)
+
+
 def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """The same rows, cut where the place in the order is another one."""
     import pyarrow as pa
@@ -174,15 +178,6 @@ def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield held
 
 
-def unstable(found: str) -> DataError:
-    """The error for a dataframe from which counts would be those of nothing that ever was."""
-    return DataError(
-        f"{FRAME} does not give the same rows each time that Spark works it out: {found}. Perhaps it depends "
-        "on the order of rows (dropDuplicates, limit, first, rand); write it to a table, or call its "
-        "checkpoint(), and give that"
-    )
-
-
 def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
     """Whether each row has the order of the row before, in the same run."""
     import pyarrow as pa
@@ -193,6 +188,12 @@ def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
     found = np.append(False, same.astype(bool))
     found[starts] = False
     return found
+
+
+def _ties(tied: BoolArray, starts: IntArray, names: Sequence[str]) -> Ties:
+    """How many rows are tied, and the first name of a case with some."""
+    runs = np.unique(np.searchsorted(starts, np.flatnonzero(tied), side="right") - 1).tolist()
+    return Ties(int(np.count_nonzero(tied)), min((names[run] for run in runs), default=None))
 
 
 def _ends(block: SortedBlock, *, closed: bool) -> IntArray:

@@ -1,71 +1,200 @@
-"""On the workers: the rows of a partition put in order, in memory."""
+"""On the workers: rows packed by where they go, so that few are shuffled; and put in order there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.errors import TooLargeError
-from summarkov.io.encoding import encode, numpy_of
+from summarkov.engines.messages import pack_error, unpack_error
+from summarkov.engines.spark.session import unstable
+from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
+from summarkov.io.encoding import Vocabulary, as_dictionaries, encode, numpy_of, refuse_missing
+from summarkov.io.grouping import group, run_starts, stable_order
 from summarkov.io.ordering import sort_keys
+from summarkov.typing import IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: What a row takes while it is sorted, about.
+#: What a row takes while it is packed or sorted, about.
 ROW_BYTES = 96
-#: Rows to hand on at a time.
-_AT_ONCE = 1 << 17
+#: Rows to pack at a time at least, and per partition that they may go to, as far as memory allows.
+_AT_ONCE, _PER_PARTITION = 1 << 18, 1 << 10
+#: What tells where rows came from, if it is known: the file, and where the part of it begins.
+PLACE = ("file", "start")
+#: How many rows of a partition the numbers of rows leave room for, as in monotonically_increasing_id.
+ROW_BITS = 33
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Puts all rows that go to one partition, some hundred thousand at a time, into one cell.
+
+    Spark then moves few rows. Each has a case of its rows, by which Spark partitions; the place where the
+    first of its rows came from; and the rows, as a stream of Arrow's IPC format. There labels are codes, and
+    the names of cases are written once. ``part`` of a row is the number of the partition that its case goes
+    to. What goes wrong here is told by a row, too.
+    """
+
+    columns: tuple[tuple[str, str], ...]  # "case", "event", "order0", ..., and what the user calls each
+    source: str
+    labels: tuple[str, ...]
+    n_partitions: int
+    memory: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One row per partition and some hundred thousand rows."""
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        vocabulary, row = Vocabulary(self.labels), (context.partitionId() if context else 0) << ROW_BITS
+        for table in self._tables(batches):
+            place = {name: table.column(name)[0].as_py() for name in PLACE if name in table.column_names}
+            try:
+                yield _rows({**place, "row": row}, *self._packed(table, vocabulary))
+            except UnknownLabelError as error:  # all labels were looked up before
+                told = unstable(f"there was no label {error.label!r} when labels were looked up")
+                yield _told({**place, "row": row}, table, told)
+            except SummarkovError as error:
+                yield _told({**place, "row": row}, table, error)
+            row += table.num_rows
+
+    def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """As many rows as are packed at a time, all from one part of a file where that is known."""
+        import pyarrow as pa
+
+        most = min(max(_AT_ONCE, _PER_PARTITION * self.n_partitions), self.memory // ROW_BYTES)
+        held: list[pa.RecordBatch] = []
+        for batch in filter(len, batches):
+            for piece in _by_file(batch):
+                other = held and _file(held[-1]) != _file(piece)
+                if other or sum(each.num_rows for each in held) + piece.num_rows > most:
+                    yield from [pa.Table.from_batches(held)] if held else []
+                    held = []
+                held.append(piece)
+        if held:
+            yield pa.Table.from_batches(held)
+
+    def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
+        """A case of each partition that rows go to, and these rows."""
+        import pyarrow as pa
+
+        for role, name in self.columns:
+            refuse_missing(table.column(role), name, self.source)
+        event = encode(table.column("event"), "event", self.source)
+        codes = vocabulary.recode(event).astype(np.min_scalar_type(len(self.labels)))
+        chunks = as_dictionaries(table.column("case"))
+        case = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
+        part = numpy_of(table.column("part"))
+        goes_to = np.empty(len(chunks[0].dictionary), part.dtype)
+        goes_to[case] = part
+        rows, names = stable_order(part), stable_order(goes_to)  # those of a partition next to each other
+        place = np.empty(len(names), np.int32)
+        place[names] = np.arange(len(names), dtype=np.int32)
+        others = [name for name in table.column_names if name not in ("case", "event", "part", *PLACE)]
+        ordered = table.select(others).append_column("event", pa.array(codes)).take(rows).combine_chunks()
+        case, cases = place[case[rows]], chunks[0].dictionary.take(pa.array(names))
+        starts = run_starts(part[rows])
+        first = np.append(np.searchsorted(goes_to[names], part[rows[starts]]), len(names))
+        packed = []
+        for (start, stop), (low, high) in zip(
+            pairwise([*starts.tolist(), len(rows)]), pairwise(first.tolist()), strict=True
+        ):
+            some = pa.DictionaryArray.from_arrays(case[start:stop] - low, cases.slice(low, high - low))
+            packed.append(_written(ordered.slice(start, stop - start).append_column("case", some)))
+        return cases.take(pa.array(first[:-1])), pa.array(packed, pa.binary())
 
 
 @dataclass(frozen=True)
 class Sorting:
-    """Sorts rows by case, then by the columns of the order, then as they came.
+    """Unpacks rows and sorts them by case, then by the columns of the order, then as they came.
 
     ``orders`` are the columns of the order, by names of ours, with what the user calls each. The result does
     not depend on the order in which rows come, so that a partition that was lost comes out the same again.
     """
 
-    case: str
     orders: tuple[tuple[str, str], ...]
     source: str
+    labels: tuple[str, ...]
     memory: int
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows in order; an error if they do not fit into memory."""
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+        """All rows in order; an error if they do not fit into memory."""
         import pyarrow as pa
 
-        held: list[pa.RecordBatch] = []
+        held: list[tuple[list[Any], pa.Table]] = []
         n = 0
         for batch in batches:
-            n += batch.num_rows
+            places = batch.select(
+                [name for name in (*PLACE, "row") if name in batch.schema.names]
+            ).to_pylist()
+            for at, (place, told) in enumerate(zip(places, batch.column("error").to_pylist(), strict=True)):
+                if told is not None:
+                    raise unpack_error(told)
+                table = pa.ipc.open_stream(batch.column("rows")[at].as_buffer()).read_all()
+                held.append(([*place.values()], table))
+                n += table.num_rows
             if n * ROW_BYTES > self.memory:
                 raise TooLargeError(
                     f"a partition of more than {self.memory // ROW_BYTES:,} rows does not fit into memory; "
                     "give memory= a larger number, or partitions="
                 )
-            held.append(batch)
         if not n:
             return
-        table = pa.Table.from_batches(held).combine_chunks()
-        rows = np.lexsort(self._keys(table)[::-1])
-        yield from table.drop_columns("row").take(rows).to_batches(max_chunksize=_AT_ONCE)
+        held.sort(key=lambda pair: pair[0])
+        table = pa.concat_tables([table for _, table in held]).unify_dictionaries().combine_chunks()
+        event = pa.DictionaryArray.from_arrays(table.column("event").chunk(0), pa.array(self.labels))
+        table = table.set_column(table.column_names.index("event"), "event", event)
+        case: IntArray = numpy_of(pa.chunked_array([table.column("case").chunk(0).indices]))
+        rows = group(
+            case, [sort_keys(table.column(role), name, self.source) for role, name in self.orders]
+        ).rows
+        yield table if rows is None else table.take(pa.array(rows))
 
-    def _keys(self, table: pa.Table) -> list[npt.NDArray[Any]]:
-        """What to sort by, the most important first."""
-        keys = [self._ranks(table, "case")]
-        keys += [sort_keys(table.column(role), name, self.source) for role, name in self.orders]
-        if "file" in table.column_names:
-            keys += [self._ranks(table, "file"), numpy_of(table.column("start"))]
-        return [*keys, numpy_of(table.column("row"))]
 
-    def _ranks(self, table: pa.Table, column: str) -> npt.NDArray[Any]:
-        """The places of texts among all different texts in their order."""
-        found = encode(table.column(column), self.case if column == "case" else column, self.source)
-        ranks = np.empty(len(found.texts), np.int32)
-        ranks[sorted(range(len(ranks)), key=found.texts.__getitem__)] = np.arange(len(ranks))
-        return np.asarray(ranks[found.codes])
+def _by_file(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Rows one after the other, each time all from one part of a file."""
+    import pyarrow as pa
+
+    if "file" not in batch.schema.names:
+        yield batch
+        return
+    keys = batch.column("file").dictionary_encode().indices, batch.column("start")
+    starts = np.unique(np.concatenate([run_starts(numpy_of(pa.chunked_array([key]))) for key in keys]))
+    for start, stop in pairwise([*starts.tolist(), batch.num_rows]):
+        yield batch.slice(start, stop - start)
+
+
+def _file(batch: pa.RecordBatch) -> list[Any]:
+    return [batch.column(name)[0] for name in PLACE if name in batch.schema.names]
+
+
+def _written(table: pa.Table) -> bytes:
+    import pyarrow as pa
+
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    written: bytes = stream.getvalue().to_pybytes()
+    return written
+
+
+def _rows(
+    place: dict[str, Any], cases: pa.Array, packed: pa.Array, error: bytes | None = None
+) -> pa.RecordBatch:
+    """Rows of packed rows, which all came from one place."""
+    import pyarrow as pa
+
+    places = {name: pa.array([value] * len(cases)) for name, value in place.items()}
+    errors = pa.array([error] * len(cases), pa.binary())
+    return pa.record_batch({"case": cases, **places, "rows": packed, "error": errors})
+
+
+def _told(place: dict[str, Any], table: pa.Table, error: SummarkovError) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return _rows(place, table.column("case").chunk(0)[:1], pa.nulls(1, pa.binary()), pack_error(error))

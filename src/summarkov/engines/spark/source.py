@@ -20,8 +20,16 @@ from summarkov.engines.source import EventSource
 from summarkov.engines.spark.answers import ANSWERS, Adding, Tally, added
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.kept_codes import KeptCodes, code_schema, fingerprint_of
-from summarkov.engines.spark.session import check_frame, explained, map_partitions, named, parallelism
-from summarkov.engines.spark.sorted_rows import FRAME, Sorted, unstable
+from summarkov.engines.spark.session import (
+    FRAME,
+    check_frame,
+    explained,
+    map_partitions,
+    named,
+    parallelism,
+    unstable,
+)
+from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.spark.sorting import ROW_BYTES
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
 from summarkov.engines.views import Seen, SurveyWork
@@ -80,6 +88,9 @@ class SparkSource(EventSource):
                 self.close()
                 reading = self._sort(frame, codes, None)
                 self.label_counts = self.run(SurveyWork())
+            except DataError:
+                frame.refuse_missing()  # which can tell how many values are missing, and where
+                raise
             assert self._tally is not None
             self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
             self.has_ticks = self._tally.together > 0
@@ -258,7 +269,7 @@ def scan_spark(
     wanted = Wanted.of(**reading)
     frame = Frame.of(dataframe, wanted)
     with explained(dataframe.sparkSession), named(dataframe.sparkSession, "labels and order"):
-        found, counts = frame.vocabulary(wanted.labels)
+        found, counts = frame.vocabulary(wanted.labels, whole=codes is not None)
         n = partitions or n_partitions(dataframe.sparkSession, int(counts.sum()))
         return SparkSource(frame, found, counts, n, memory, None if codes is None else name_of(codes))
 
