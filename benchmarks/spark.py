@@ -125,8 +125,9 @@ def by_hand(spark: SparkSession, folder: Path, target: str) -> tuple[Times, dict
 
     times = Times(lambda: work_of(spark))
     last = Window.partitionBy("case").orderBy("time").rowsBetween(-5, -1)
-    past = f.explode(f.collect_set("event").over(last)).alias("past")
-    rows = spark.read.parquet(str(folder)).select((f.col("event") == target).cast("int").alias("hit"), past)
+    hit, past = (f.col("event") == target).cast("int"), f.collect_set("event").over(last)
+    frame = spark.read.parquet(str(folder)).select(hit.alias("hit"), past.alias("past"))
+    rows = frame.select("hit", f.explode("past").alias("past"))
     counted = rows.groupBy("past").agg(f.count("*").alias("n"), f.sum("hit").alias("hits"))
     found = times.of("counts of one target", counted.collect)
     return times, {row["past"]: (row["n"], row["hits"]) for row in found}

@@ -1,6 +1,7 @@
 """Parts that are counted in threads and in other processes give what memory gives."""
 
 import operator
+import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -96,3 +97,42 @@ def test_what_cannot_be_mapped(parts, tmp_path):
         sm.MappedSource([partial(sm.read_events, tmp_path / "no.jsonl")], map=map)
     source = sm.MappedSource([partial(operator.itemgetter(0), [[["a", "b"]] * 3])], map=map)
     assert source.label_counts.tolist() == [3, 3]
+
+
+def recording(told):
+    """A map that notes the kind and the size of the work of every pass."""
+
+    def map_(function, openers, *others):
+        if others:
+            work = next(others[0])
+            told.append((type(work), len(pickle.dumps(work))))
+        return map(function, openers, *others)
+
+    return map_
+
+
+def test_draws_do_not_travel_with_every_sequence():
+    """Twice as many sequences, and the work of a pass is as large: each part works out its own draws."""
+    sizes = []
+    for n in (17_000, 34_000):
+        events = sm.EventSequences(np.tile([0, 1, 2, 1], n), np.arange(0, 4 * n + 1, 4), ["A", "B", "C"])
+        told = []
+        parts = [partial(events.__getitem__, half) for half in (slice(0, n // 2), slice(n // 2, n))]
+        source = sm.MappedSource(parts, map=recording(told))
+        graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit(source)
+        told.clear()
+        assert graph.confidence(source, n=5) == graph.confidence(events, n=5)
+        sizes.append(max(size for _, size in told))
+    assert sizes[1] < sizes[0] + 1_000 < 17_000  # bytes
+
+
+def test_settings_of_a_grid_share_passes():
+    """36 settings with three look-backs: as many passes as three searches have rounds, and few more."""
+    events, told = web_shop().simulate(n_sequences=300, length=20, seed=2), []
+    source = sm.MappedSource([partial(events.__getitem__, slice(None))], map=recording(told))
+    found = sm.compare(source, models=["bsumm"], targets=["purchase", "search"])
+    assert (
+        found.lines[0].difference
+        == sm.compare(events, models=["bsumm"], targets=["purchase", "search"]).lines[0].difference
+    )
+    assert 8 <= len(told) <= 18
