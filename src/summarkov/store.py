@@ -10,7 +10,9 @@ import math
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import IO, Any, NoReturn
 
 from summarkov.errors import StoreError
@@ -24,6 +26,8 @@ Place = str | os.PathLike[str] | IO[Any]
 _LARGEST = 2**62
 #: What a file may have at most: bytes, and values in lists and objects, each of which takes some 100 bytes.
 _MOST_BYTES, _MOST_VALUES = 1 << 28, 1 << 24
+#: How many of the texts that are allowed are named.
+_SHOWN = 20
 
 
 class Node:
@@ -67,11 +71,17 @@ class Node:
             self.wrong("a text")
         return str(self.value)
 
-    def one_of(self, known: tuple[str, ...]) -> str:
+    def one_of(self, known: Collection[str]) -> str:
         """One of some texts."""
-        if self.value not in known:
-            self.wrong(f"one of {', '.join(known)}")
-        return str(self.value)
+        if not isinstance(self.value, str) or self.value not in known:
+            shown = list(islice(known, _SHOWN + 1))
+            self.wrong(f"one of {', '.join(shown[:_SHOWN])}{', ...' if len(shown) > _SHOWN else ''}")
+        return self.value
+
+    def label(self, labels: Sequence[str]) -> str:
+        """One of the labels, which are sorted and may be many."""
+        at = bisect_left(labels, self.text())
+        return self.text() if at < len(labels) and labels[at] == self.value else self.one_of(labels)
 
     def count(self, most: int = _LARGEST) -> int:
         """A whole number from 0 on."""

@@ -218,7 +218,8 @@ class HasPage:
         file, it shows the sentences behind every edge; they are then part of the page. ``title`` says what
         the events are. ``sequences`` is the number of sequences of the events that become part of the page,
         to be looked at one event after the other: none unless asked for. ``groups``, what
-        :func:`compare_groups` returned, or several of these, are shown side by side.
+        :func:`compare_groups` or :func:`compare_groups_by` returned, or several of these, are shown side by
+        side.
         """
         from summarkov.report import to_html
 

@@ -295,7 +295,7 @@ def _read_certificate(node: Node, labels: tuple[str, ...]) -> Certificate:
         open=node["open"].count(_MOST_SETS),
         bound=node["bound"].number(),
         gap=node["gap"].number(),
-        greedy=tuple(label.one_of(labels) for label in node["greedy"].list()),
+        greedy=tuple(label.label(labels) for label in node["greedy"].list()),
         greedy_gap=node["greedy_gap"].number(),
     )
 

@@ -70,7 +70,7 @@ def _names(node: Node, name: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Some of the labels; none where the file does not say."""
     if name not in node:
         return ()
-    found = tuple(each.one_of(labels) for each in node[name].list())
+    found = tuple(each.label(labels) for each in node[name].list())
     if list(found) != sorted(set(found)):
         node[name].wrong("names in sorted order, each once")
     return found

@@ -111,12 +111,13 @@ def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> Fitt
         document["data"]["labels"].wrong("numbers from 0 on")
     summary = ProfileSummary(settings["lookback"])
     features = JointFeatures(base_rates(counts), target, summary.near[-1])
+    targets = tuple(labels[code] for code in target.codes)
     return FittedJoint(
         summary=summary,
         vocabulary=labels,
         features=features,
         **_read_outcomes(document["outcomes"], settings, labels, features),
-        edges=tuple(_edge(node, labels, target) for node in document["edges"].list()),
+        edges=tuple(_edge(node, labels, targets) for node in document["edges"].list()),
         log_likelihood=document["log_likelihood"].number(),
         n_sequences=document["data"]["sequences"].count(),
         label_counts=counts,
@@ -181,15 +182,15 @@ def _numbers(node: Node, size: int) -> FloatArray:
     return np.array([item.number() for item in node.list(size)])
 
 
-def _edge(node: Node, labels: tuple[str, ...], target: Target) -> Influence:
+def _edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
     numbers: dict[str, Any] = {name: node[name].number() for name in _NUMBERS}
     for name, value in numbers.items():
         if value < 0:
             node[name].wrong("a number from 0 on")
     depends = node["depends"].text() if "depends" in node else ""
     return Influence(
-        influencer=node["influencer"].one_of(labels),
-        target=node["target"].one_of(tuple(labels[code] for code in target.codes)),
+        influencer=node["influencer"].label(labels),
+        target=node["target"].label(targets),
         effect=effect_of(numbers["low"], numbers["high"], is_mixed=bool(depends)),
         interval="likelihood",
         depends=depends,

@@ -94,11 +94,11 @@ def _read_seldom(node: Node, graph: InfluenceGraph, n: int) -> tuple[str, str, i
     k = count.count()
     if not 0 < k < n:
         count.wrong(f"a whole number between 0 and {n}")
-    return influencer.one_of(graph.labels_), target.one_of(tuple(graph.models_)), k
+    return influencer.label(graph.labels_), target.one_of(graph.models_), k
 
 
 def _read_edge_confidence(node: Node, graph: InfluenceGraph, n: int) -> EdgeConfidence:
-    z, x = node["influencer"].one_of(graph.labels_), node["target"].one_of(tuple(graph.models_))
+    z, x = node["influencer"].label(graph.labels_), node["target"].one_of(graph.models_)
     frequency = node["frequency"].number()
     if not 0 <= frequency <= 1 or abs(frequency * n - round(frequency * n)) > 1e-6:
         node["frequency"].wrong(f"a share of {n}")
@@ -137,8 +137,7 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
         given.wrong("a whole number, a time, the name of a column or null")
     items = node["edges"].list()
     names = [
-        (item["influencer"].one_of(graph.labels_), item["target"].one_of(tuple(graph.models_)))
-        for item in items
+        (item["influencer"].label(graph.labels_), item["target"].one_of(graph.models_)) for item in items
     ]
     held = set(graph.layout_.attributes)
     every = ((z, x) for x, found in graph.influencers_.items() for z in found if z not in held)
@@ -171,15 +170,16 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
 def _add_remainders(edges: list[EdgeOrder], nodes: list[Node], graph: InfluenceGraph, n_pairs: int) -> None:
     """Add what is left of edges beside those that compete with them."""
     some = competing(edges)
+    either = {*some[0], *some[1]}
     for at, node in enumerate(nodes):
-        if node.value is not None and at not in {*some[0], *some[1]}:
+        if node.value is not None and at not in either:
             node.wrong("null, as nothing competes with this edge")
     for which in some:
         there = [at for at in which if nodes[at].value is not None]
         adjusted = benjamini_hochberg([_read_share(nodes[at]["p_value"]) for at in there], n_pairs)
         for at, q in zip(there, adjusted, strict=True):
             node = nodes[at]
-            without = tuple(item.one_of(graph.labels_) for item in node[_without(edges[at])].list())
+            without = tuple(item.label(graph.labels_) for item in node[_without(edges[at])].list())
             left = Remainder(without, *_read_ratio(node), node["p_value"].number(), q)
             edges[at] = replace(edges[at], remainder=left)
 
@@ -202,7 +202,7 @@ def _read_influence(node: Node, bag: Bag) -> Influence:
         None if node[name].value is None else _read_size(node[name], 0.0)
         for name in ("sequences", "sequences_with")
     )
-    influencer = node["influencer"].one_of(tuple(bag.usage_))
+    influencer = node["influencer"].one_of(bag.usage_)
     return Influence(
         influencer,
         node["target"].one_of(bag.target_),

@@ -11,7 +11,7 @@ import numpy as np
 from summarkov.confidence import Difference
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.explain import EdgeDifference, GroupComparison, Influence
+from summarkov.explain import EdgeDifference, GroupComparison, Influence, SeveralGroups
 from summarkov.settings import Duration, check_whole
 from summarkov.typing import IntArray
 from summarkov.wording import all_rounded, rounded, whole
@@ -105,17 +105,20 @@ def clock_content(durations: Iterable[Duration], cases: Sequence[list[Any]] | No
 
 
 def groups_content(given: Any, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """What ``compare_groups`` found, once or several times.
+    """What ``compare_groups`` found, once or several times, or ``compare_groups_by``.
 
     A label has its reach and its share of events in each group, and by how many times each differs; an edge
     has what was counted in each group, and by how many times the ratio differs.
     """
-    found = [given] if isinstance(given, GroupComparison) else list(given)
+    if isinstance(given, SeveralGroups):
+        given = given.comparisons
+    found = [given] if isinstance(given, GroupComparison) or not isinstance(given, Iterable) else list(given)
     codes = {label: code for code, label in enumerate(labels)}
     for each in found:
         if not isinstance(each, GroupComparison):
             raise SettingError(
-                f"groups must be what compare_groups returned, or several of these, not {type(each).__name__}"
+                "groups must be what compare_groups or compare_groups_by returned, or several of these, not "
+                f"{type(each).__name__}"
             )
         if unknown := {one.label for one in each.labels} - codes.keys():
             raise SettingError(

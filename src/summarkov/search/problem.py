@@ -213,7 +213,7 @@ class Problem:
 
     def read_step(self, node: Node, actions: tuple[str, ...]) -> Step:
         """One of them."""
-        label = node["label"].one_of(tuple(self.labels))
+        label = node["label"].label(self.labels)
         return Step(node["action"].one_of(actions), label, node["score"].number(), node["gain"].number())
 
     def influencers_of(self, table: StateCounts) -> tuple[int, ...] | None:

@@ -235,7 +235,7 @@ class HistoryTests:
         """A test in a file, which must be one of these; ``codes`` are those of the labels to test."""
 
         def label(name: str) -> int:
-            return codes[node[name].one_of(tuple(codes))]
+            return codes[node[name].one_of(codes)]
 
         kind = node["test"].one_of(("occurs", "more recent", "start"))
         test: HistoryTest
@@ -253,7 +253,7 @@ class HistoryTests:
         if node.value is None or not isinstance(node.value, str):
             return None if node.value is None else node.count()
         named = {k.text: k for k in self.durations}
-        return named[node.one_of(tuple(named))]
+        return named[node.one_of(named)]
 
     @property
     def durations(self) -> tuple[Duration, ...]:

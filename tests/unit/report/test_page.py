@@ -338,8 +338,10 @@ def test_groups_must_be_comparisons_of_labels_that_the_model_knows(graph: sm.Inf
     assert [edge[:2] for edge in told["edges"]] == [
         [graph.labels_.index(e.influencer), graph.labels_.index(e.target)] for e in found.edges
     ]
-    with pytest.raises(SettingError, match="what compare_groups returned"):
+    with pytest.raises(SettingError, match="what compare_groups or compare_groups_by returned"):
         contents.content(graph, groups=["men", "women"])
+    with pytest.raises(SettingError, match="several of these, not int"):
+        contents.content(graph, groups=3)
     small = sm.InfluenceGraph(sm.BSuMM()).fit([["A", "B"]] * 5)
     with pytest.raises(SettingError, match="learn the model from the sequences of all groups"):
         contents.content(small, groups=found)
