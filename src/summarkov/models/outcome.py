@@ -26,19 +26,19 @@ from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.outcome_evidence import OutcomeEvidence
-from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictions import Predictions, after_all
-from summarkov.models.predictor import check_new_events
-from summarkov.models.saving import Saved, models_document, states_document
-from summarkov.models.searched import SearchedModel
-from summarkov.models.told import (
+from summarkov.models.outcome_asked import (
     classes_of,
     outcome_of,
     refuse_beyond,
     refuse_one_sided,
     refuse_telling_label,
 )
+from summarkov.models.outcome_evidence import OutcomeEvidence
+from summarkov.models.parameters import Parameters, codes_of
+from summarkov.models.predictions import Predictions, after_all
+from summarkov.models.predictor import check_new_events
+from summarkov.models.saving import Saved, models_document, states_document
+from summarkov.models.searched import SearchedModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.typing import FloatArray
 

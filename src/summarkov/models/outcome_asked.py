@@ -1,4 +1,4 @@
-"""How the outcome of sequences is told: what was asked, in terms of the labels of a source."""
+"""What is asked about the ends of sequences, in terms of the labels of a source; and what cannot be."""
 
 from __future__ import annotations
 
