@@ -33,44 +33,30 @@ _NARROWEST = 20
 #: Longer messages are cut in the middle: a label in them may be of any size.
 _LONGEST = 1000
 
-#: What Python calls a setting, and what the command line calls it.
+#: Settings that have the same name on the command line; and what else Python says, and how it says that.
+_SAME = "case event format date_format weight lifecycle missing separator target memory engine id text date"
 _OPTIONS = {
-    "case=": "--case",
-    "event=": "--event",
+    **{f"{name}=": f"--{name.replace('_', '-')}" for name in _SAME.split()},
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in ("session_gap", "min_count", "max_influencers", "max_share", "leave_out", "given")
+    },
     "order=": "--order-column",
     "order=False": "--in-order",
-    "format=": "--format",
-    "session_gap": "--session-gap",
-    "date_format=": "--date-format",
     "date_format='%d/%m/%Y %H:%M'": "--date-format '%d/%m/%Y %H:%M'",
-    "weight=": "--weight",
-    "lifecycle=": "--lifecycle",
-    "missing=": "--missing",
-    "separator=": "--separator",
     "attributes=": "--attribute",
     "times=True": "--times",
     "period=": "--within",
     "ties='together'": "--ties together",
     "ties='in row order'": "--ties 'in row order'",
     "missing_attributes='value'": "--missing-attributes value",
-    "min_count": "--min-count",
     "into=": "--map",
     "label=": "--map",
-    "target=": "--target",
     "targets=": "--target",
-    "max_influencers": "--max-influencers",
     "n_jobs": "--jobs",
-    "memory=": "--memory",
-    "engine=": "--engine",
     'engine="memory"': "--engine memory",
     'engine="stream"': "--engine stream",
-    "id=": "--id",
-    "text=": "--text",
-    "date=": "--date",
     "n_topics": "--topics",
-    "max_share": "--max-share",
-    "leave_out": "--leave-out",
-    "given": "--given",
     "BSuMM, OSuMM, CSuMM or TreeSuMM": "--model bsumm, osumm, csumm or tree",
 }
 #: Columns, and where their numbers are cut, as Python writes them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +30,7 @@ from summarkov.errors import SettingError
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.evaluation import Comparison
+    from summarkov.evaluation import Comparison, LearningCurve
 
 #: Longer names are cut, so that the table fits 80 columns.
 _LONGEST_NAME = 14
@@ -82,86 +83,56 @@ def compare(
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""
-    from summarkov.evaluation import DEFAULT, NAMES
+    from summarkov.evaluation import DEFAULT, NAMES, Comparison
     from summarkov.evaluation import compare as run
+    from summarkov.evaluation import learning_curve as run_curve
+    from summarkov.evaluation.learning_curve import SHARES
 
     names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:
         raise SettingError("give one file to have it split, or three: train, dev and test")
     check_result_file(output_file, file, *(parts or ()))
-    if learning_curve:
-        if splits != 1:
-            raise SettingError("--learning-curve is about one split; leave out --splits")
-        with opening.open_several([file, *(parts or ())], jobs) as data:
-            _print_curve(data, names, target, seed, jobs, output_file, json)
-        return
-    with (
-        opening.open_several([file, *(parts or ())], jobs) as data,
-        going_on(output_file) as checkpoint,
-        progress_bar("Comparing", splits * len(names or DEFAULT), "models") as advance,
-    ):
-        result = run(
-            *data,
-            models=names,
-            targets=target,
-            splits=splits,
-            seed=seed,
-            checkpoint=checkpoint,
-            progress=lambda done, total, what: advance(done, total),
-            n_jobs=jobs,
-        )
+    if learning_curve and splits != 1:
+        raise SettingError("--learning-curve is about one split; leave out --splits")
+    asked: dict[str, Any] = {"models": names, "targets": target, "seed": seed, "n_jobs": jobs}
+    result: Comparison | LearningCurve
+    with opening.open_several([file, *(parts or ())], jobs) as data:
+        times = len(SHARES) if learning_curve else splits
+        with (
+            nullcontext() if learning_curve else going_on(output_file) as checkpoint,
+            progress_bar("Comparing", times * len(names or DEFAULT), "models") as advance,
+        ):
+            asked["progress"] = lambda done, total, what: advance(done, total)
+            if learning_curve:
+                result = run_curve(*data, **asked)
+            else:
+                result = run(*data, **asked, splits=splits, checkpoint=checkpoint)
+    console = output()
     if json:
         print_json(result.to_dict())
+    elif isinstance(result, Comparison):
+        _print_comparison(console, result)
     else:
-        _print_comparison(output(), result)
+        _print_curve(console, result)
     if output_file is not None:
         save_result(output_file, result)
         if not json:
-            output().print()
-            print_line(output(), f"Saved {shown(output_file)}")
-
-
-def _print_curve(
-    data: Sequence[Any],
-    names: list[str] | None,
-    targets: list[str] | None,
-    seed: int,
-    jobs: int | None,
-    output_file: Path | None,
-    json: bool,
-) -> None:
-    from summarkov.evaluation import DEFAULT, learning_curve
-    from summarkov.evaluation.learning_curve import SHARES
-
-    with progress_bar("Comparing", len(SHARES) * len(names or DEFAULT), "models") as advance:
-        curve = learning_curve(
-            *data,
-            models=names,
-            targets=targets,
-            seed=seed,
-            progress=lambda done, total, what: advance(done, total),
-            n_jobs=jobs,
-        )
-    console = output()
-    if json:
-        print_json(curve.to_dict())
-    else:
-        console.print(
-            f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold"
-        )
-        console.print()
-        width = min(_LONGEST_NAME, max(8, widest(curve.names)))
-        table = _table(width, [number(n) for n, _ in curve.sizes])
-        for name, *losses in curve.rows():
-            table.add_row(label(name, width), *losses)
-        console.print(table)
-        console.print()
-        for sentence in curve.sentences():
-            console.print(sentence, width=page_width(console))
-    if output_file is not None:
-        save_result(output_file, curve)
-        if not json:
+            if not learning_curve:
+                console.print()
             print_line(console, f"Saved {shown(output_file)}")
+
+
+def _print_curve(console: Console, curve: LearningCurve) -> None:
+    console.print(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
+    console.print()
+    width = min(_LONGEST_NAME, max(8, widest(curve.names)))
+    table = _table(width, [number(n) for n, _ in curve.sizes])
+    for name, *losses in curve.rows():
+        table.add_row(label(name, width), *losses)
+    console.print(table)
+    console.print()
+    for sentence in curve.sentences():
+        console.print(sentence, width=page_width(console))
 
 
 def _print_comparison(console: Console, result: Comparison) -> None:

@@ -15,6 +15,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
@@ -70,15 +71,7 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     if not _terminal():
         yield lambda done, total: None
         return
-    columns = (
-        SpinnerColumn("line"),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TextColumn(unit, markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=errors(), transient=True) as shown:
+    with _bar(BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)) as shown:
         task = shown.add_task(visible(what), total=total)
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
@@ -89,14 +82,7 @@ def stages() -> Iterator[Callable[[str, int, int], None]]:
     if not _terminal():
         yield lambda what, done, total: None
         return
-    columns = (
-        SpinnerColumn("line"),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        TaskProgressColumn(markup=False),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=errors(), transient=True) as shown:
+    with _bar(BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as shown:
         task = shown.add_task("Reading", total=None)
         yield lambda what, done, total: shown.update(
             task, description=what.capitalize(), completed=done, total=total
@@ -109,10 +95,15 @@ def working(what: str) -> Iterator[None]:
     if not _terminal():
         yield
         return
-    columns = (SpinnerColumn("line"), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=errors(), transient=True) as shown:
+    with _bar() as shown:
         shown.add_task(visible(what), total=None)
         yield
+
+
+def _bar(*columns: ProgressColumn) -> Progress:
+    """What is going on, these columns, and for how long."""
+    what = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
+    return Progress(*what, *columns, TimeElapsedColumn(), console=errors(), transient=True)
 
 
 def _terminal() -> bool:

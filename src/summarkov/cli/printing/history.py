@@ -51,19 +51,14 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
     if isinstance(fitted, InfluenceGraph):
         most = None if json else _MOST_NEXT
         rows = [plain(each) for each in fitted.explain_next(history, most=most, unknown=unknown)]
-        if json:
-            print_json({**_after(history), "next": rows})
-            return
-        _print_history(console, history)
-        _print_next(console, fitted, rows)
+        if not _printed_as_json(console, history, rows, json):
+            _print_next(console, fitted, rows)
         return
     chosen = fitted.target_ if only is None else (only,)
     why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
     rows = [plain(each) for each in why]
-    if json:
-        print_json({**_after(history), "next": rows})
+    if _printed_as_json(console, history, rows, json):
         return
-    _print_history(console, history)
     print_one(console, fitted, rows)
     if len(why) == 1:
         print_why(console, why[0])
@@ -81,10 +76,8 @@ def _print_outcome(
         raise UnknownLabelError(target, [model.name_])
     why = model.explain(history, unknown=unknown)
     rows = [plain(why)]
-    if json:
-        print_json({**_after(history), "next": rows})
+    if _printed_as_json(console, history, rows, json):
         return
-    _print_history(console, history)
     if why.is_certain:
         console.print(f"{model.name_}: 100%, for this case has reached it already")
         return
@@ -106,10 +99,8 @@ def _print_joint(
         why = model.explain_next(history, unknown=unknown)
     else:
         why = [model.explain(history, target, unknown=unknown)]
-    if json:
-        print_json({**_after(history), "next": [each.to_dict() for each in why]})
+    if _printed_as_json(console, history, [each.to_dict() for each in why], json):
         return
-    _print_history(console, history)
     if target is None:
         print_next(console, model, why)
     else:
@@ -138,7 +129,11 @@ def _after(history: Past) -> dict[str, Any]:
     return {"case": history.ids[0], "after": past, **held}
 
 
-def _print_history(console: Console, history: Past) -> None:
+def _printed_as_json(console: Console, history: Past, rows: list[dict[str, Any]], json: bool) -> bool:
+    """Print all as JSON, if that is asked for; else the history alone."""
+    if json:
+        print_json({**_after(history), "next": rows})
+        return True
     told = _after(history)
     past = told["after"]
     each = [x if isinstance(x, str) else " + ".join(x) for x in past[-12:]]
@@ -148,6 +143,7 @@ def _print_history(console: Console, history: Past) -> None:
     if told.get("attributes"):
         console.print(", ".join(shorten(x, 30) for x in told["attributes"]))
     console.print()
+    return False
 
 
 def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
