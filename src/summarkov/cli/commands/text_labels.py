@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.console import Console
+import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.documents import (
-    PLAIN_LABELLING,
-    DocumentFiles,
-    EventsOut,
-    Labelling,
-    check_events_output,
-    save_events,
-)
 from summarkov.cli.options.shared import Json, flag, option, takes_options
 from summarkov.cli.printing.console import (
     label,
@@ -23,6 +17,7 @@ from summarkov.cli.printing.console import (
     page_width,
     print_json,
     print_line,
+    progress,
     widest,
     working,
 )
@@ -31,7 +26,91 @@ from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.text import TextEvents, TopicModel
+    from summarkov.text import Document, TextEvents
+    from summarkov.text.events import Labeler
+
+
+READING = "Reading the documents"
+
+DocumentFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Documents: .jsonl (one object per line), .csv or .tsv (one row per document), .txt (one "
+        "document), or folders of .txt files.",
+    ),
+]
+EventsOut = Annotated[Path, option("FILE", "Save the events here, as .jsonl.", "--output -o")]
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """How to read documents, and what to make events of. Every field is an option."""
+
+    repeats: Annotated[
+        str,
+        option(
+            "runs|once|all",
+            "Keep the first event of every run of the same label, the first of each label in a "
+            "document, or all.",
+        ),
+    ] = "runs"
+    single: Annotated[
+        bool, flag("--single", "One sequence over all documents by date, not one per document.")
+    ] = False
+    together: Annotated[
+        bool,
+        flag(
+            "--together",
+            "With --single: the labels of a document happened together, whatever the order of its sentences.",
+        ),
+    ] = False
+    id_column: Annotated[str, option("COLUMN", "A document's name.", "--id", panel=READING)] = "id"
+    text_column: Annotated[str, option("COLUMN", "A document's text.", "--text", panel=READING)] = "text"
+    date_column: Annotated[
+        str | None,
+        option(
+            "COLUMN",
+            "A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
+            "--date",
+            panel=READING,
+        ),
+    ] = None
+    language: Annotated[str, option("CODE", "For splitting into sentences.", panel=READING)] = "en"
+
+    def read(self, files: list[Path]) -> list[Document]:
+        """Read all documents."""
+        from summarkov.text import read_documents
+
+        with working("Reading the documents"):
+            return read_documents(*files, id=self.id_column, text=self.text_column, date=self.date_column)
+
+    def make_events(self, documents: list[Document], label: Labeler, **settings: Any) -> TextEvents:
+        """Label the sentences, with a bar that counts them."""
+        from summarkov.text import text_events
+
+        how: dict[str, Any] = {"repeats": self.repeats, "single": self.single, "together": self.together}
+        how |= {"language": self.language, **settings}
+        with progress("Labelling", 0, "sentences") as advance:
+            return text_events(documents, label, progress=advance, **how)
+
+
+#: Nothing special.
+PLAIN_LABELLING = Labelling()
+
+
+def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
+    """Refuse a name for the events that cannot be written, or would lose the sentences."""
+    check_output(path, *inputs)
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise SettingError(f"the sentences are kept in JSON lines; let the name of {path} end in .jsonl")
+
+
+def save_events(found: TextEvents, path: Path) -> None:
+    """Write the events with their sentences."""
+    with saving(path):
+        found.save(path)
+
 
 LEARNING = "Learning the topics"
 
@@ -108,40 +187,44 @@ def topics(
         with saving(where):
             fitted.save(where)
         saved["topics"] = str(where)
-    _tell(results(), found, fitted, len(documents), saved, json)
+    counts = found.events.describe().label_counts
+    topics = sorted(fitted.topics_, key=lambda x: -counts.get(x, 0))
+    _tell(found, len(documents), "topic", topics, saved, json, fitted.leading_terms)
 
 
 def _tell(
-    console: Console,
     found: TextEvents,
-    fitted: TopicModel,
     n_documents: int,
+    kind: str,
+    names: Sequence[str],
     saved: dict[str, str],
     json: bool,
+    terms_of: Callable[..., Sequence[str]] | None = None,
 ) -> None:
+    """How many events there are of each topic or concept, in this order, and where they are kept."""
     from summarkov.text.topics import BETWEEN
 
-    counts = dict(zip(found.events.labels, found.events.label_counts.tolist(), strict=True))
-    topics = sorted(fitted.topics_, key=lambda x: -counts.get(x, 0))
+    counts, n_events = found.events.describe().label_counts, found.events.n_events
     if json:
-        rows = [{"topic": x, "events": counts.get(x, 0), "terms": fitted.leading_terms(x)} for x in topics]
-        sizes = {"documents": n_documents, "sequences": len(found.events), "events": found.events.n_events}
-        print_json({"saved": saved, **sizes, "topics": rows})
+        sizes = {"documents": n_documents, "sequences": len(found.events), "events": n_events}
+        rows = [
+            {kind: x, "events": counts.get(x, 0), **({"terms": terms_of(x)} if terms_of else {})}
+            for x in names
+        ]
+        print_json({"saved": saved, **sizes, f"{kind}s": rows})
         return
-    console.print(
-        f"{plural(n_documents, 'document')}, {plural(found.events.n_events, 'event')}, "
-        f"{plural(len(fitted.topics_), 'topic')}",
-        style="bold",
-    )
+    console = results()
+    sizes_words = (plural(n_documents, "document"), plural(n_events, "event"), plural(len(names), kind))
+    console.print(", ".join(sizes_words), style="bold")
     console.print()
-    width = min(34, widest(fitted.topics_))
-    terms = max(12, page_width(console) - width - 18)
-    table = new_table("Topic", ">Events", ">Share", "Further terms")
-    for x in topics:
-        n = counts.get(x, 0)
-        further = ", ".join(term for term in fitted.leading_terms(x, 12) if term not in x.split(BETWEEN))
-        share = percent(n / max(1, found.events.n_events))
-        table.add_row(label(x, width), number(n), share, label(further or "-", terms))
+    width = min(34 if terms_of else page_width(console) - 20, widest(names))
+    table = new_table(kind.title(), ">Events", ">Share", *(["Further terms"] if terms_of else []))
+    for x in names:
+        n, further = counts.get(x, 0), []
+        if terms_of:
+            others = ", ".join(term for term in terms_of(x, 12) if term not in x.split(BETWEEN))
+            further = [label(others or "-", max(12, page_width(console) - width - 18))]
+        table.add_row(label(x, width), number(n), percent(n / max(1, n_events)), *further)
     console.print(table)
     console.print()
     for name, path in saved.items():
@@ -174,32 +257,8 @@ def concepts(
     found = labelling.make_events(documents, known)
     save_events(found, output)
     counts = found.events.describe().label_counts
-    rows = sorted(((x, counts.get(x, 0)) for x in given), key=lambda row: (-row[1], row[0]))
-    n_events = found.events.n_events
-    if json:
-        print_json(
-            {
-                "saved": {"events": str(output)},
-                "documents": len(documents),
-                "sequences": len(found.events),
-                "events": n_events,
-                "concepts": [{"concept": x, "events": n} for x, n in rows],
-            }
-        )
-        return
-    console = results()
-    what = (
-        f"{plural(len(documents), 'document')}, {plural(n_events, 'event')}, {plural(len(given), 'concept')}"
-    )
-    console.print(what, style="bold")
-    console.print()
-    width = min(page_width(console) - 20, widest(list(given)))
-    table = new_table("Concept", ">Events", ">Share")
-    for x, n in rows:
-        table.add_row(label(x, width), number(n), percent(n / max(1, n_events)))
-    console.print(table)
-    console.print()
-    print_line(console, f"Saved the events {output}")
+    names = sorted(given, key=lambda x: (-counts.get(x, 0), x))
+    _tell(found, len(documents), "concept", names, {"events": str(output)}, json)
 
 
 def _given(written: list[str], file: Path | None) -> dict[str, str]:
