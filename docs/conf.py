@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 import summarkov
+from summarkov.events.relabelled import MACHINERY as EVENTS_MACHINERY
+from summarkov.models.parameters import Parameters
 
 ROOT = Path(__file__).parents[1]
 SOURCE = "https://github.com/summarkov/summarkov/blob/main"
@@ -41,13 +44,12 @@ autodoc_member_order = "bysource"
 autodoc_default_options = {
     "members": True,
     "inherited-members": "object, tuple, Sequence, Mapping, Generic, Exception",
-    # what families of models decide, and what stands behind a fitted model: not for use from outside
-    "exclude-members": "make_summary, make_problem, make_search, make_searches, shared_search, fitted_type, "
-    "fitted, summary_at, choices, has_edges, families, command_name, layout_, "
-    "only_rows, refuse_unknown, sequence_keys, with_moments, with_origin, with_rows",
+    # what completion leaves out, too
+    "exclude-members": ", ".join(sorted(Parameters._machinery | EVENTS_MACHINERY)),
 }
 numpydoc_show_class_members = False
 python_maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
@@ -110,8 +112,16 @@ def find_by_short_name(app: Any, env: Any, node: Any, content: Any) -> Any:
     return python.resolve_xref(env, node["refdoc"], app.builder, "obj", found[0], node, content)
 
 
+def leave_out_how_records_are_made(app: Any, what: str, name: str, *given: Any) -> tuple[str, str] | None:
+    """Nobody makes a result by hand: its page begins with what it is, and lists its fields once."""
+    record, doc = given[0], given[0].__doc__ or ""
+    is_record = what == "class" and (is_dataclass(record) or hasattr(record, "_fields"))
+    return ("", "") if is_record and "Attributes\n" in doc and "Parameters\n" not in doc else None
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-signature", leave_out_how_records_are_made)
     app.connect("source-read", bring_from_the_top)
     app.connect("source-read", offer_the_notebook)
     app.connect("source-read", keep_out_of_search)

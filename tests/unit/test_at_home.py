@@ -8,6 +8,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.io.files import FORMATS
 from summarkov.io.grouping import Gap
 from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
@@ -152,6 +153,9 @@ def test_settings_that_are_words_have_literal_types():
     assert set(typing.get_args(hints["prior"])) == {"uniform", "base-rate"}
     assert set(typing.get_args(hints["parameters"])) == {"all", "reachable"}
     assert set(typing.get_args(typing.get_type_hints(sm.OSuMM)["mask"])) == {"first", "last"}
+    for read in (sm.read_events, sm.scan_events, sm.open_events):
+        given, _ = typing.get_args(typing.get_type_hints(read)["format"])
+        assert set(typing.get_args(given)) == set(FORMATS)
 
 
 def test_completion_shows_what_people_need():

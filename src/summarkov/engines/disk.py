@@ -20,7 +20,7 @@ from summarkov.events.draws import distinct_keys
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.buckets import FILES
-from summarkov.io.files import ENDINGS, STREAMED, format_of, open_file
+from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
 from summarkov.io.table_files import Files
@@ -108,7 +108,7 @@ class StreamSource(EventSource):
 def scan_events(
     path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    format: str | None = None,
+    format: Format | None = None,
     memory: int = MEMORY,
     n_jobs: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
@@ -214,7 +214,7 @@ def open_events(
     *,
     engine: str = "auto",
     memory: int | str = "1G",
-    format: str | None = None,
+    format: Format | None = None,
     n_jobs: int | None = None,
     names: bool = False,
     progress: Progress | None = None,

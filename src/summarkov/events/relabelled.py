@@ -32,7 +32,7 @@ from summarkov.events.vocabulary import (
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: What only the library itself needs: completion leaves it out.
-_MACHINERY = frozenset(
+MACHINERY = frozenset(
     (
         "moments",
         "only",
@@ -59,7 +59,7 @@ class Relabelled(ABC):
     _index: dict[str, int]
 
     def __dir__(self) -> list[str]:
-        return sorted(set(super().__dir__()) - _MACHINERY)
+        return sorted(set(super().__dir__()) - MACHINERY)
 
     @property
     @abstractmethod

@@ -7,12 +7,14 @@ import io
 import os
 from collections.abc import Iterator
 from io import BufferedReader
-from typing import Any
+from typing import Any, Literal
 
 from summarkov.errors import DataError, SettingError, TooLargeError, nearest
 from summarkov.io.addresses import is_address, local_name, open_address, plain_name, size_of
 
-#: The formats, and the endings of file names by which they are guessed.
+#: The formats that files can be read in.
+Format = Literal["csv", "tsv", "parquet", "jsonl", "text", "spmf", "xes"]
+#: The endings of file names by which they are guessed.
 FORMATS = {
     "csv": (".csv",),
     "tsv": (".tsv", ".tab"),

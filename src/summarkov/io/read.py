@@ -14,7 +14,7 @@ from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
 from summarkov.io.case_attributes import Cuts, attributes_from
 from summarkov.io.columns import TABLE
-from summarkov.io.files import format_of
+from summarkov.io.files import Format, format_of
 from summarkov.io.ticks import TieKind, warn_of_ties
 from summarkov.io.wanted import SEPARATOR, Wanted
 
@@ -26,7 +26,7 @@ def read_events(
     event: str | Sequence[str] | None = None,
     order: str | Sequence[str] | Literal[False] | None = None,
     labels: Iterable[object] | None = None,
-    format: str | None = None,
+    format: Format | None = None,
     session_gap: str | float | timedelta | None = None,
     date_format: str | None = None,
     weight: str | None = None,

@@ -35,7 +35,7 @@ from summarkov.models.outcome_asked import (
 )
 from summarkov.models.outcome_evidence import OutcomeEvidence
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictions import Predictions, after_all
+from summarkov.models.predictions import Predictions, Unknown, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
@@ -219,20 +219,20 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
 
     # ------------------------------------------------------------------ use
 
-    def predict_open(self, events: Any, *, unknown: str = "error") -> FloatArray:
+    def predict_open(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """The probability of the outcome for each sequence, from what has happened in it so far."""
         return self.predictions(events, unknown=unknown).probabilities[:, 0]
 
-    def predict_ended(self, events: Any, *, unknown: str = "error") -> FloatArray:
+    def predict_ended(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """The probability of the outcome for each sequence, all events of which have happened."""
         return after_all(self.model_.fitted, self._read(events, unknown))[:, self.yes].copy()
 
-    def predict_proba(self, events: Any, *, unknown: str = "error") -> FloatArray:
+    def predict_proba(self, events: Any, *, unknown: Unknown = "error") -> FloatArray:
         """``predict_ended`` in the form of scikit-learn: one column for each of ``classes_``."""
         p = self.predict_ended(events, unknown=unknown)
         return np.column_stack([p, 1 - p] if str(self._classes[0]) == self._value else [1 - p, p])
 
-    def predictions(self, events: Any, *, unknown: str = "error") -> Predictions:
+    def predictions(self, events: Any, *, unknown: Unknown = "error") -> Predictions:
         """``predict_open`` with the names of the sequences, for ``to_frame()``."""
         data = self._read(events, unknown)
         p = after_all(self.open_fitted, data)[:, self.yes]
@@ -267,7 +267,9 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
         self._check_fitted()
         return self._open
 
-    def explain(self, history: Iterable[object] | EventSequences, *, unknown: str = "error") -> Explanation:
+    def explain(
+        self, history: Iterable[object] | EventSequences, *, unknown: Unknown = "error"
+    ) -> Explanation:
         """Say why a case that has got so far has its probability of the outcome.
 
         ``history`` is a list of labels or ticks, or the events of one sequence: :meth:`BSuMM.explain`.

@@ -27,6 +27,7 @@ class Parameters:
         {
             "choices",
             "command_name",
+            "decided_by",
             "families",
             "fitted",
             "fitted_type",

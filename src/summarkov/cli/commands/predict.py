@@ -37,7 +37,6 @@ from summarkov.wording import number, percent, plural
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.models import OutcomeModel
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
@@ -159,7 +158,7 @@ def one_case(events: EventSequences, name: str) -> EventSequences:
 
 
 def _predict_open(
-    fitted: OutcomeModel,
+    fitted: Any,
     events: EventSequences,
     unknown: str,
     output: Path | None,
