@@ -14,6 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def check(rng: random.Random, folder: Path) -> tuple[Outcome, int]:
 
 def learned(table: pa.Table, reading: dict[str, Any]) -> str:
     """What a graph learns from a table, as text."""
-    events = sm.read_events(table, **reading)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        events = sm.read_events(table, **reading)
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit(events)
     return json.dumps([[str(edge.influencer), str(edge.target), edge.ratio] for edge in graph.edges_])
 

@@ -245,8 +245,8 @@ def build(names: Sequence[str]) -> dict[str, list[tuple[int, str, Callable[[], N
         (native / path.name).write_text(text)
         if found:
             mutants[path.name] = [
-                (source.count("\n", 0, begin) + 1, what, number)
-                for number, (begin, _, _, _, what) in zip(numbers, found, strict=True)
+                (source.count("\n", 0, begin) + 1, f"{what}, at {source[begin - 20 : end + 10]!r}", number)
+                for number, (begin, end, _, _, what) in zip(numbers, found, strict=True)
             ]
     command = [os.environ.get("CXX", "c++"), "-shared", "-fPIC", "-std=c++17", "-O1", "-w"]
     command += [f"-I{pybind11.get_include()}", f"-I{sysconfig.get_path('include')}"]

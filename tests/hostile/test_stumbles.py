@@ -181,17 +181,37 @@ def test_formulas_in_events(here, name):
     assert sm.read_events(name).to_lists() == [labels]
 
 
+def test_formulas_in_attributes(here):
+    rows = {"case": ["1", "1", "2"], "event": ["a", "b", "a"], "@region": ["=1", "=1", "south"]}
+    events = sm.read_events(rows, case="case", event="event", order=False, attributes=["@region"])
+    sm.write_events(events, "out.csv", safe_csv=True)
+    cells = [row[-1] for row in csv.reader(io.StringIO(Path("out.csv").read_text()))]
+    assert cells == ["'@region", "'=1", "'=1", "south"]
+
+
 def test_formulas_by_command(here):
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=1)).fit([["=a", "b", "=a", "b", "b"]] * 20)
     graph.save("formulas.json")
     sm.write_events([["=a", "b"]] * 3, "formulas.jsonl")
+    sm.write_events([["=a", "b", "=a", "b", "b"]] * 20, "learned.jsonl")
     for command in (
         ["export", "formulas.json", "-o", "edges.csv"],
         ["convert", "formulas.jsonl", "events.csv"],
         ["predict", "formulas.json", "formulas.jsonl", "-o", "p.csv"],
         ["predict", "formulas.json", "formulas.jsonl", "-o", "p.csv", "--engine", "stream"],
+        ["simulate", "formulas.json", "-o", "drawn.csv"],
+        [
+            "confidence",
+            "formulas.json",
+            "learned.jsonl",
+            "-n",
+            "3",
+            "--no-order-test",
+            "--pairs",
+            "pairs.csv",
+        ],
     ):
-        out = command[command.index("-o") + 1] if "-o" in command else command[2]
+        out = next(part for part in command if part.endswith(".csv"))
         for more, expected in ([], "=a"), (["--safe-csv"], "'=a"):
             assert CliRunner().invoke(app, [*command, *more]).exit_code == 0
             cells = {cell for row in csv.reader(io.StringIO(Path(out).read_text())) for cell in row}

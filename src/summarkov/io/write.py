@@ -172,35 +172,36 @@ def write_table(parts: Iterable[Rows], to: Any, format: str, *, safe_csv: bool =
     import pyarrow as pa
     from pyarrow import csv, parquet
 
-    each = iter(parts)
-    first = pa.table(_typed(next(each)))
+    tables = (pa.table(_typed(part)) for part in parts)
+    each = map(for_spreadsheets, tables) if safe_csv else tables
+    first = next(each)
     if format == "parquet":
         writer = parquet.ParquetWriter(to, first.schema)
     else:
         options = csv.WriteOptions(delimiter="\t" if format == "tsv" else ",")
         writer = csv.CSVWriter(to, first.schema, write_options=options)
     with writer:
-        for table in chain([first], (pa.table(_typed(part)) for part in each)):
-            writer.write_table(for_spreadsheets(table) if safe_csv else table)
+        for table in chain([first], each):
+            writer.write_table(table)
 
 
 def for_spreadsheets(table: pa.Table) -> pa.Table:
     """Put ' before texts that spreadsheets take for formulas, which may send data away or start programs.
 
     >>> import pyarrow
-    >>> for_spreadsheets(pyarrow.table({"event": ["=1+1", "a=b"]})).column("event").to_pylist()
-    ["'=1+1", 'a=b']
+    >>> for_spreadsheets(pyarrow.table({"@event": ["=1+1", "a=b"]})).to_pydict()
+    {"'@event": ["'=1+1", 'a=b']}
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for number, name in enumerate(table.column_names):
-        texts = table.column(number)
-        if pa.types.is_string(texts.type):
-            formulas = pc.match_substring_regex(texts, _FORMULA)
-            texts = pc.if_else(formulas, pc.binary_join_element_wise("'", texts, ""), texts)
-            table = table.set_column(number, name, texts)
-    return table
+    def quoted(texts: Any) -> Any:
+        formulas = pc.match_substring_regex(texts, _FORMULA)
+        return pc.if_else(formulas, pc.binary_join_element_wise("'", texts, ""), texts)
+
+    names = quoted(pa.array(table.column_names, pa.string())).to_pylist()
+    columns = [quoted(column) if pa.types.is_string(column.type) else column for column in table.columns]
+    return pa.table(columns, names=names)
 
 
 def _typed(part: Rows) -> dict[str, Any]:

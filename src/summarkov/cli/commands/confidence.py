@@ -11,7 +11,15 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.files import TABLES, check_output, load_model, saving, suffix_of, write_table
+from summarkov.cli.files import (
+    TABLES,
+    check_output,
+    load_model,
+    refuse_unless_csv,
+    saving,
+    suffix_of,
+    write_table,
+)
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.options.shared import (
     Blocks,
@@ -19,6 +27,7 @@ from summarkov.cli.options.shared import (
     Jobs,
     Json,
     ModelFile,
+    SafeCsv,
     Within,
     flag,
     option,
@@ -84,6 +93,7 @@ def confidence(
             "precision and recall.",
         ),
     ] = None,
+    safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:
     """Say how sure each edge of a graph is: learn it again from resampled events.
@@ -101,6 +111,8 @@ def confidence(
             if rate is not None
             else f"cannot tell the format of {shown(pairs)}; let its name end in one of {', '.join(TABLES)}"
         )
+    if safe_csv:
+        refuse_unless_csv(pairs)
     check_output(pairs, file, model, output)
     check_output(output, file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(model)
@@ -116,7 +128,7 @@ def confidence(
             add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
             if pairs is not None:
                 with saving(pairs):
-                    write_table(graph.ranking(events).to_frame("pyarrow"), pairs)
+                    write_table(graph.ranking(events).to_frame("pyarrow"), pairs, safe_csv)
         else:
             found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
     if rate is not None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.shared import Json, option
+from summarkov.cli.files import check_output, refuse_unless_csv, saving
+from summarkov.cli.options.shared import Json, SafeCsv, option
 from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.console import print_json, print_line, progress, shown
 from summarkov.errors import SettingError
@@ -39,19 +39,22 @@ def simulate(
             "--output -o",
         ),
     ] = None,
+    safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:
     """Draw new sequences of events."""
     from summarkov.io.line_files import json_lines
     from summarkov.io.write import writable_format, write_events
 
+    if safe_csv:
+        refuse_unless_csv(output)
     check_output(output, source)
     if output is not None:
         writable_format(shown(output))
     events = draw(read_source(source), sequences, length, seed)
     if output is not None:
         with saving(output):
-            write_events(events, output)
+            write_events(events, output, safe_csv=safe_csv)
         if json:
             print_json({"saved": shown(output), **_sizes(events), "seed": seed})
         else:
