@@ -25,6 +25,7 @@ from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual, Unknown
 from summarkov.models.predictor import Predictor
 from summarkov.models.stored_joint import joint_document
+from summarkov.scores.softmax import log_likelihood
 from summarkov.search.boosting import Boosting
 from summarkov.settings import (
     OnStep,
@@ -140,8 +141,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
         grow = chosen, how, rounds, seed_of(self.seed, self.random_state)
         start = data.rows.logits(weights)
-        trees = data.trees(start, *grow, lambda left: on_step(left + rounds + 1))
-        alone = data.trees_alone(*grow, lambda left: on_step(left + 1))
+        trees, said = data.trees(start, *grow, lambda left: on_step(left + rounds + 1))
+        alone, said_alone = data.trees_alone(*grow, lambda left: on_step(left + 1))
         self._fitted = FittedJoint(
             summary=data.summary,
             vocabulary=tuple(source.labels),
@@ -152,7 +153,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
             alone=alone,
             edges=tuple(joint_edges(data, weights, chosen, self.penalty, source.labels)),
             gains=data.gains(weights),
-            log_likelihood=data.log_likelihood(weights, trees, alone),
+            log_likelihood=log_likelihood(0.5 * (said + said_alone) if rounds else said, data.counts),
             n_sequences=source.n_sequences,
             label_counts=np.asarray(source.label_counts / source.scale),
             settings=self.get_params(deep=False),

@@ -17,7 +17,7 @@ from summarkov.explain.explanation import Share, SharedExplanation, ordered
 from summarkov.kernels import Index, LevelArray
 from summarkov.models.joint_features import N_HABITS, N_LAGS, PER_LABEL, JointFeatures, base_rates
 from summarkov.models.next_event import Distribution
-from summarkov.scores.softmax import Features, Weights, dense, log_likelihood, maximise, softmax, zero_weights
+from summarkov.scores.softmax import Features, Weights, dense, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
 from summarkov.settings import OnStep
 from summarkov.summaries import Memory
@@ -152,7 +152,9 @@ class JointData:
     levels: LevelArray
     counts: FloatArray  # [row, outcome]
     present: BoolArray  # [row, label]: whether it is in the window
-    grown: dict[Any, Trees] = field(default_factory=dict, repr=False)  # trees that stand alone
+    grown: dict[Any, tuple[Trees, FloatArray]] = field(
+        default_factory=dict, repr=False
+    )  # trees that stand alone
 
     @classmethod
     def of(cls, source: CountSource, target: Target, summary: ProfileSummary) -> JointData:
@@ -253,23 +255,20 @@ class JointData:
 
     def trees(
         self, start: FloatArray, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep
-    ) -> Trees:
-        """Trees on top of ``start[row, x]``, which look at influencers, habits and the place."""
+    ) -> tuple[Trees, FloatArray]:
+        """Trees on top of ``start[row, x]`` that look at influencers, habits and place; and both added."""
         allowed = self.features.tree_features(chosen)
         return boost(self.levels, self.counts, start, how, rounds, seed, allowed, on_step)
 
-    def trees_alone(self, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep) -> Trees:
-        """Trees that start from base rates; grown once, whatever the penalty of the weights is."""
+    def trees_alone(
+        self, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep
+    ) -> tuple[Trees, FloatArray]:
+        """The same of trees that start from base rates; grown once, whatever the penalty of weights is."""
         asked = chosen.tobytes(), how, rounds, seed
         if asked not in self.grown:
             start = np.tile(np.log(self.features.outcome_rates), (len(self.counts), 1))
             self.grown[asked] = self.trees(start, chosen, how, rounds, seed, on_step)
         return self.grown[asked]
-
-    def log_likelihood(self, weights: Weights, trees: Trees, alone: Trees) -> float:
-        """Log-likelihood of what was counted."""
-        found = logits(self.rows, self.levels, self.features, weights, trees, alone)
-        return log_likelihood(found, self.counts)
 
 
 def joint_edges(

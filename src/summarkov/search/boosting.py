@@ -107,8 +107,8 @@ def boost(
     seed: int,
     allowed: BoolArray,
     on_step: OnStep = untold,
-) -> Trees:
-    r"""Grow one tree per outcome in each round.
+) -> tuple[Trees, FloatArray]:
+    r"""Grow one tree per outcome in each round; the trees, and ``logits`` with what they add.
 
     With p the softmax so far, a leaf l of a tree for x has
 
@@ -123,6 +123,8 @@ def boost(
     Reference: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29
     (2001), with Newton steps as in Friedman, Hastie, Tibshirani, "Additive logistic regression" (2000).
     """
+    if not rounds:
+        return Trees.none(counts.shape[1], how.leaves), logits
     rng = np.random.default_rng(seed)
     logits, n = logits.copy(), counts.sum(axis=1, keepdims=True)
     n_levels = int(levels.max(initial=0)) + 1
@@ -141,4 +143,4 @@ def boost(
         grown.append(Trees(leaf, feature, level, value, counts.shape[1]))
         grown[-1].add_to(logits, levels)
         on_step(left)
-    return Trees.together(grown) if grown else Trees.none(counts.shape[1], how.leaves)
+    return Trees.together(grown), logits
