@@ -53,16 +53,31 @@ class Ticks:
         counted = places.starts & ~self.attribute
         self.offsets = offsets
         #: How many ticks begin before each row, and in all.
-        self.before = np.append(0, np.cumsum(counted))
-        #: The row where each tick begins.
-        self.rows = np.flatnonzero(counted)
+        self.before = np.zeros(len(codes) + 1, np.int64)
+        np.cumsum(counted, out=self.before[1:])
         #: The first tick of each sequence, and the number of all.
         self.bounds = self.before[offsets]
-        #: The tick of each row; of an attribute the first of its sequence.
-        self.of = self.before[1:] - 1 + self.attribute
-        self.sequence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        self.times = None if places.times is None else places.times[self.rows]
-        self.unit = places.unit
+        self._times, self.unit = places.times, places.unit
+
+    @cached_property
+    def of(self) -> IntArray:
+        """The tick of each row; of an attribute the first of its sequence."""
+        return np.asarray(self.before[1:] - 1 + self.attribute)
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """The row where each tick begins."""
+        return np.flatnonzero(np.diff(self.before))
+
+    @cached_property
+    def sequence(self) -> IntArray:
+        """The sequence of each row."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def times(self) -> IntArray | None:
+        """The time of each tick."""
+        return None if self._times is None else self._times[self.rows]
 
     def first_rows(self, tick: IntArray, sequence: IntArray) -> IntArray:
         """The row where a tick begins; where it is beyond the end of its sequence, that end."""

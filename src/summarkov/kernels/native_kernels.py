@@ -5,6 +5,7 @@ Importing this module fails where the extension was not built.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -231,12 +232,11 @@ def _farthest(index: Index, spans: tuple[Span, ...]) -> tuple[CodeArray, float]:
     """The last row at which each is in any window of some look-backs, and how far that is on average."""
     name = ("farthest", spans)
     if name not in index.kept:
-        ends = [_ends(index, span) for span in spans]
-        n, most = len(index.codes), np.full(len(index.past_codes) + len(index.codes), -1, np.int32)
-        for each in ends:
-            most = np.maximum(most, each)
-        ahead = most[len(most) - n :] - np.arange(n)
-        index.kept[name] = most, float(ahead.mean()) if n else 0.0
+        n = len(index.codes)
+        ends = [_ends(index, span) for span in spans] or [np.full(len(index.past_codes) + n, -1, np.int32)]
+        most = reduce(np.maximum, ends)
+        ahead = int(most[len(most) - n :].sum(dtype=np.int64)) - n * (n - 1) // 2
+        index.kept[name] = most, ahead / n if n else 0.0
     farthest: tuple[CodeArray, float] = index.kept[name]
     return farthest
 

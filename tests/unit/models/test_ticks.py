@@ -244,3 +244,16 @@ def test_compare_counts_ticks():
     found = sm.compare(sm.read_events(ticks(60, 15)), splits=1)
     assert found.lines[0].name in ("bsumm", "osumm")
     assert {line.name for line in found.lines} == {"chain-0", "bsumm", "osumm"}
+
+
+@pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
+@pytest.mark.parametrize(("delay", "expected"), [(0, (2, 2)), ("0s", (1, 1)), ("1h", (1, 1))])
+def test_what_counts_as_before_at_one_time(delay, expected):
+    """A dose at 0 h; at 5 h a dose, then pain; at 7 h pain: positions after a dose, and pain there."""
+    hours, labels = [0, 5, 5, 7], ["dose", "dose", "pain", "pain"]
+    day = [f"2026-01-01 {hour:02}:00" for hour in hours]
+    table = {"case": ["c"] * 4, "event": labels, "time": day}
+    events = sm.read_events(table, case="case", event="event", order="time", times=True)
+    model = sm.BSuMM("pain", lookback="2h", delay=delay, required=["dose"], candidates=["dose"]).fit(events)
+    rows = {row.words: (row.n, row.counts[0]) for row in model.table_}
+    assert rows["dose"] == expected
