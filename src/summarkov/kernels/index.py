@@ -67,12 +67,12 @@ class Ticks:
     @cached_property
     def rows(self) -> IntArray:
         """The row where each tick begins."""
-        return np.flatnonzero(np.diff(self.before))
+        return np.asarray(np.flatnonzero(np.diff(self.before)))
 
     @cached_property
     def sequence(self) -> IntArray:
         """The sequence of each row."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return np.asarray(np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets)))
 
     @cached_property
     def times(self) -> IntArray | None:
