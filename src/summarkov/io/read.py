@@ -49,10 +49,10 @@ def read_events(
           dict from id to list (a dict of columns is read as a table if ``case`` or ``event`` names one of
           them);
         - a table: anything with the Arrow interface (pandas, polars, pyarrow, a DuckDB relation);
-        - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (a list of labels or
-          ``{"id": ..., "events": [...]}`` a line; blank lines are skipped), plain text (a sequence a
-          line, labels separated by white space; an empty line is an empty sequence, and the line
-          break at the end of the last line begins no other), SPMF text, or an XES log. All but Parquet may
+        - the path of a file: CSV or TSV with a header line, Parquet, JSON lines (each line a list of labels
+          or ``{"id": ..., "events": [...]}``; blank lines are skipped), plain text (one sequence per line,
+          labels separated by white space; an empty line is an empty sequence, and the line break at the end
+          of the last line begins no other), SPMF text, or an XES log. All but Parquet may
           be packed by gzip or zstd, and in UTF-16 with a byte order mark instead of UTF-8;
         - ``EventSequences``, returned as they are, or in the vocabulary ``labels``.
     case, event, order

@@ -78,7 +78,7 @@ function stateTable(target, outcome, code) {
   box.append(make("table", { class: isDotted ? "dots" : null }, columns, make("thead", {}, make("tr", {}, names, heads[1], heads[2])), body));
   fill();
   const { kind } = target.summary;
-  const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", so many times" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
+  const key = isDotted ? `A filled dot: that label came within its window${kind === "count" ? ", as many times as the number says" : kind === "binary" ? "" : "; the numbers tell the order"}. ` : "";
   return make("div", {}, box, make("p", { class: "key" }, `${key}Bar: probability; bracket: 95% interval; dashed line: ${usualOf(code)}, ${percent(usual)}. Seen: how often it ${model.outcome ? "came about, of how many sequences ended in the state" : "followed, of how often the state was seen"}.`));
 }
 

@@ -113,7 +113,7 @@ class TopicModel:
         if len(terms) < self.n_topics:
             raise DataError(
                 f"{len(sentences)} sentences have only {len(terms)} terms in at least {least} of them, too "
-                f"few for so many topics ({self.n_topics}); give more text"
+                f"few for {self.n_topics} topics; give more text"
                 + (", or ask for fewer topics" if terms else "")
             )
         matrix = factors.term_matrix(rows, terms, inverse, tf_idf=self.method == "nmf")

@@ -190,9 +190,7 @@ def test_what_is_wrong_is_one_sentence(folder: Path) -> None:
     assert "use one of runs, once, all" in fail(*topics, "-o", "e.jsonl", "-n", "2", "--repeats", "x")
     assert "leave out --model" in fail(*topics, "-o", "e.jsonl", "--use", "a.json", "--model", "b.json")
     assert "a.json: there is no such file" in fail(*topics, "-o", "e.jsonl", "--use", "a.json")
-    assert "for so many topics (5000); give more text, or ask for fewer" in fail(
-        *topics, "-o", "e.jsonl", "-n", "5000"
-    )
+    assert "for 5000 topics; give more text, or ask for fewer" in fail(*topics, "-o", "e.jsonl", "-n", "5000")
     sm.BSuMM("B").fit([["A", "B"]] * 9).save("m.json")
     assert "line 1: expected an object" not in fail(
         "text", "passages", "m.json", "logs.jsonl", "-i", "A", "-t", "B"
