@@ -67,12 +67,12 @@ class Ticks:
     @cached_property
     def rows(self) -> IntArray:
         """The row where each tick begins."""
-        return np.asarray(np.flatnonzero(np.diff(self.before)))
+        return np.flatnonzero(np.diff(self.before))
 
     @cached_property
     def sequence(self) -> IntArray:
         """The sequence of each row."""
-        return np.asarray(np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets)))
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
     @cached_property
     def times(self) -> IntArray | None:
@@ -90,7 +90,7 @@ class Ticks:
         """The first tick that is further than a span after others of the same sequence, with these times."""
         low, high = self.bounds[sequence], self.bounds[sequence + 1]
         if not span.in_time or span.size == UNLIMITED:
-            return np.clip(tick + np.minimum(span.size, high - tick) + 1, low, high)
+            return np.asarray(np.clip(tick + np.minimum(span.size, high - tick) + 1, low, high))
         assert self.times is not None
         assert time is not None
         low, high, most = low.copy(), high.copy(), span.size // self.unit
