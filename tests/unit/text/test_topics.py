@@ -226,7 +226,7 @@ def test_settings_without_sense(settings, words):
 
 def test_too_little_text_and_no_fit():
     with pytest.raises(
-        DataError, match="2 sentences have only 0 terms in at least 2 of them, too few for 2 topics"
+        DataError, match="2 sentences have only 0 terms in at least 2 of them, too few for 15 topics"
     ):
         TopicModel().fit(["Too short. Much shorter."])
     with pytest.raises(NotFittedError, match="call fit"):
