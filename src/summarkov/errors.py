@@ -23,6 +23,7 @@ from __future__ import annotations
 import difflib
 import errno
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -33,10 +34,24 @@ from typing import Any
 
 #: How long names may be, and how many, for one that is most like another to be looked for.
 _LONGEST_NAME, _MOST_NAMES = 100, 1000
+#: What only the owner of an address may know.
+_SECRETS = re.compile(r"(?<=://)[^/\s@:]*:[^/\s@]+(?=@)|(?<=client_secret=)[^&\s]+")
+
+
+def without_secrets(text: str) -> str:
+    """The same text without the keys and passwords that an address may hold.
+
+    >>> without_secrets("s3://me:key@bucket/log.csv: there is no such file")
+    's3://...@bucket/log.csv: there is no such file'
+    """
+    return _SECRETS.sub("...", text)
 
 
 class SummarkovError(Exception):
     """Anything that this library reports to its user."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in args))
 
 
 class DataError(SummarkovError, ValueError):
@@ -83,7 +98,7 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(without_secrets(message), category, stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import IO, Any, NoReturn
 
-from summarkov.errors import StoreError
+from summarkov.errors import DataError, StoreError
 from summarkov.io.addresses import is_address, local_name, name_of, open_address
 from summarkov.io.temporary import write_atomically
 
@@ -103,6 +103,8 @@ def read_document(path: Place) -> Node:
         value = json.loads(_text(path), object_pairs_hook=_no_repeats, parse_constant=_no_constants)
     except StoreError as problem:
         raise StoreError(f"{name}: {problem}") from None
+    except DataError as problem:  # of an address
+        raise StoreError(str(problem)) from None
     except FileNotFoundError:
         raise StoreError(f"{name}: there is no such file") from None
     except OSError as problem:

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 
 from summarkov.cli.printing.console import errors
 from summarkov.cli.signals import interrupting
-from summarkov.errors import SummarkovError
+from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
 
 #: What typer raises for a wrong command line. (Where the class lives depends on typer's version.)
@@ -114,6 +114,7 @@ class Commands(TyperGroup):
 
 def report(message: str, *, name: str = "Error") -> None:
     """Say something that is not a result, on stderr."""
+    message = without_secrets(message)
     if len(message) > _LONGEST:
         message = f"{message[: _LONGEST // 2]} ... {message[-_LONGEST // 2 :]}"
     style = "bold red" if name == "Error" else "bold"

@@ -45,10 +45,11 @@ def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
 
 def read_map(path: Path) -> dict[str, str]:
     """Read what labels become."""
+    from summarkov.io.addresses import name_of
     from summarkov.io.files import text_lines
     from summarkov.store import first_repeated
 
-    text = "\n".join(line for _, line in text_lines(shown(path), expected="a map of labels"))
+    text = "\n".join(line for _, line in text_lines(name_of(path), expected="a map of labels"))
     expected = 'expected an object of texts, {"old": "new", ...}'
     try:
         found = json.loads(text, object_pairs_hook=list)

@@ -24,6 +24,7 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
+from summarkov.errors import without_secrets
 from summarkov.wording import visible
 
 #: ``advance(done, total)``: how far some work has come.
@@ -41,10 +42,10 @@ def errors() -> Console:
 
 
 def shown(path: Path) -> str:
-    """What a file is called, as it was given: of an address, pathlib leaves one slash of two."""
+    """What a file is called, without secrets: of an address, pathlib leaves one slash of two."""
     from summarkov.io.addresses import name_of
 
-    return name_of(path)
+    return without_secrets(name_of(path))
 
 
 def print_json(document: Any) -> None:
