@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import compress
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,10 +37,14 @@ def sequence_keys(names: Iterable[str]) -> HashArray:
     array([                 17, 8974595205207257451], dtype=uint64)
     """
     names = list(names)
-    keys = stable_hashes(names)
-    for at, name in enumerate(names):
-        if name.isdecimal() and name.isascii() and len(name) <= _MOST_DIGITS and str(int(name)) == name:
-            keys[at] = int(name)
+    keys = np.empty(len(names), np.uint64)
+    whole = [
+        name.isdecimal() and name.isascii() and len(name) <= _MOST_DIGITS and (name[0] != "0" or name == "0")
+        for name in names
+    ]
+    is_whole = np.array(whole, bool)
+    keys[is_whole] = np.fromiter(map(int, compress(names, whole)), np.uint64)
+    keys[~is_whole] = stable_hashes(compress(names, ~is_whole))
     return keys
 
 

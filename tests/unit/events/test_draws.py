@@ -16,6 +16,7 @@ from summarkov.events.draws import (
     distinct_keys,
     sequence_keys,
     split_by_key,
+    stable_hashes,
 )
 
 MANY = np.sort(sequence_keys(f"case {number}" for number in range(FEW + 3617)))
@@ -89,3 +90,12 @@ def test_draws_travel_in_few_bytes():
     assert len(sent) < 400_000
     for one, other in zip(each, pickle.loads(sent), strict=True):
         assert one.weights(MANY).tolist() == other.weights(MANY).tolist()
+
+
+def test_only_plain_whole_numbers_stand_for_themselves():
+    whole = ["0", "5", "17", "9" * 18]
+    others = ["00", "017", "9" * 19, "", "-1", "1.0", "²", "١٢", "visit 5"]
+    keys = sequence_keys([*others, *whole]).tolist()
+    assert keys[len(others) :] == [int(name) for name in whole]
+    assert keys[: len(others)] == stable_hashes(others).tolist()
+    assert sequence_keys([]).tolist() == []

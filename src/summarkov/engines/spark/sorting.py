@@ -12,8 +12,8 @@ import numpy as np
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.session import unstable
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
-from summarkov.io.encoding import Vocabulary, as_dictionaries, encode, numpy_of, refuse_missing
-from summarkov.io.grouping import group, run_starts, stable_order
+from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_missing
+from summarkov.io.grouping import group, run_starts
 from summarkov.io.ordering import sort_keys
 from summarkov.typing import IntArray
 
@@ -65,7 +65,6 @@ class Packing:
 
     def _tables(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         """As many rows as are packed at a time, all from one part of a file where that is known."""
-        import pyarrow as pa
 
         most = min(max(_AT_ONCE, _PER_PARTITION * self.n_partitions), self.memory // ROW_BYTES)
         held: list[pa.RecordBatch] = []
@@ -73,11 +72,11 @@ class Packing:
             for piece in _by_file(batch):
                 other = held and _file(held[-1]) != _file(piece)
                 if other or sum(each.num_rows for each in held) + piece.num_rows > most:
-                    yield from [pa.Table.from_batches(held)] if held else []
+                    yield from [_whole(held)] if held else []
                     held = []
                 held.append(piece)
         if held:
-            yield pa.Table.from_batches(held)
+            yield _whole(held)
 
     def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
         """A case of each partition that rows go to, and these rows."""
@@ -87,17 +86,18 @@ class Packing:
             refuse_missing(table.column(role), name, self.source)
         event = encode(table.column("event"), "event", self.source)
         codes = vocabulary.recode(event).astype(np.min_scalar_type(len(self.labels)))
-        chunks = as_dictionaries(table.column("case"))
-        case = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
-        part = numpy_of(table.column("part"))
-        goes_to = np.empty(len(chunks[0].dictionary), part.dtype)
+        named = table.column("case").chunk(0).dictionary_encode()
+        case = numpy_of(pa.chunked_array([named.indices]))
+        part = numpy_of(table.column("part")).astype(np.min_scalar_type(self.n_partitions))
+        goes_to = np.empty(len(named.dictionary), part.dtype)
         goes_to[case] = part
-        rows, names = stable_order(part), stable_order(goes_to)  # those of a partition next to each other
+        # Those of a partition next to each other; in linear time if partitions are at most 65,535.
+        rows, names = (np.argsort(each, kind="stable") for each in (part, goes_to))
         place = np.empty(len(names), np.int32)
         place[names] = np.arange(len(names), dtype=np.int32)
         others = [name for name in table.column_names if name not in ("case", "event", "part", *PLACE)]
         ordered = table.select(others).append_column("event", pa.array(codes)).take(rows).combine_chunks()
-        case, cases = place[case[rows]], chunks[0].dictionary.take(pa.array(names))
+        case, cases = place[case[rows]], named.dictionary.take(pa.array(names))
         starts = run_starts(part[rows])
         first = np.append(np.searchsorted(goes_to[names], part[rows[starts]]), len(names))
         packed = []
@@ -154,6 +154,12 @@ class Sorting:
             case, [sort_keys(table.column(role), name, self.source) for role, name in self.orders]
         ).rows
         yield table if rows is None else table.take(pa.array(rows))
+
+
+def _whole(batches: list[pa.RecordBatch]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches).combine_chunks()  # so that names are looked up once
 
 
 def _by_file(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
