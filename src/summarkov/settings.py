@@ -115,10 +115,10 @@ def seed_of(seed: int, random_state: int | None) -> int:
     return chosen
 
 
-def reporter(progress: Progress) -> Callable[[int, int], None]:
-    """What to call with the number done and that of all."""
+def reporter(progress: Callable[..., None] | bool | None) -> Callable[..., None]:
+    """What to call with the number done, that of all and, where work has several parts, the part."""
     if progress is None or isinstance(progress, bool):
-        return write_progress if progress else lambda done, total: None
+        return write_progress if progress else lambda *done: None
     if not callable(progress):
         raise SettingError(f"progress must be True or a function of (done, total), not {progress!r}")
     return progress

@@ -370,7 +370,7 @@ def test_bad_files(tmp_path, scratch):
 def test_an_interrupt_leaves_no_temporary_files(stage, tmp_path, scratch):
     write_parts(long_table(shop(30, 20).to_lists()).take(pa.array(range(600)[::-1])), tmp_path, [200])
 
-    def interrupt(what, done, total):
+    def interrupt(done, total, what):
         if what == stage:
             assert len(list(scratch.iterdir())) == 1
             raise KeyboardInterrupt

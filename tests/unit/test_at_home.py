@@ -8,10 +8,12 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.evaluation import learning_curve
 from summarkov.io.files import FORMATS
 from summarkov.io.grouping import Gap
 from summarkov.scores.scorer import SCORES
 from summarkov.search import SEARCHES
+from summarkov.text import text_events
 
 NUMBERS = [[1, 2, 3, 1, 2], [3, 1, 2, 2]] * 10
 TEXTS = [[str(x) for x in sequence] for sequence in NUMBERS]
@@ -199,7 +201,7 @@ def test_the_log_likelihood_of_a_graph_has_one_meaning():
 # ---------------------------------------------------------------------------------- progress
 
 
-def test_progress_is_written_where_it_is_asked_for(capsys):
+def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     graph = sm.InfluenceGraph(sm.BSuMM()).fit(NUMBERS, progress=True)
     written = capsys.readouterr().err
     assert written.split("\r")[-1].strip() == "3 of 3 done"
@@ -210,6 +212,13 @@ def test_progress_is_written_where_it_is_asked_for(capsys):
     assert "5 of 5 done" in capsys.readouterr().err
     sm.compare(sm.read_events(NUMBERS), models=["chain-0"], progress=True)
     assert "1 of 1 done chain-0" in capsys.readouterr().err
+    learning_curve(sm.read_events(NUMBERS), models=["chain-0"], shares=(0.5, 1.0), progress=True)
+    assert "2 of 2 done chain-0" in capsys.readouterr().err
+    text_events({"a": "One. Two."}, lambda sentences: ["x"] * len(sentences), progress=True)
+    assert "2 of 2 done" in capsys.readouterr().err
+    sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.csv")
+    sm.scan_events(tmp_path / "events.csv", progress=True).close()
+    assert "done reading" in capsys.readouterr().err
     graph.fit(NUMBERS, progress=False)
     assert capsys.readouterr().err == ""
     with pytest.raises(SettingError, match="progress must be True or a function"):

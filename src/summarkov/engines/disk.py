@@ -27,7 +27,7 @@ from summarkov.io.table_files import Files
 from summarkov.io.temporary import Scratch
 from summarkov.io.ticks import warn_of_ties
 from summarkov.io.wanted import Reading, Wanted
-from summarkov.settings import is_whole
+from summarkov.settings import is_whole, reporter
 from summarkov.typing import HashArray
 
 #: Bytes to get along with unless told otherwise.
@@ -113,7 +113,7 @@ def scan_events(
     n_jobs: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     names: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
     **reading: Unpack[Reading],
 ) -> StreamSource:
     """Stream Parquet, comma- or tab-separated files or JSON lines of any size.
@@ -145,7 +145,8 @@ def scan_events(
     names
         Keep the names of the sequences too, for predictions of every event.
     progress
-        Called as ``progress(what, done, total)``, with "reading" (bytes) and "grouping" (rows).
+        Called as ``progress(done, total, what)``, with "reading" (bytes) and "grouping" (rows); True writes
+        that to the standard error.
     **reading
         ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
         ``session_gap``. A list column of Parquet holds one sequence per row, and so does a line of JSON.
@@ -183,7 +184,7 @@ def scan_events(
     found = find_files(path, kind)
     if found.repeated:
         warnings.warn(str(found), stacklevel=2)
-    task = Task(Files(found.paths, kind, wanted, memory), progress)
+    task = Task(Files(found.paths, kind, wanted, memory), reporter(progress))
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, names=names)
         ties, n = content.spill.ties.n, content.spill.n_events
@@ -217,7 +218,7 @@ def open_events(
     format: Format | None = None,
     n_jobs: int | None = None,
     names: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = None,
     **reading: Unpack[Reading],
 ) -> Iterator[EventSequences | EventSource]:
     """Open the events of a file, a folder or a pattern, in memory or streamed.
@@ -239,8 +240,8 @@ def open_events(
         Threads of a stream; -1 for one per core.
     names : bool
         Whether a stream keeps the names of sequences, for tables of predictions.
-    progress : function, optional
-        Called with what is being done, how much of it is done, and how much there is.
+    progress : function or True, optional
+        Called with how much is done, how much there is, and what is being done; True writes that.
     **reading
         ``case``, ``event``, ``order`` and all other settings of :func:`summarkov.read_events`;
         ``session_gap`` needs the events in memory.

@@ -12,12 +12,12 @@ from summarkov.baselines import Contender
 from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
 from summarkov.evaluation.comparison import Comparison, paired_interval
-from summarkov.evaluation.run import compare, splits_of
+from summarkov.evaluation.run import Progress, compare, splits_of
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models import SummaryModel
-from summarkov.settings import seed_of
+from summarkov.settings import reporter, seed_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
 from summarkov.wording import number, plural
@@ -196,7 +196,7 @@ def learning_curve(
     seed: int = 0,
     random_state: int | None = None,
     n_bootstrap: int = 2000,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress = None,
     n_jobs: int | None = None,
 ) -> LearningCurve:
     """Compare models fitted to more and more of the training sequences, with one dev and one test part.
@@ -233,6 +233,7 @@ def learning_curve(
         least = parts[0]
         targets = [x for x, n in zip(least.labels, least.label_counts.tolist(), strict=True) if n]
     chosen, comparisons = list(targets), []
+    tell = reporter(progress)
     for at, part in enumerate(parts):
         comparisons.append(
             compare(
@@ -243,17 +244,13 @@ def learning_curve(
                 targets=chosen,
                 seed=seed,
                 n_bootstrap=n_bootstrap,
-                progress=_shifted(progress, at, len(parts)),
+                progress=_shifted(tell, at, len(parts)),
                 n_jobs=n_jobs,
             )
         )
     return LearningCurve(comparisons, [(len(part), part.n_events) for part in parts])
 
 
-def _shifted(
-    progress: Callable[[int, int, str], None] | None, at: int, parts: int
-) -> Callable[[int, int, str], None] | None:
+def _shifted(tell: Callable[..., None], at: int, parts: int) -> Callable[[int, int, str], None]:
     """Progress of one part told as that of all of them."""
-    if progress is None:
-        return None
-    return lambda done, total, what: progress(at * total + done, parts * total, what)
+    return lambda done, total, what: tell(at * total + done, parts * total, what)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
 from summarkov.models import SummaryModel
-from summarkov.settings import MOST_REPLICATES, check_whole, seed_of, write_progress
+from summarkov.settings import MOST_REPLICATES, check_whole, reporter, seed_of
 from summarkov.typing import HashArray
 
 #: How every line begins: what begins otherwise is somebody's file, and not to be removed.
@@ -142,7 +142,7 @@ def _ends_in_newline(path: Path) -> bool:
 
 
 #: Told the trials done, the trials in all, and what is being worked on.
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int, str], None] | bool | None
 
 
 def compare(
@@ -158,7 +158,7 @@ def compare(
     random_state: int | None = None,
     n_bootstrap: int = 2000,
     checkpoint: str | os.PathLike[str] | None = None,
-    progress: Progress | Literal[True] | None = None,
+    progress: Progress = None,
     n_jobs: int | None = None,
 ) -> Comparison:
     """Fit on train, choose settings on dev for each target, report on test.
@@ -209,7 +209,7 @@ def compare(
     [('chain-1', 'best'), ('chain-0', 'worse')]
     """
     seed = seed_of(seed, random_state)
-    tell: Progress | None = write_progress if progress is True else progress or None
+    tell = reporter(progress)
     check_whole("n_bootstrap", n_bootstrap, 1, MOST_REPLICATES)
     names = None if targets is None else vocabulary_of(targets, "targets")
     layout = Layout.of(make_source(train))
@@ -225,8 +225,7 @@ def compare(
         chosen = _targets(names, split)
         for c, contender in enumerate(contenders):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
-            if tell is not None:
-                tell(done, total, what)
+            tell(done, total, what)
             name = kept.trial(split, chosen, contender)
             tuned = kept.get(name)
             if tuned is None:
@@ -234,8 +233,7 @@ def compare(
                 kept.put(name, tuned)
             results[c].append(tuned)
             done += 1
-            if tell is not None:
-                tell(done, total, what)
+            tell(done, total, what)
     comparison = Comparison(
         results,
         [tuned.n_positions for tuned in results[0]],

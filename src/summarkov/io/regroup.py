@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _BITS = 6
 _DEEPEST = 64 // _BITS
 
-Tell = Callable[[str, int, int], None]
+Tell = Callable[[int, int, str], None]
 
 
 def regroup(
@@ -73,7 +73,7 @@ def regroup(
                 sort_outside(bucket, memory, by_bucket, order, values)
             bucket.path.unlink()
             done += bucket.n_rows
-            tell("grouping", done, max(1, n_rows))
+            tell(done, max(1, n_rows), "grouping")
     finally:
         by_bucket.close()
     inside.rmdir()

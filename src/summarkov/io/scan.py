@@ -29,8 +29,8 @@ from summarkov.io.ticks import Ties, Times, refuse_no_order, refuse_ties, times_
 from summarkov.io.whole_sequences import add_lines, add_lists
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
-#: ``progress(what, done, total)``: how far reading ("reading") or grouping ("grouping") has come.
-Progress = Callable[[str, int, int], None]
+#: ``progress(done, total, what)``: how far reading ("reading") or grouping ("grouping") has come; or True.
+Progress = Callable[[int, int, str], None] | bool | None
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Task:
     """What to read, and whom to tell."""
 
     files: Files
-    progress: Progress | None = None
+    tell: Callable[..., None]
 
     @property
     def memory(self) -> int:
@@ -60,11 +60,6 @@ class Task:
         """Whether rows of one place happened together."""
         files = self.files
         return files.format != "jsonl" and files.wanted.for_columns(files.chosen).ties == "together"
-
-    def tell(self, what: str, done: int, total: int) -> None:
-        """Say how far the work has come."""
-        if self.progress is not None:
-            self.progress(what, done, total)
 
 
 @dataclass(frozen=True)
@@ -169,7 +164,7 @@ class _Grouped:
                 keys = self.add(block)
                 n_runs += len(keys)
                 file.write(keys.data)
-                self.task.tell("reading", block.done, self.task.files.n_bytes)
+                self.task.tell(block.done, self.task.files.n_bytes, "reading")
         if self.case is not None:
             self.writer.add(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.uint64))
         keys = np.memmap(self.runs, np.uint64, "r") if n_runs else np.empty(0, np.uint64)
@@ -276,6 +271,6 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
             for at in range(len(task.per_case)):
                 columns[f"value{at}"] = pa.array(values[:, at])
             yield CaseBlock(some.case, pa.table(columns))
-            task.tell("reading", block.done, files.n_bytes)
+            task.tell(block.done, files.n_bytes, "reading")
 
     regroup(rows(), folder, task.memory, writer, order, found.values, task.tell)

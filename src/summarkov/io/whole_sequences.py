@@ -47,7 +47,7 @@ def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
         keys = sequence_keys(names)
         writer.add(codes, offsets[1:], keys, names, values=values, together=together)
         n += len(column)
-        task.tell("reading", block.done, files.n_bytes)
+        task.tell(block.done, files.n_bytes, "reading")
 
 
 def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
@@ -89,5 +89,5 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
             if held >= task.n_rows:
                 write()
                 held = 0
-        task.tell("reading", done, task.files.n_bytes)
+        task.tell(done, task.files.n_bytes, "reading")
     write()

@@ -18,6 +18,7 @@ from summarkov.explain import FittedGraph, FittedModel
 from summarkov.io import read_events
 from summarkov.io.files import text_lines
 from summarkov.io.temporary import replacing
+from summarkov.settings import Progress, reporter
 from summarkov.text.documents import Sentence, in_order, read_documents, split_sentences
 from summarkov.text.passages import Before, Grounds, Passages, find_passages, in_codes_of, model_of
 
@@ -206,7 +207,7 @@ def text_events(
     together: bool = False,
     leave_out: Iterable[str] = (),
     language: str = "en",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = None,
 ) -> TextEvents:
     """Turn documents into a sequence of events each: one label per sentence, in the order of the sentences.
 
@@ -230,7 +231,7 @@ def text_events(
     language
         For the splitting, see :func:`split_sentences`.
     progress
-        Called as ``progress(done, total)`` with numbers of sentences.
+        Called as ``progress(done, total)`` with numbers of sentences; True writes that to the standard error.
 
     >>> def weather(sentences):
     ...     return ["rain" if "rain" in s else "sun" if "sun" in s else None for s in sentences]
@@ -259,7 +260,8 @@ def text_events(
     each = [
         Sentence(d.id, n, s) for d in read for n, s in enumerate(split_sentences(d.text, language), start=1)
     ]
-    labels = _without(_labels_of([sentence.text for sentence in each], label, progress), set(leave_out))
+    told = _labels_of([sentence.text for sentence in each], label, reporter(progress))
+    labels = _without(told, set(leave_out))
     kept: dict[str, list[tuple[str, Sentence]]] = {document.id: [] for document in read}
     for name, sentence in zip(labels, each, strict=True):
         if name is not None:
@@ -274,9 +276,7 @@ def text_events(
     return found.joined() if single else found
 
 
-def _labels_of(
-    texts: Sequence[str], label: Labeler, progress: Callable[[int, int], None] | None
-) -> list[str | None]:
+def _labels_of(texts: Sequence[str], label: Labeler, tell: Callable[[int, int], None]) -> list[str | None]:
     """The label of every sentence, asked for in batches so that progress can be told."""
     labels: list[str | None] = []
     for start in range(0, len(texts), _BATCH):
@@ -290,8 +290,7 @@ def _labels_of(
             if not (name is None or isinstance(name, str)):
                 raise DataError(f"label gave {name!r}; a label is a text, or None for no event")
         labels.extend(given)
-        if progress is not None:
-            progress(len(labels), len(texts))
+        tell(len(labels), len(texts))
     return labels
 
 

@@ -25,8 +25,8 @@ def learn_and_predict(folder, scratch, out, stage="", how=""):
     from summarkov.cli.files import write_rows
     from summarkov.models.predictions import predict_part
 
-    def strike(at, *_):
-        if at == stage:
+    def strike(*told):
+        if told[-1] == stage:
             os.kill(os.getpid(), getattr(signal, how))
 
     def rows():

@@ -78,14 +78,14 @@ def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
 
 
 @contextmanager
-def stages() -> Iterator[Callable[[str, int, int], None]]:
+def stages() -> Iterator[Callable[[int, int, str], None]]:
     """Show a bar on stderr for work that has several stages, if that is a terminal."""
     if not _terminal():
-        yield lambda what, done, total: None
+        yield lambda done, total, what: None
         return
     with _bar(BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as shown:
         task = shown.add_task("Reading", total=None)
-        yield lambda what, done, total: shown.update(
+        yield lambda done, total, what: shown.update(
             task, description=what.capitalize(), completed=done, total=total
         )
 
