@@ -77,9 +77,12 @@ class StreamSource(EventSource):
         return [self._keys]
 
     def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
-        (keys,) = self.sequence_keys()
-        return keys if self.n_filled == self.n_sequences else keys[self._content.lengths() > 0]
+        """The keys of all sequences with something to count: not empty, and of a weight above 0."""
+        keys = super().filled_keys()
+        if self.n_filled == self.n_sequences:
+            return keys
+        filled = self._content.lengths() > 0
+        return keys[filled if self.weights is None else filled[self.weights > 0]]
 
     @property
     def n_filled(self) -> int:

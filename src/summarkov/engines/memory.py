@@ -19,7 +19,7 @@ from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.io import read_events
-from summarkov.typing import HashArray, IntArray
+from summarkov.typing import BoolArray, HashArray, IntArray
 
 
 class MemorySource(EventSource):
@@ -78,9 +78,15 @@ class MemorySource(EventSource):
             self._keys = self.events.sequence_keys()
         return [self._keys]
 
+    @property
+    def _held(self) -> BoolArray:
+        """Which sequences have something to count: only these are drawn."""
+        filled = self.events.lengths > 0
+        return filled if self.weights is None else filled & (self.weights > 0)
+
     def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
-        return self.sequence_keys()[0][self.events.lengths > 0]
+        """The keys of all sequences with something to count."""
+        return self.sequence_keys()[0][self._held]
 
     @property
     def n_filled(self) -> int:
@@ -125,8 +131,7 @@ class MemorySource(EventSource):
 
     def resamples(self, draws: Draws) -> Iterator[CountSource]:
         """The same sequences under each of many weights: one at a time is quicker than from shared counts."""
-        held = self.events.lengths > 0  # only sequences with something to count are drawn
-        keys = self.filled_keys()
+        held, keys = self._held, self.filled_keys()
         among = np.sort(keys)
         for number in range(draws.n):
             times = np.zeros(len(self.events), np.int64)

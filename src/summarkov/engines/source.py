@@ -173,8 +173,9 @@ class EventSource(ABC):
         """
 
     def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
-        return np.concatenate([np.empty(0, np.uint64), *self.sequence_keys()])
+        """The keys of all sequences with something to count: not empty, and of a weight above 0."""
+        keys = np.concatenate([np.empty(0, np.uint64), *self.sequence_keys()])
+        return keys if self.weights is None else keys[self.weights > 0]
 
     @property
     def n_filled(self) -> int:
