@@ -84,33 +84,28 @@ def predict(
     one row per tick, and each label has a probability of its own. Of an outcome,
     one row per sequence: its probability from what has happened so far.
     """
-    from summarkov.cli.files import table_format, write_rows
+    from summarkov.cli.files import plain_rows, table_format, write_rows
+    from summarkov.cli.printing.history import Past, print_after
+    from summarkov.events.rows import recoded
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
-    if file is None:
+    if safe_csv and file is not None:
+        refuse_unless_csv(output)
+    if file is None or why is not None:
         if output is not None:
-            raise SettingError("--after prints its result; leave out --output")
-        from summarkov.cli.printing.history import print_after
-
+            name = "--after" if file is None else "--why"
+            raise SettingError(f"{name} prints its result; leave out --output")
         known = load_model(model, "JointSuMM", "OutcomeModel")
-        if known.layout_.attributes or known.layout_.time is not None:
+        past: Past = after or []
+        if file is not None and why is not None:
+            past = one_case(opening.as_learned(known.layout_).read(file, known.labels_), why)
+        elif known.layout_.attributes or known.layout_.time is not None:
             raise SettingError(
                 "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
                 "--why CASE instead"
             )
-        print_after(known, after or [], target, unknown, json)
-        return
-    if safe_csv:
-        refuse_unless_csv(output)
-    if why is not None:
-        if output is not None:
-            raise SettingError("--why prints its result; leave out --output")
-        from summarkov.cli.printing.history import print_after
-
-        known = load_model(model, "JointSuMM", "OutcomeModel")
-        opening = opening.as_learned(known.layout_)
-        print_after(known, one_case(opening.read(file, known.labels_), why), target, unknown, json)
+        print_after(known, past, target, unknown, json)
         return
     if target is not None:
         raise SettingError("--target goes with --after or --why; for a whole file leave it out")
@@ -122,30 +117,22 @@ def predict(
     if is_a(fitted, "OutcomeModel"):
         _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
         return
-    if opening.streams(file):
-        if output is None:
-            raise SettingError("one row per event would be too many to print; save them with -o FILE")
-        with opening.open(file, fitted.labels_, names=True) as source, saving(output):
-            with known_labels():
-                n_rows = write_rows(predictions(fitted, source, unknown), output, safe_csv=safe_csv)
+    is_streamed = opening.streams(file)
+    if is_streamed and output is None:
+        raise SettingError("one row per event would be too many to print; save them with -o FILE")
+    with opening.open(file, fitted.labels_, names=is_streamed) as opened, known_labels():
+        events: Any = opened
+        if not is_streamed:  # before anything is written
+            recoded(events, fitted.labels_, unknown)
+        if output is not None:
+            with saving(output):
+                n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
             _print_saved(_columns(fitted), n_rows, output, json)
-        return
-    from summarkov.events.rows import recoded
-
-    events = opening.read(file, fitted.labels_)
-    with known_labels():  # before anything is written
-        recoded(events, fitted.labels_, unknown)
-    if output is not None:
-        with saving(output):
-            n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
-        _print_saved(_columns(fitted), n_rows, output, json)
-    elif json:
-        from summarkov.cli.files import plain_rows
-
-        parts = predictions(fitted, events, unknown)
-        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
-    else:
-        _print_preview(results(), fitted, events, unknown)
+        elif json:
+            parts = predictions(fitted, events, unknown)
+            print_json({"rows": [row for part in parts for row in plain_rows(part)]})
+        else:
+            _print_preview(results(), fitted, events, unknown)
 
 
 def one_case(events: EventSequences, name: str) -> EventSequences:
