@@ -261,6 +261,21 @@ class Tabular:
         return self.summary()._repr_html_()
 
 
+class Record(Tabular):
+    """One row of a result: a dataclass that shows what is known of it, one line each."""
+
+    def _columns(self) -> Mapping[str, Column]:
+        return columns_of(type(self), [self])
+
+    def summary(self) -> Sheet:
+        """What is known, or what of it the class lists in ``shown_columns``."""
+        columns = self._columns()
+        shown = getattr(self, "shown_columns", tuple(columns))
+        cells = {name: _cell(columns[name].values[0], columns[name].kind) for name in shown}
+        rows = [(name, cell) for name, cell in cells.items() if cell]
+        return Sheet(type(self).__name__, ("field", "value"), rows, len(rows))
+
+
 class Records(Tabular, tuple[T, ...]):
     """A tuple of records of one dataclass that is also a table, with one row per record.
 

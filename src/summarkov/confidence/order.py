@@ -45,7 +45,7 @@ class Remainder(Comparable):
     adjusted: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgeOrder(Comparable):
     """What is left of an edge once it is known what each sequence is made of.
 

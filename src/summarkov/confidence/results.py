@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from summarkov.confidence.rate_ratio import RateRatio
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.frames import Column, Record, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
-class Comparable:
+class Comparable(Record):
     """A dataclass of which two are equal where the same numbers are not known in both.
 
     NaN is equal to nothing, itself included, but tuples take one and the same object for equal. So every NaN
@@ -27,7 +27,7 @@ class Comparable:
                 object.__setattr__(self, name, math.nan)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EdgeConfidence(Comparable):
     """How often an edge was found again, and in which interval its ratio lies.
 
@@ -127,7 +127,7 @@ class Confidence(Tabular):
         return Records(found, EdgeConfidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Discovery(Comparable):
     """An edge that one half of the data proposed and the other half tested.
 
@@ -217,7 +217,7 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pair(Comparable):
     """A possible edge, found or not, beside the influencers that the graph gives the target.
 

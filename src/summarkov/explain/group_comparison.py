@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from summarkov.confidence import Difference
 from summarkov.explain.influence import Influence
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.frames import Column, Record, Records, Sheet, Tabular, columns_of, keep_records
 from summarkov.wording import number
 
 
@@ -47,8 +47,8 @@ class LabelDifference:
     )
 
 
-@dataclass(frozen=True)
-class EdgeDifference:
+@dataclass(frozen=True, repr=False)
+class EdgeDifference(Record):
     """One edge in two groups.
 
     Attributes

@@ -17,7 +17,7 @@ FAINT = ("", "competition only", "company only", "thin evidence")
 FEW_SEQUENCES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Influence(Comparable):
     """How an influencer Z changes the probability of a target label x.
 

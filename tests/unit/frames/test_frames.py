@@ -37,6 +37,8 @@ def drift():
 #: Results, and how many rows their frames have.
 RESULTS = {
     "edges": (GRAPH.edges_, len(GRAPH.edges_)),
+    "one edge": (GRAPH.edges_[0], 1),
+    "one difference": (GROUPS.edges[0], 1),
     "influences": (MODEL.influences_, len(MODEL.influencers_)),
     "table": (MODEL.table_, len(MODEL.table_)),
     "trace": (MODEL.trace_, len(MODEL.trace_)),
