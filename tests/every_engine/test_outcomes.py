@@ -1,5 +1,6 @@
 """Outcomes of sequences are learned alike in memory and streamed, wherever sequences are cut."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -48,42 +49,59 @@ def twin(rows, asked):
         ticks.setdefault(row["time"], set()).add(row["event"])
     found = []
     for by_time, result in cases.values():
-        ticks, after = list(by_time.values()), asked.get("after")
+        ticks, after = list(by_time.items()), asked.get("after")
         if "outcome" in asked:
             hit = None if result is None else result == asked["value"]
         elif "ends_with" in asked:
-            hit, ticks = asked["ends_with"] in ticks[-1], ticks[:-1]
+            hit, ticks = asked["ends_with"] in ticks[-1][1], ticks[:-1]
         else:
-            begun = any(asked["reaches"] in tick for tick in ticks[:after])
-            hit = None if begun or len(ticks) <= after else any(asked["reaches"] in tick for tick in ticks)
+            reached = [asked["reaches"] in tick for _, tick in ticks]
+            hit = None if any(reached[:after]) or len(ticks) <= after else any(reached)
         if after is not None:
             hit, ticks = (hit if len(ticks) >= after else None), ticks[:after]
         found.append((hit, ticks))
     return found
 
 
+@pytest.mark.parametrize("window", [(0, None), (0, "3"), ("1", "6"), ("2", None)])
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_outcomes_are_those_counted_by_hand(asked):
-    rows = table()
-    template = sm.BSuMM(lookback=None, required=["A", "B"], max_influencers=2)
+def test_outcomes_are_those_counted_by_hand(asked, window):
+    rows, (delay, lookback) = table(), window
+    template = sm.BSuMM(lookback=lookback, delay=delay, required=["A", "B"], max_influencers=2)
     model = sm.OutcomeModel(template, **asked).fit(sm.read_events(rows, **READING))
     at_end = {}
     cases = twin(rows, asked)
     for hit, ticks in cases:
         if hit is not None:
-            at_end.setdefault(states(ticks)[-1], [0, 0])[not hit] += 1
+            at_end.setdefault(states(ticks, window)[-1], [0, 0])[not hit] += 1
     assert model.n_left_out_ == sum(hit is None for hit, _ in cases)
     assert {row.state: list(row.counts) for row in model.table_} == at_end
-    everywhere = worth([(states(ticks), hit) for hit, ticks in cases if hit is not None])
+    everywhere = worth([(states(ticks, window), hit) for hit, ticks in cases if hit is not None])
     open_table = {row.state: list(row.counts) for row in model.open_table_}
     assert open_table.keys() == everywhere.keys()
     assert all(open_table[state] == pytest.approx(everywhere[state], abs=1e-6) for state in everywhere)
 
 
-def states(ticks):
-    """Which of A and B has occurred after each beginning of a sequence."""
+def states(ticks, window):
+    """Which of A and B is in the window after each beginning of a sequence, at the time of its last tick."""
+    delay, lookback = int(window[0]) if window[0] else -1, math.inf if window[1] is None else int(window[1])
     beginnings = [ticks[:n] for n in range(len(ticks) + 1)]
-    return [tuple(z for z in "AB" if any(z in tick for tick in begun)) for begun in beginnings]
+    seen = [{z for t, tick in b for z in tick if delay < b[-1][0] - t <= lookback} for b in beginnings]
+    return [tuple(z for z in "AB" if z in labels) for labels in seen]
+
+
+def test_a_tree_asks_of_beginnings_at_the_same_times():
+    events = sm.read_events(table(200), **READING)
+    asked = {"lookbacks": ("3",), "counts": (), "pairs": False, "starts": (), "candidates": list("ABCD")}
+    tree = sm.TreeSuMM(gamma=0.01, max_depth=1, **asked)
+    model = sm.OutcomeModel(tree, **ASKED["column"]).fit(events)
+    (label,) = model.influencers_
+    plain = sm.BSuMM(lookback="3", required=[label], candidates=[label])
+    expected = sm.OutcomeModel(plain, **ASKED["column"]).fit(events)
+    for name in ("table_", "open_table_"):
+        tables = [sorted(row.counts for row in getattr(each, name)) for each in (model, expected)]
+        assert tables[0] == tables[1]
+        assert len(tables[0]) == 2
 
 
 def scanned(rows, folder, memory=2**30, **reading):

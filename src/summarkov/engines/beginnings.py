@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,9 +71,13 @@ class BeginningsWork:
         return self.total([self._count(part, block) for block in uncut(part.blocks(EVENT_BYTES))])
 
     def _count(self, part: Part, block: Block) -> Beginnings:
-        """Each beginning is followed by the outcome of its sequence."""
+        """Each beginning is followed by the outcome of its sequence, and looks back from its last tick."""
         request = self.request
         index = Past().index(block.codes, block.offsets, len(part.labels), block.moments, part.attributes)
+        if index.places is not None and index.ticks.times is not None:
+            ticks = index.ticks
+            before = np.maximum(ticks.of - 1, ticks.bounds[ticks.sequence])
+            index = replace(index, places=replace(index.places, asked=index.ticks.times[before]))
         ids, keys = request.summary.encode(index, request.influencers, part.labels)
         sequence = np.repeat(np.arange(len(block.offsets) - 1), np.diff(block.offsets))
         outcome = request.target.outcome_of()[block.codes]

@@ -149,6 +149,7 @@ class _Past:
                 past = np.zeros(0, np.int64) if index.places.past_times is None else index.places.past_times
                 clock = np.append(past, index.places.times)
             self._clock = clock
+            self._now = clock[n:] if not in_time or index.places.asked is None else index.places.asked
             self._attributes = index.places.attributes[:-1]
 
     def last(self, rows: IntArray, label: int, count: int = 1) -> IntArray:
@@ -166,7 +167,7 @@ class _Past:
         if self._clock is None:
             return np.asarray(rows - last)
         there = last > ABSENT
-        since = self._clock[self._n_past + rows] - self._clock[self._n_past + np.where(there, last, 0)]
+        since = self._now[rows] - self._clock[self._n_past + np.where(there, last, 0)]
         return np.where(there, 0 if self._attributes[label] else since, -2 * (ABSENT // 2))
 
     def since_start(self, rows: IntArray) -> IntArray:

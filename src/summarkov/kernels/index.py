@@ -28,7 +28,8 @@ class Places:
     before it. ``attributes`` tells of every code (the last entry is for no known label) whether it is that of
     an attribute: such rows come first in their sequence, have no position and are in every window. ``times``
     has the time of every row, which never decreases within a sequence, ``past_times`` those of the past. A
-    step of 1 in them is worth ``unit`` of those in which spans are given.
+    step of 1 in them is worth ``unit`` of those in which spans are given. ``asked`` has the time from which
+    each row looks back, where that is not its own.
     """
 
     starts: BoolArray
@@ -36,6 +37,7 @@ class Places:
     times: IntArray | None = None
     past_times: IntArray | None = None
     unit: int = 1
+    asked: IntArray | None = None
 
 
 class Span(NamedTuple):
@@ -57,7 +59,8 @@ class Ticks:
         np.cumsum(counted, out=self.before[1:])
         #: The first tick of each sequence, and the number of all.
         self.bounds = self.before[offsets]
-        self._times, self.unit = places.times, places.unit
+        self._times = places.times if places.asked is None else places.asked
+        self.unit = places.unit
 
     @cached_property
     def of(self) -> IntArray:
@@ -76,7 +79,7 @@ class Ticks:
 
     @cached_property
     def times(self) -> IntArray | None:
-        """The time of each tick."""
+        """The time from which each tick looks back."""
         return None if self._times is None else self._times[self.rows]
 
     def first_rows(self, tick: IntArray, sequence: IntArray) -> IntArray:

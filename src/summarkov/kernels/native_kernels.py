@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from summarkov.kernels import _native
+from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
 from summarkov.kernels.history_tests import Recency
 from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span
@@ -113,6 +113,8 @@ def count_tests(
 
 def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray:
     """See :func:`summarkov.kernels.history_tests.tree_leaves`."""
+    if in_time and index.places is not None and index.places.asked is not None:
+        return history_tests.tree_leaves(index, tree, in_time)
     return _native.leaves(
         _shard(index, _clock(index, in_time) is not None),
         _clock(index, in_time),
@@ -258,8 +260,10 @@ def _firsts(index: Index, delay: Span) -> CodeArray:
 
 
 def _is_simple(index: Index) -> bool:
-    """Whether all rows are events of sequences that were not cut."""
-    return not len(index.past_codes) and not index.ticks.attribute.any()
+    """Whether all rows are events of sequences that were not cut, and look back from their own times."""
+    assert index.places is not None
+    whole = not len(index.past_codes) and not index.ticks.attribute.any()
+    return whole and index.places.asked is None
 
 
 def _last_within(index: Index, span: Span) -> CodeArray:
