@@ -7,14 +7,18 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 import summarkov as sm
 from fuzz import CORPUS
+from summarkov.engines.source import Layout
 from summarkov.errors import StoreError, SummarkovError
-from summarkov.models import Bag, InfluenceGraph
+from summarkov.models import Bag, InfluenceGraph, JointSuMM
 from summarkov.report.page import page
 
 warnings.simplefilter("error")  # a number that is not one must not pass quietly
@@ -54,14 +58,15 @@ def load_and_use(data: bytes) -> None:
     model = hand_over(data, sm.load)
     if model is None:
         return
+    events = _as_learned(model.layout_)
     try:
-        p = model.predict_proba(_EVENTS, unknown="ignore")
+        p = model.predict_proba(events, unknown="ignore")
     except SummarkovError:  # a graph of some labels has no distribution over all
         assert isinstance(model, InfluenceGraph)
         assert len(model.models_) < len(model.labels_)
     else:
-        assert (p >= 0).all()
-        assert abs(p.sum(axis=1) - 1).max() < 1e-9
+        assert ((p >= 0) & (p <= 1)).all()
+        assert is_graph_of_ticks(model) or abs(p.sum(axis=1) - 1).max() < 1e-9
     json.dumps(model.to_document(), allow_nan=False)
     assert model._repr_html_().startswith("<")
     if isinstance(model, InfluenceGraph):
@@ -70,9 +75,34 @@ def load_and_use(data: bytes) -> None:
     if not isinstance(model, Bag):
         assert "</html>" in page(model)
     for each in model.models_.values() if isinstance(model, InfluenceGraph) else [model]:
-        if not isinstance(each, Bag):
+        if not isinstance(each, Bag | JointSuMM):
             assert all(row.words is not None for row in each.table_)
             assert each.influences_ is not None
+
+
+def is_graph_of_ticks(model: Any) -> bool:
+    """Whether labels are predicted by themselves."""
+    return isinstance(model, InfluenceGraph) and model.layout_.together
+
+
+def _as_learned(layout: Layout) -> Any:
+    """Events with what those had that a model was learned from: ticks, times, attributes."""
+    values = dict(name.partition("=")[::2] for name in layout.attributes)
+    if not (layout.together or layout.time or values):
+        return _EVENTS
+    hours = [1, 1, 3, 7]
+    columns = {"case": [1, 1, 1, 2], "event": ["a", "b", "c", "b"]}
+    columns["time"] = [datetime(2026, 1, 1, each) for each in hours] if layout.time == "clock" else hours
+    columns |= {column: [value] * 4 for column, value in values.items()}
+    return sm.read_events(
+        pa.table(columns),
+        case="case",
+        event="event",
+        order="time",
+        ties="together" if layout.together else "in row order",
+        times=layout.time is not None,
+        attributes=list(values) or None,
+    )
 
 
 @cache

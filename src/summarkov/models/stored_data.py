@@ -61,6 +61,8 @@ def _read_layout(node: Node, labels: tuple[str, ...]) -> Layout:
     together = "together" in node and node["together"].value is True
     time = node["time"].one_of(("clock", "number")) if "time" in node else None
     attributes, outcomes = (_names(node, name, labels) for name in ("attributes", "outcomes"))
+    if not all("=" in name for name in attributes):
+        node["attributes"].wrong("names of attributes, such as 'region=north'")
     if outcomes and (len(outcomes) != 2 or set(outcomes) & set(attributes)):
         node["outcomes"].wrong("an outcome and its opposite, which are no attributes")
     return Layout(together, time, attributes, outcomes)
