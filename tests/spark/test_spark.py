@@ -259,5 +259,6 @@ def test_the_joint_model_is_that_of_memory(spark):
     events = sm.read_events(table)
     with sm.scan_spark(spark.createDataFrame(table.to_pandas())) as source:
         found = sm.JointSuMM(**settings).fit(source)
+        assert found.evaluate(source) == found.evaluate(events)
     # rows at the same time stand in the order of the dataframe in both
     assert found.to_document() == sm.JointSuMM(**settings).fit(events).to_document()
