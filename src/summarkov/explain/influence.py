@@ -31,8 +31,8 @@ class Influence(Comparable):
     effect : str
         "amplifies" if the interval lies above 1, "inhibits" if below. "mixed" if Z makes x more likely
         beside some configurations of the other influencers and less likely beside some, both beyond
-        chance; of a :class:`JointSuMM`, if Z surely amplifies x some events later and inhibits it others
-        later. Else "unclear".
+        chance; of a :class:`JointSuMM`, if its mean is unclear but Z surely amplifies x some events later and
+        inhibits it others later. Else "unclear".
     ratio, low, high : float
         How many times as likely x is with Z as without, other influencers equal, and the 95% interval of
         that: positions are compared only with those at which the target's other influencers are present

@@ -296,12 +296,14 @@ def joint_edges(
             log_factor = float(mean @ weights.shared[columns, x])
             width = _Z * math.sqrt(float(mean @ np.linalg.solve(information, mean)))
             low, high = math.exp(log_factor - width), math.exp(log_factor + width)
-            depends = _by_lag(data.features, z, weights.shared[columns, x], information)
+            effect, depends = effect_of(low, high), ""
+            if effect == "unclear" and (depends := _by_lag(data, z, weights.shared[columns, x], information)):
+                effect = "mixed"
             hits_with, n_with = float(data.counts[here, x].sum()), float(n[here].sum())
             yield Influence(
                 influencer=labels[z],
                 target=labels[data.features.target.codes[x]],
-                effect=effect_of(low, high, is_mixed=bool(depends)),
+                effect=effect,
                 ratio=math.exp(log_factor),
                 low=low,
                 high=high,
@@ -314,12 +316,12 @@ def joint_edges(
             )
 
 
-def _by_lag(features: JointFeatures, label: int, weights: FloatArray, information: FloatArray) -> str:
+def _by_lag(data: JointData, label: int, weights: FloatArray, information: FloatArray) -> str:
     """When an influencer amplifies and when it inhibits, where it surely does both; else nothing.
 
     Sure is what holds for all lags of ``recency_`` together, by Bonferroni.
     """
-    lags, rows = features.by_lag(label)
+    lags, rows = data.features.by_lag(label)
     width = _Z_LAGS * np.sqrt((rows * np.linalg.solve(information, rows.T).T).sum(axis=1))
     more, less = (
         [lag for lag, is_sure in zip(lags, side @ weights > width, strict=True) if is_sure]

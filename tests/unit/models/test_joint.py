@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import summarkov as sm
+from summarkov.engines import as_source
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.kernels import Index
+from summarkov.models.joint_learning import joint_edges
+from summarkov.scores.softmax import dense, zero_weights
 from summarkov.simulate.example import web_shop
 
 
@@ -158,24 +161,28 @@ def test_factors_by_recency_are_those_of_an_explanation(model):
         assert math.isclose(model.recency_["purchase"][z][str(lag)], share.factor, rel_tol=1e-9)
 
 
-def test_an_influence_that_turns_with_time_is_mixed(tmp_path):
-    rng = np.random.default_rng(0)
-    sequences = []
-    for _ in range(150):
-        sequence: list[str] = []
-        for place in range(30):
-            ago = sequence[::-1].index("A") + 1 if "A" in sequence else None
-            p = 0.2 if ago is None else 0.02 if ago <= 3 else 0.6
-            sequence.append("A" if rng.random() < p else "BC"[place % 2])
-        sequences.append(sequence)
-    model = sm.JointSuMM(penalty=3.0).fit(sequences)
-    (edge,) = (each for each in model.edges_ if (each.influencer, each.target) == ("A", "A"))
-    assert edge.effect == "mixed"
-    assert edge.depends == "more likely 5, 10 events after it, less likely 1, 2, 3"
-    factors = model.recency_["A"]["A"]
-    assert min(factors["5"], factors["10"]) > 1 > max(factors["1"], factors["2"], factors["3"])
-    model.save(tmp_path / "joint.json")
-    assert sm.load(tmp_path / "joint.json").edges_ == model.edges_
+def test_an_unclear_influence_that_turns_with_time_is_mixed(model, events, tmp_path):
+    data, z = model._count(as_source(events)), events.labels.index("search")
+    columns, chosen = data.features.columns(z), np.zeros((10, 10), bool)
+    chosen[z, z] = True
+    n, here = data.counts.sum(axis=1), data.present[:, z]
+    just_before = dense(data.rows.shared[here][:, columns])[:, 0] @ n[here] / n[here].sum()
+
+    def edge(strength: float):
+        weights = zero_weights(10, data.features.n_shared, 4)
+        weights.shared[columns, z][[0, 6]] = -strength, strength * just_before  # one event ago, and at all
+        (found,) = joint_edges(data, weights, chosen, 1.0, events.labels)
+        assert math.isclose(found.ratio, 1.0)
+        return found
+
+    turning = edge(4.0)
+    assert turning.effect == "mixed"
+    assert turning.depends == "more likely 2, 3, 5, 10, 20 events after it, less likely 1"  # none has 21
+    assert (edge(0.01).effect, edge(0.01).depends) == ("unclear", "")
+    other = model.copy()
+    other._fitted = replace(model.fitted, edges=(turning,))
+    other.save(tmp_path / "joint.json")
+    assert sm.load(tmp_path / "joint.json").edges_ == other.edges_
 
 
 def test_all_that_may_come_next_is_explained(model):
