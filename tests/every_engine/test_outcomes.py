@@ -137,6 +137,20 @@ def test_so_are_trees_windows_in_time_confidence_and_order(asked, tmp_path):
     assert [edge.influencer for edge in tested.edges] == ["A"]
 
 
+def test_what_weighs_nothing_is_never_drawn(tmp_path):
+    rows = table()
+    weights = [int(name[-2:]) % 3 for name in rows["case"].to_pylist()]
+    rows = rows.append_column("weight", pa.array(weights))
+    template = sm.BSuMM(lookback=None, required=["A"])
+    model, found = sm.OutcomeModel(template, **ASKED["column"]), []
+    for some in (rows, rows.filter(pa.array([weight > 0 for weight in weights]))):
+        events = sm.read_events(some, **READING, weight="weight")
+        found.append(model.fit(events).confidence(events, n=9))
+    with scanned(rows, tmp_path, weight="weight") as source:
+        found.append(model.fit(source).confidence(source, n=9))
+    assert found[0] == found[1] == found[2]
+
+
 def test_weights_of_a_column_are_those_in_memory(tmp_path):
     rows = table()
     numbers = [int(name[-2:]) for name in rows["case"].to_pylist()]

@@ -268,6 +268,11 @@ class EndedSource(EventSource):
         self._source.sequence_keys()  # so that the blocks of its parts have them
         return self.run(_CollectKeys())
 
+    def filled_keys(self) -> HashArray:
+        """The keys of all sequences of a weight above 0: each has its outcome to count."""
+        keys = self._keys
+        return keys if self._source.weights is None else self.run(_CollectKeys(weighed=True))
+
     def sequence_keys(self) -> Sequence[HashArray]:
         """Numbers for the names of all sequences, sorted."""
         return [self._keys]
@@ -300,14 +305,19 @@ class _CountSequences:
 
 @dataclass(frozen=True)
 class _CollectKeys:
-    """Collects the keys of the sequences of all parts."""
+    """Collects the keys of the sequences of all parts, or of those ``weighed`` more than 0."""
+
+    weighed: bool = False
 
     def run(self, part: Part) -> HashArray:
         """Each is told where it ends."""
         found = [np.empty(0, np.uint64)]
         for block in part.blocks(1 << 6):
             assert block.keys is not None
-            found.append(block.keys[: len(block.offsets) - 1 - block.goes_on])
+            keys = block.keys[: len(block.offsets) - 1 - block.goes_on]
+            if self.weighed and block.weights is not None:
+                keys = keys[block.weights[: len(keys)] > 0]
+            found.append(keys)
         return np.concatenate(found)
 
     def total(self, answers: Sequence[HashArray]) -> HashArray:
