@@ -11,7 +11,7 @@ import numpy.typing as npt
 from summarkov.engines.messages import travels
 from summarkov.events.block import Block
 from summarkov.models.measures import Measured
-from summarkov.scores.sums import ExactSum
+from summarkov.scores.estimates import ExactSum
 from summarkov.typing import BoolArray, FloatArray, IntArray
 
 #: Edges of the bins of a reliability table; finer next to 0, where rare labels live.

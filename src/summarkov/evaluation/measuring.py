@@ -19,7 +19,7 @@ from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences
 from summarkov.events.block import Block
 from summarkov.kernels import Index
-from summarkov.scores.sums import ExactSum
+from summarkov.scores.estimates import ExactSum
 from summarkov.summaries import Memory
 from summarkov.typing import BoolArray, FloatArray, HashArray
 

@@ -21,7 +21,7 @@ from summarkov.events.block import Block
 from summarkov.kernels import Index
 from summarkov.models.predictions import Residual, Unknown, blocks_to_predict, column_names, translated
 from summarkov.models.predictor import Predictor
-from summarkov.scores.sums import ExactSum
+from summarkov.scores.estimates import ExactSum
 from summarkov.settings import check_whole
 from summarkov.typing import FloatArray, IntArray
 

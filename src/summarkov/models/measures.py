@@ -19,7 +19,7 @@ from summarkov.frames import Column, Sheet, Tabular
 from summarkov.models.learning import n_positions
 from summarkov.models.predictions import Unknown, block_probabilities
 from summarkov.scores import probabilities
-from summarkov.scores.sums import ExactSum
+from summarkov.scores.estimates import ExactSum
 from summarkov.settings import Progress, reporter
 from summarkov.typing import FloatArray
 

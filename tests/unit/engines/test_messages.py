@@ -19,7 +19,7 @@ from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
 from summarkov.evaluation.measures import Sums
 from summarkov.evaluation.measuring import Found
 from summarkov.models.measures import Measured
-from summarkov.scores.sums import ExactSum
+from summarkov.scores.estimates import ExactSum
 
 
 def same(one, other):
