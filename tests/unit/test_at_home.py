@@ -214,8 +214,6 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert "1 of 1 done chain-0" in capsys.readouterr().err
     learning_curve(sm.read_events(NUMBERS), models=["chain-0"], shares=(0.5, 1.0), progress=True)
     assert "2 of 2 done chain-0" in capsys.readouterr().err
-    text_events({"a": "One. Two."}, lambda sentences: ["x"] * len(sentences), progress=True)
-    assert "2 of 2 done" in capsys.readouterr().err
     sm.write_events(sm.read_events(NUMBERS), tmp_path / "events.csv")
     sm.scan_events(tmp_path / "events.csv", progress=True).close()
     assert "done reading" in capsys.readouterr().err
@@ -223,3 +221,9 @@ def test_progress_is_written_where_it_is_asked_for(capsys, tmp_path):
     assert capsys.readouterr().err == ""
     with pytest.raises(SettingError, match="progress must be True or a function"):
         graph.fit(NUMBERS, progress="bar")
+
+
+@pytest.mark.needs("sentencex")
+def test_progress_of_text(capsys):
+    text_events({"a": "One. Two."}, lambda sentences: ["x"] * len(sentences), progress=True)
+    assert "2 of 2 done" in capsys.readouterr().err
