@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import secrets
@@ -19,14 +18,13 @@ from summarkov.engines.disk import MEMORY
 from summarkov.engines.memory import make_source
 from summarkov.engines.source import EventSource
 from summarkov.engines.stored_parts import (
-    NotPlainError,
     keep_answer,
     kept_answer,
+    question_name,
     read_blocks,
     read_part,
     refuse_more,
     refuse_other_times,
-    spell,
     write_part,
 )
 from summarkov.engines.surveys import FollowedWork
@@ -253,35 +251,33 @@ class CountStore(EventSource):
         """Do some work on every part, unless that was done before, and add up the answers."""
         if not self._parts:
             raise DataError(f"{self.folder} has no parts yet; add one first")
-        return work.total([self.run_on(name, work) for name in self.names])
+        asked = self._asked(work)
+        return work.total([self._run_on(number, work, asked) for number in range(len(self._parts))])
 
     def run_on(self, name: str, work: Work[Answer]) -> Answer:
         """Do some work on one part, unless that was done before."""
-        number = self.names.index(name)
-        part = self._part(number)
-        if isinstance(work, CountWork):
-            answer: Any = self._counted(number, part, work)
-            return cast(Answer, answer)
-        if isinstance(work, FollowedWork):
-            path = self._answer(number, work)
-            found: Any = kept_answer(path)
-            if found is None:
-                found = work.run(part)
-                keep_answer(path, found)
-            return cast(Answer, found)
-        return work.run(part)
+        return self._run_on(self.names.index(name), work, self._asked(work))
 
-    def _counted(self, number: int, part: Part, work: CountWork) -> list[Counts]:
-        """The answer to every request; those that were not asked before are counted together."""
-        paths = [self._answer(number, request) for request in work.requests]
-        answers = [kept_answer(path) for path in paths]
-        new = [at for at, answer in enumerate(answers) if answer is None]
-        if new:
-            asked = CountWork(tuple(work.requests[at] for at in new))
-            for at, counts in zip(new, asked.run(part), strict=True):
-                answers[at] = counts
-                keep_answer(paths[at], counts)
-        return answers
+    def _asked(self, work: Work[Answer]) -> list[str | None]:
+        """The names of the questions of some work, under which parts keep their answers."""
+        if isinstance(work, CountWork):
+            return [question_name(self.labels, request) for request in work.requests]
+        return [question_name(self.labels, work)] if isinstance(work, FollowedWork) else []
+
+    def _run_on(self, number: int, work: Work[Answer], asked: Sequence[str | None]) -> Answer:
+        part = self._part(number)
+        answers = self.folder / str(self._says["parts"][number]["folder"]) / "answers"
+        paths = [None if name is None else answers / name for name in asked]
+        if isinstance(work, CountWork):
+            counted: Any = _counted(part, work, paths)
+            return cast(Answer, counted)
+        if not paths:
+            return work.run(part)
+        found: Any = kept_answer(paths[0])
+        if found is None:
+            found = work.run(part)
+            keep_answer(paths[0], found)
+        return cast(Answer, found)
 
     def _part(self, number: int) -> Part:
         """One part, under the vocabulary of all."""
@@ -293,16 +289,6 @@ class CountStore(EventSource):
 
         part = Part(read, content.labels, self.memory, self.n_jobs, number, room=folder)
         return part if content.labels == self.labels else self._views[number](part)
-
-    def _answer(self, number: int, asked: object) -> Path | None:
-        """Where the answer of a part to a question is kept; None if the question is not plain data."""
-        digest = hashlib.sha256()
-        try:
-            spell((self.labels, asked), digest)
-        except NotPlainError:
-            return None
-        folder = str(self._says["parts"][number]["folder"])
-        return self.folder / folder / "answers" / digest.hexdigest()[:40]
 
     def sequence_keys(self) -> Sequence[HashArray]:
         """For each part, numbers for the names of its sequences."""
@@ -346,3 +332,15 @@ def _read(said: Node) -> dict[str, Any]:
     }
     check_seal(said)
     return found
+
+
+def _counted(part: Part, work: CountWork, paths: Sequence[Path | None]) -> list[Counts]:
+    """The answer to every request; those that are not kept are counted together."""
+    answers = [kept_answer(path) for path in paths]
+    new = [at for at, answer in enumerate(answers) if answer is None]
+    if new:
+        asked = CountWork(tuple(work.requests[at] for at in new))
+        for at, counts in zip(new, asked.run(part), strict=True):
+            answers[at] = counts
+            keep_answer(paths[at], counts)
+    return answers
