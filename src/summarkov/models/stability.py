@@ -292,13 +292,13 @@ class ByPosition:
 
     def __str__(self) -> str:
         events = self.unit if self.lookback == 1 else f"{self.lookback} {self.unit}s"
+        told = f"Over the last {events} instead, about what that time holds, the story is "
         if not self.differs:
-            return f"Over the last {events}, about as many, the story is the same."
-        told = f"Over the last {events}, about as many, the story is another: "
+            return f"{told}the same."
         if abs(self.gain) > CLEAR:
-            told += f"time fits {'better' if self.gain > 0 else 'worse'} by {abs(self.gain):,.1f}"
+            told += f"another: time scores {'better' if self.gain > 0 else 'worse'} by {abs(self.gain):,.1f}"
         else:
-            told += "neither fits clearly better"
+            told += "another: neither scores clearly better"
         return told + told_apart(self.others)
 
     def to_dict(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def test_the_true_kind_of_window_fits_better(truth, sign):
     assert story.gain == pytest.approx(scores[0] - scores[1])
     assert story.gain * sign > 5
     assert story.differs
-    assert f"time fits {'better' if sign > 0 else 'worse'} by {abs(story.gain):,.1f}" in str(story)
+    assert f"time scores {'better' if sign > 0 else 'worse'} by {abs(story.gain):,.1f}" in str(story)
     assert by_position(again, events) is None
 
 
@@ -50,4 +50,4 @@ def test_learn_says_so(tmp_path):
     assert found.exit_code == 0, found.output
     told = json.loads(found.stdout)["by_position"]
     assert (told["lookback"], told["differs"]) == (2, True)
-    assert "the story is another" in CliRunner().invoke(app, asked).stdout.replace("\n", " ")
+    assert "the story is another" in " ".join(CliRunner().invoke(app, asked).stdout.split())
