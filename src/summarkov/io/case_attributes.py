@@ -148,7 +148,7 @@ def _names(column: str, values: Encoded, cuts: Cuts, source: str) -> list[str]:
     few = len(set(numbers)) <= FEW_NUMBERS
     if given is None and (odd is not None or few or column in cuts):
         if len(texts) > MOST_VALUES:
-            why = "" if odd is None else f" and are not all numbers, such as {odd[:40]!r}"
+            why = "" if odd is None else f", and they are not all numbers, such as {odd[:40]!r}"
             raise DataError(
                 f"attribute {column!r} of {source} has {len(texts):,} different values, more than "
                 f"{MOST_VALUES}{why}; leave it out, or make groups of its values first"

@@ -68,7 +68,10 @@ def compare_groups_by(
             "with cuts=, or make groups of its values first"
         )
     if len(names) < 2 and not (names and len(sizes) > 1):
-        raise DataError(f"{column} makes fewer than two groups of at least two sequences that are not empty")
+        raise DataError(
+            f"{column} makes fewer than two groups of at least two sequences that are not empty; name "
+            "another column, or pool its values"
+        )
     plain = events.with_attributes(_without(events.attributes, column))
     tell = reporter(progress)
     compared = names[1:] if len(sizes) == 2 and len(names) == 2 else names

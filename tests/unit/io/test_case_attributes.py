@@ -127,8 +127,8 @@ def test_many_values_are_refused():
     with pytest.raises(DataError) as error:
         sm.read_events(table, attributes=["who"])
     assert str(error.value) == (
-        "attribute 'who' of the table has 100,000 different values, more than 100 and are not all numbers, "
-        "such as 'u0'; leave it out, or make groups of its values first"
+        "attribute 'who' of the table has 100,000 different values, more than 100, and they are not all "
+        "numbers, such as 'u0'; leave it out, or make groups of its values first"
     )
 
 
