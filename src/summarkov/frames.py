@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import math
 import types
 import typing
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from html import escape
@@ -23,7 +22,6 @@ from summarkov.wording import number, visible
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 #: Show at most this many rows.
 MOST = 30
 #: Longer texts are cut: in cells, and in titles and notes.
@@ -36,21 +34,6 @@ class Sheet:
 
     Whatever comes from data is escaped, and long texts are cut.
 
-    Attributes
-    ----------
-    title : str
-        What stands above the table.
-    head, rows : sequences of str
-        The names of the columns, and the rows to show.
-    total : int
-        How many rows there are, of which ``rows`` are some.
-    notes : sequence of str
-        What stands below.
-    colours : sequence
-        The colour of every cell in HTML, or None.
-
-    Examples
-    --------
     >>> from summarkov.frames import Sheet
     >>> Sheet("Fruit", ("name", "n"), [("apple", "3"), ("fig", "12")], total=5, notes=("Fresh ones.",))
     Fruit
@@ -59,6 +42,15 @@ class Sheet:
     fig    12
     ... and 3 more
     Fresh ones.
+
+    Attributes
+    ----------
+    title, notes : str, sequence of str
+        What stands above the table, and below.
+    head, rows, total : sequences of str, int
+        The names of the columns, the rows to show, and how many rows there are in all.
+    colours : sequence
+        The colour of every cell in HTML, or None.
     """
 
     title: str
@@ -178,7 +170,7 @@ def columns_of(record: type, records: Sequence[Any]) -> dict[str, Column]:
     theirs; a pair of numbers becomes a column for the lower and one for the upper. The class may list
     properties that are columns too, in ``derived_columns``.
 
-    >>> @dataclasses.dataclass
+    >>> @dataclass
     ... class Size:
     ...     name: str
     ...     share: float | None
@@ -197,9 +189,9 @@ def columns_of(record: type, records: Sequence[Any]) -> dict[str, Column]:
 def _paths(record: type) -> Mapping[str, _Path]:
     hints = typing.get_type_hints(record)
     found: dict[str, _Path] = {}
-    for field in dataclasses.fields(record):
+    for field in fields(record):
         hint = _without_none(hints[field.name])
-        if dataclasses.is_dataclass(hint):
+        if is_dataclass(hint):
             for inner, path in _paths(typing.cast(type, hint)).items():
                 found[f"{field.name}_{inner}"] = path._replace(attributes=(field.name, *path.attributes))
         elif typing.get_args(hint) == (float, float):
@@ -231,7 +223,6 @@ def _plain(value: Any) -> str | None:
 
 
 FrameLibrary = Literal["pandas", "polars", "pyarrow"]
-
 T = TypeVar("T", covariant=True)
 
 
@@ -269,21 +260,13 @@ class Record(Tabular):
 
     def summary(self) -> Sheet:
         """What is known, or what of it the class lists in ``shown_columns``."""
-        columns = self._columns()
-        shown = getattr(self, "shown_columns", tuple(columns))
-        cells = {name: _cell(columns[name].values[0], columns[name].kind) for name in shown}
-        rows = [(name, cell) for name, cell in cells.items() if cell]
-        return Sheet(type(self).__name__, ("field", "value"), rows, len(rows))
+        row = Records([self], type(self)).sheet(type(self).__name__)
+        known = [(name, cell) for name, cell in zip(row.head, row.rows[0], strict=True) if cell]
+        return Sheet(row.title, ("field", "value"), known, len(known))
 
 
 class Records(Tabular, tuple[T, ...]):
-    """A tuple of records of one dataclass that is also a table, with one row per record.
-
-    Attributes
-    ----------
-    record : type
-        The class of the records.
-    """
+    """A tuple of records of one dataclass, ``record``, that is also a table, with one row per record."""
 
     record: type
 
@@ -300,10 +283,7 @@ class Records(Tabular, tuple[T, ...]):
         return columns_of(self.record, self)
 
     def summary(self) -> Sheet:
-        """The first of the records, as a table that prints well and that notebooks show in HTML.
-
-        Of a record with many columns those are shown that its class lists in ``shown_columns``.
-        """
+        """The first of the records; of many columns those that their class lists in ``shown_columns``."""
         return self.sheet(f"{number(len(self))} × {self.record.__name__}")
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
@@ -326,21 +306,21 @@ def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None)
         if not there:
             raise MissingLibraryError("a data frame (other than to_frame('pyarrow'))", "pandas", "frames")
         library = "pandas" if "pandas" in there else "polars"
-    if library not in ("pandas", "polars", "pyarrow"):
-        known = ("pandas", "polars", "pyarrow")
+    if library not in (known := typing.get_args(FrameLibrary)):
         hint = nearest(str(library), known)
         raise SettingError(f"library must be 'pandas', 'polars' or 'pyarrow', not {library!r}{hint}")
+    table = _to_arrow(columns)
     if library == "pandas":
         with optional_library("a data frame of pandas", "pandas", extra="frames"):
             import pandas  # noqa: F401  # pyarrow makes the frame, and says less well that it is missing
 
-        return _to_arrow(columns).to_pandas()
+        return table.to_pandas()
     if library == "polars":
         with optional_library("a data frame of polars", "polars", extra="frames"):
             import polars
 
-        return polars.from_arrow(_to_arrow(columns))
-    return _to_arrow(columns)
+        return polars.from_arrow(table)
+    return table
 
 
 def _to_arrow(columns: Mapping[str, Column]) -> pa.Table:
