@@ -455,14 +455,14 @@ def test_predict_after_a_history_with_one_model(run: Run, shop: Path) -> None:
         "low": why.interval[0],
         "high": why.interval[1],
     }
-    assert active == [{"label": "add to cart", "lags": [1], "positions": [1]}]
+    assert active == [{"label": "add to cart", "lags": [1], "positions": [1], "unit": "event", "ages": []}]
     assert [(c["label"], c["occurred"], c["probability"], c["low"], c["seen"]) for c in counterfactuals] == [
         (c.label, c.occurred, c.probability, c.interval[0], c.seen) for c in why.counterfactuals
     ]
     printed = run(
         "predict", shop / "one.json", "--after", "browse", "-a", "add to cart", "-a", "search"
     ).stdout
-    assert "add to cart: 2 back" in printed
+    assert "add to cart: 2 events back" in printed
     (row,) = [line for line in printed.splitlines() if line.startswith("add to cart not occurred")]
     without = sm.load(shop / "one.json").explain(["browse", "search", "search"])
     assert row.split()[5] == f"{without.probability:.1%}"
