@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from fuzz import CORPUS, check_of, kept, tables
+from fuzz import CORPUS, check_of, differential, kept, tables
 from fuzz import __main__ as fuzzing
 from fuzz.__main__ import BYTES, bounded
 from fuzz.differential import SETTINGS, check
@@ -190,3 +190,20 @@ def test_no_rows_of_decimal_times_are_no_events(tmp_path):
     pq.write_table(table, tmp_path / "log.parquet")
     assert in_memory(table, times=True) == streamed(tmp_path / "log.parquet", 1 << 14, tmp_path, times=True)
     assert in_memory(table, times=True) == ([], 0)
+
+
+def test_tables_are_compared_between_settings_some_at_a_time(monkeypatch, capsys):
+    tried = []
+
+    def apart(some, setting):
+        tried.append((some.start, len(some)))
+        return {"readings": len(some), "digest": "same" if some.start < 1000 else setting["TZ"]}
+
+    monkeypatch.setattr(differential, "_apart", apart)
+    monkeypatch.setattr(sys, "argv", ["fuzz.differential", "--tables", "700", "--first", "100"])
+    differential.main()
+    assert tried == [(100, 500)] * 3 + [(600, 200)] * 3
+    assert capsys.readouterr().out.splitlines()[-1] == "equal with each of 3 settings: {'readings': 700}"
+    monkeypatch.setattr(sys, "argv", ["fuzz.differential", "--tables", "1", "--first", "1000"])
+    with pytest.raises(SystemExit, match="depends on the seed of hashes"):
+        differential.main()

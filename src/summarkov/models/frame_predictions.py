@@ -46,15 +46,17 @@ def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
     """
     names: list[str] = []
     taken = {"p_other"}
+    next_number: dict[str, int] = {}  # for the next name with the same beginning
     for number, outcome in enumerate(outcomes[: len(column_names(outcomes))], start=1):
         if isinstance(outcome, Residual):
             names.append("p_other")
             continue
         plain = unicodedata.normalize("NFKD", outcome).encode("ascii", "ignore").decode()
         stem = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_NAME] or f"label_{number}"
-        name, again = f"p_{stem}", 2
+        name, again = f"p_{stem}", next_number.get(stem.casefold(), 2)
         while name.casefold() in taken:
             name, again = f"p_{stem}_{again}", again + 1
+        next_number[stem.casefold()] = again
         taken.add(name.casefold())
         names.append(name)
     return names
