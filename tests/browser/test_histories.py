@@ -162,6 +162,16 @@ def test_an_outcome_that_has_come_about(visit: Any) -> None:
     said = asked(page, asks)[:, 0]
     np.testing.assert_allclose(said, outcome.predict_open(asks), rtol=0, atol=1e-9)
     assert said[2:].tolist() == [1.0, 1.0]
+    page.click("#tab-whatif")
+    for label, shown in (
+        ("wait", 1),
+        ("ask", 1),
+        ("ask", 0),
+        ("pay", 1),
+    ):  # past two events, until it is reached
+        page.fill("#next", label)
+        page.press("#next", "Enter")
+        assert page.locator(".forecast > li").count() == shown
 
 
 @pytest.mark.parametrize("model", [sm.BSuMM("pay", lookback=2), sm.TreeSuMM("pay")], ids=["BSuMM", "tree"])

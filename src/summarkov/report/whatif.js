@@ -76,10 +76,12 @@ function chip({ code, joined, gap }, i) {
     act("×", "Remove", () => changePast({ events: events.filter((_, j) => j !== i) }, "#next"), false, { "data-remove": i }));
 }
 
+// Whether more has happened than the model of an outcome looks at.
+const isBeyond = () => model.after !== null && historyOf(past).moments.length > model.after;
+
 // What is asked at the end of the history.
 function question() {
-  const isBeyond = model.after !== null && historyOf(past).moments.length > model.after;
-  const asks = isBeyond ? `how does it end? The model is about the first ${number(model.after)} ${thing}s: of what is longer it says nothing, and the numbers below are not about it.` : model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
+  const asks = isBeyond() ? `how does it end? The model is about the first ${number(model.after)} ${thing}s, and says nothing of what is longer.` : model.outcome ? "how does it end?" : model.together ? "what comes in the next tick?" : "what comes next?";
   if (!past.events.length) return ["no events yet: the start of a sequence"];
   return [clock ? timeInput(past.wait, "How long after the last one", (wait) => changePast({ wait })) : "", make("span", {}, asks)];
 }
@@ -90,17 +92,18 @@ function showWhatIf() {
   document.getElementById("given").replaceChildren(...[...attributeColumns].map(givenChoice));
   const { of } = orders[document.getElementById("order").value];
   const found = predict(historyOf(past)).sort((a, b) => of(b) - of(a) || a.code - b.code);
+  const told = found.filter((each) => each.isCertain || !isBeyond());
   const most = niceTop(Math.max(...found.map((each) => Math.max(each.p, rate(each.code)))));
-  document.getElementById("what").textContent = whatKey(most);
+  document.getElementById("what").textContent = told.length ? whatKey(most) : "";
   for (const each of found) {
-    const way = wayOf(each), group = drawnNodes[each.code];
+    const way = told.includes(each) ? wayOf(each) : "quiet", group = drawnNodes[each.code];
     group.classList.toggle("up", way === "up");
     group.classList.toggle("down", way === "down");
     group.querySelector(".sign").textContent = signs[way];
   }
   const list = whatifPanel.querySelector(".forecast");
   list.replaceChildren();
-  const more = firstOf(found, showEvery ? Infinity : 25, list, (each) => forecast(each, most));
+  const more = firstOf(told, showEvery ? Infinity : 25, list, (each) => forecast(each, most));
   more?.addEventListener("click", () => { showEvery = true; });
   document.getElementById("more").replaceChildren(more ?? "");
 }
