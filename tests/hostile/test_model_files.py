@@ -241,7 +241,7 @@ def use(path, kind):
     if kind in ("nmf", "lda"):
         return len(load_topics(path)(["the bank raised rates", "x"]))
     model = sm.load(path)
-    return kind in ("sure", "some") or len(model.predict_proba([["a", "b", "c"]]))
+    return kind in ("sure", "some", "with_times") or len(model.predict_proba([["a", "b", "c"]]))
 
 files = json.loads(sys.argv[1])
 for path, kind in files["good"]:
