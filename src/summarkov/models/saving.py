@@ -26,7 +26,7 @@ NUMBERS = ("lookback", "lookbacks", "counts", "starts")
 _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 #: Entries that are younger than the format: a file may be without them.
 _YOUNGER = (
-    *("sequences", "max_sets", "seldom", "false_edges", "n_targets"),
+    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
     *("corrected_ratio", "corrected_low", "corrected_high"),
 )
 

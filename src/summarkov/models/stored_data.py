@@ -111,8 +111,10 @@ def read_outcome(document: Node, template: SummaryModel, models: list[SummaryMod
     rows = replace(fitted, table=table).rows(ended.keys)
     if (rows == len(table.keys)).any() or (table.counts[rows].sum(axis=1) == 0).any():
         document["open"].wrong("at least the states of 'states': sequences that ended were open before")
-    first, second = (each.text() for each in told["classes"].list(2))
-    classes = (False, True) if (first, second) == ("False", "True") else (first, second)
+    classes: tuple[bool, bool] | tuple[str, str] = (False, True)
+    if "classes" in told:  # the first files of outcomes do not name the value that is not the outcome
+        first, second = (each.text() for each in told["classes"].list(2))
+        classes = classes if (first, second) == ("False", "True") else (first, second)
     found._keep(model, table, name, document["left_out"].count(), classes)
     return found
 

@@ -1,6 +1,8 @@
 """Outcomes of sequences: counted by hand, learned, predicted for open cases."""
 
+import io
 import itertools
+import json
 from collections import Counter
 
 import numpy as np
@@ -329,6 +331,19 @@ def test_ranges_that_are_given_tell_no_effects_of_their_own():
     given_age = sm.BSuMM("play", lookback=1, gamma=0.5, given=["age"]).fit(events)
     assert {name for name in given_age.influencers_ if name.startswith("age")} == set(events.attributes.names)
     assert [edge.influencer for edge in given_age.influences_] == ["wake"]
+
+
+def test_files_that_do_not_name_the_other_value_load():
+    sequences, given = made(n=300)
+    model = sm.OutcomeModel().fit(sequences, given)
+    document = {key: value for key, value in model.to_document().items() if key != "checksum"}
+    del document["outcome"]["classes"]
+    found = sm.load(io.StringIO(json.dumps(document)))
+    assert found.classes_.tolist() == [False, True]
+    of_the_outcome = model.classes_.tolist().index("declined")
+    assert found.predict_proba(sequences)[:, 1].tolist() == (
+        model.predict_proba(sequences)[:, of_the_outcome].tolist()
+    )
 
 
 @pytest.mark.needs("sklearn")
