@@ -287,11 +287,10 @@ def test_what_is_read_is_told(tmp_path, scratch):
         tmp_path, memory=1 << 18, scratch=scratch, progress=lambda *what: told.append(what)
     ).close()
     size = sum(path.stat().st_size for path in tmp_path.glob("*.parquet"))
-    assert ("reading", size, size) in told
-    assert told[-1] == ("grouping", 600, 600)
-    assert [what[1] for what in told if what[0] == "grouping"] == sorted(
-        what[1] for what in told if what[0] == "grouping"
-    )
+    assert (size, size, "reading") in told
+    assert told[-1] == (600, 600, "grouping")
+    grouped = [done for done, _, what in told if what == "grouping"]
+    assert grouped == sorted(grouped)
 
 
 # ---------------------------------------------------------------------------------------------------------

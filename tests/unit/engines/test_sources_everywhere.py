@@ -51,6 +51,7 @@ WORKS = {
     "JointSuMM.log_likelihood": lambda e: JOINT.log_likelihood(e),
     "JointSuMM.score": lambda e: JOINT.score(e),
     "JointSuMM.brier_score": lambda e: JOINT.brier_score(e),
+    "JointSuMM.evaluate": lambda e: JOINT.evaluate(e),
     "OutcomeModel.fit": lambda e: (
         sm.OutcomeModel(reaches="purchase", after=3).fit(e).model_.fitted.influences
     ),
