@@ -14,6 +14,7 @@ import summarkov as sm
 from summarkov.cli.options.reading import Opening
 from summarkov.errors import DataError, TooLargeError
 from summarkov.io.encoding import Vocabulary
+from summarkov.io.files import TextBudget
 
 KEPT = [
     "3e6 rows in any order",
@@ -87,9 +88,22 @@ def test_auto_counts_events_and_not_rows(tmp_path):
 
 def test_labels_that_are_declared_are_not_refused():
     labels = [f"label {number}" for number in range(300_000)]
-    vocabulary = Vocabulary(labels, MEMORY)
+    budget = TextBudget(MEMORY)
+    vocabulary = Vocabulary(labels, budget)
     assert vocabulary.code(labels[-1]) == 299_999
-    found = Vocabulary(None, MEMORY)
-    found.share = 0.5
+    found = Vocabulary(None, budget)
+    budget.share = 0.5
     with pytest.raises(TooLargeError, match=r"more than 1\d\d,\d{3} different labels need about"):
         list(map(found.code, labels))
+
+
+def test_values_of_columns_share_one_budget_with_labels(tmp_path):
+    """Each of ten columns alone would be within it."""
+    path, names = tmp_path / "log.csv", [f"column {number}" for number in range(10)]
+    lines = (",".join([str(case), "a", *[f"{case:0900}"] * 10]) for case in range(4_000))
+    path.write_text("\n".join([",".join(["case", "event", *names]), *lines]))
+    asked = {"case": "case", "event": "event", "order": False}
+    with sm.scan_events(path, memory=MEMORY, attributes=names[:5], **asked) as source:
+        assert source.n_sequences == 4_000
+    with pytest.raises(TooLargeError, match=r"more than \d,\d{3} different values of 'column \d' need about"):
+        sm.scan_events(path, memory=MEMORY, attributes=names, **asked)

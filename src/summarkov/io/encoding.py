@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,15 +15,11 @@ from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.vocabulary import refuse_unknown_labels, translation
-from summarkov.io.files import LEAST, refuse_beyond
+from summarkov.io.files import TextBudget
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-#: What a label takes beside its text: a place in a dictionary and in lists, and its code.
-_LABEL_BYTES = 200
 
 
 @dataclass(frozen=True)
@@ -289,17 +284,17 @@ class Collected:
 
 
 class Vocabulary:
-    """A code for every label: those declared, or in the order in which they come.
+    """A code for every label: those declared, or in the order in which they come, within a budget."""
 
-    Those that come may take half of the memory. ``share`` is how much of the files has been read, by which it
-    is told how much more would do.
-    """
-
-    def __init__(self, declared: Sequence[str] | None, memory: int = LEAST) -> None:
+    def __init__(
+        self,
+        declared: Sequence[str] | None,
+        budget: TextBudget | None = None,
+        what: str = "different labels",
+    ) -> None:
         self._declared = declared
         self._codes: dict[str | None, int] = {label: code for code, label in enumerate(declared or ())}
-        self._memory, self._n_bytes = memory, 0
-        self.share = 1.0
+        self._budget, self._what = budget or TextBudget(), what
 
     def code(self, label: str | None) -> int:
         """The code of a label, or of an empty tick (None); one that was not declared is an error."""
@@ -308,10 +303,7 @@ class Vocabulary:
             return found
         if self._declared is not None and label is not None:
             raise UnknownLabelError(label, self._declared)
-        self._n_bytes += sys.getsizeof(label) + _LABEL_BYTES
-        if 2 * self._n_bytes > max(self._memory, LEAST):
-            needed = int(2.5 * self._n_bytes / max(self.share, 1e-6))
-            refuse_beyond(self._memory, needed, f"more than {len(self._codes):,} different labels")
+        self._budget.take(label, f"more than {len(self._codes):,} {self._what}")
         self._codes[label] = len(self._codes)
         return len(self._codes) - 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import sys
 from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, Literal
@@ -245,3 +246,23 @@ def refuse_beyond(memory: int, needed: int, what: str) -> None:
         raise TooLargeError(
             f"{what} need about {needed / 1e6:,.0f} MB; set memory= to at least {size}M ({size << 20} bytes)"
         )
+
+
+class TextBudget:
+    """Room for texts that are kept while files are read, such as labels: half of the memory.
+
+    ``share`` is how much of the files has been read, by which it is told how much more would do.
+    """
+
+    #: What a text takes beside itself: a place in a dictionary and in lists, and its code.
+    PLACE_BYTES = 200
+
+    def __init__(self, memory: int = LEAST) -> None:
+        self._memory, self._n_bytes = memory, 0
+        self.share = 1.0
+
+    def take(self, text: str | None, what: str) -> None:
+        """Keep one more text; ``what`` names those that are kept, in the plural."""
+        self._n_bytes += sys.getsizeof(text) + self.PLACE_BYTES
+        if 2 * self._n_bytes > max(self._memory, LEAST):
+            refuse_beyond(self._memory, int(2.5 * self._n_bytes / max(self.share, 1e-6)), what)

@@ -19,7 +19,7 @@ from summarkov.events.vocabulary import label_text
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
-from summarkov.io.files import text_lines
+from summarkov.io.files import TextBudget, text_lines
 from summarkov.io.rows import CaseValues, LeftOut, is_weight, weights_of
 from summarkov.io.ticks import times_of_texts
 from summarkov.io.wanted import Wanted
@@ -68,7 +68,7 @@ class Line:
 def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
     """Read a list, or an object with ``id`` and ``events``, from every line that is not blank."""
     collected, left_out = Collected(), LeftOut()
-    columns = CaseValues(wanted.columns.per_case, sys.maxsize)
+    columns = CaseValues(wanted.columns.per_case, TextBudget(sys.maxsize))
     values, times = [], list[str | None]()
     for line in jsonl_sequences(path, wanted, left_out):
         collected.add(line.labels, line.name, line.together)

@@ -13,6 +13,7 @@ from summarkov.errors import DataError
 from summarkov.events.draws import period_numbers
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, which_occur
+from summarkov.io.files import TextBudget
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
@@ -58,9 +59,9 @@ def changes(name: str, case: str, source: str, first: str | None, second: str | 
 class CaseValues:
     """Columns that must not change during a case, read some rows at a time: a code for every value."""
 
-    def __init__(self, names: Sequence[str], memory: int) -> None:
+    def __init__(self, names: Sequence[str], budget: TextBudget) -> None:
         self.names = names
-        self._known = [Vocabulary(None, memory) for _ in names]
+        self._known = [Vocabulary(None, budget, f"different values of {name!r}") for name in names]
 
     def recode(self, columns: Sequence[Encoded]) -> CodeArray:
         """The codes of some rows: one row each, one column each; -1 where a value is missing."""

@@ -16,6 +16,7 @@ from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
 from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.encoding import Vocabulary
+from summarkov.io.files import TextBudget
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.line_files import jsonl_origin
 from summarkov.io.ordering import OrderColumn, as_ordered, is_ranked, sort_keys
@@ -80,8 +81,9 @@ class Found:
     """What is found while files are read: labels, the values of cases, and events that are left out."""
 
     def __init__(self, task: Task) -> None:
-        self.labels = Vocabulary(task.files.wanted.labels, task.memory)
-        self.values = CaseValues(task.per_case, task.memory)
+        self.budget = TextBudget(task.memory)
+        self.labels = Vocabulary(task.files.wanted.labels, self.budget)
+        self.values = CaseValues(task.per_case, self.budget)
         self.left_out = LeftOut()
 
 
@@ -243,7 +245,7 @@ class _Grouped:
 
 def rows_of(block: TableBlock, files: Files, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
     """Some rows, the codes of their labels, and those of their columns that do not change during a case."""
-    found.labels.share = block.done / files.n_bytes
+    found.budget.share = block.done / files.n_bytes
     rows = read_rows(block.table, files.chosen, files.wanted, block.path, found.left_out, block.first_row)
     return rows, found.labels.recode(rows.event), found.values.recode(rows.per_case)
 

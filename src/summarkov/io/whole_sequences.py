@@ -31,7 +31,7 @@ def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
         column, where = block.table.column(name), (block.path, block.first_row)
         n_events = len(flat_values(column))
         refuse_beyond(task.memory, LISTED_BYTES * n_events, f"lists of {block.path} that are very long")
-        found.labels.share = block.done / files.n_bytes
+        found.budget.share = block.done / files.n_bytes
         event, offsets, starts = read_lists(
             column, name, files.wanted, block.path, found.left_out, block.first_row
         )
@@ -77,7 +77,7 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
     longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
     for path in task.files.paths:
         done += size_of(path)
-        found.labels.share = done / task.files.n_bytes
+        found.budget.share = done / task.files.n_bytes
         for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
             together.extend(len(codes) + place for place in line.together)
             codes.extend(map(found.labels.code, line.labels))

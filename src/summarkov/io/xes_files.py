@@ -21,7 +21,7 @@ from summarkov.events.draws import period_numbers
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
-from summarkov.io.files import open_file, unpacked
+from summarkov.io.files import TextBudget, open_file, unpacked
 from summarkov.io.grouping import count_falls, cut_sessions, sort_within, sorted_within, tied
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_separator, weights_of
@@ -166,7 +166,7 @@ class _Log:
         asked = self.wanted.columns
         self.case = asked.case
         self.places: list[list[str | None]] = [[] for _ in ((TIME,) if self.order is None else self.order)]
-        self.values = CaseValues(asked.per_case, sys.maxsize)
+        self.values = CaseValues(asked.per_case, TextBudget(sys.maxsize))
         self.traces: list[list[int]] = []  # the values of every trace
         self.periods: list[str] = []  # those of all events, if they are asked for
         self.needed = {NAME, TIME, LIFECYCLE, *asked.names(), *self.event, *(self.order or ())}

@@ -122,8 +122,8 @@ def test_an_attribute_with_very_many_values(read, tmp_path):
     path = csv(tmp_path, f"case,event,time,who\n{rows}")
     with pytest.raises(
         DataError,
-        match=r"^attribute 'who' of \S*log.csv has 100,000 different values, more than 100 and are not all "
-        r"numbers, such as 'w\d+'; leave it out, or make groups of its values first$",
+        match=r"^attribute 'who' of \S*log.csv has 100,000 different values, more than 100, and they are not "
+        r"all numbers, such as 'w\d+'; leave it out, or make groups of its values first$",
     ):
         read(path, attributes=["who"])
     numbers = csv(tmp_path, f"case,event,time,who\n{rows.replace('w', '')}")
