@@ -158,6 +158,8 @@ def test_settings_that_are_words_have_literal_types():
     for read in (sm.read_events, sm.scan_events, sm.open_events):
         given, _ = typing.get_args(typing.get_type_hints(read)["format"])
         assert set(typing.get_args(given)) == set(FORMATS)
+    for ask in (sm.EventSequences.recode, sm.EventSource.recode, sm.BSuMM.predict_proba):
+        assert typing.get_args(typing.get_type_hints(ask)["unknown"]) == ("error", "ignore")
 
 
 def test_completion_shows_what_people_need():

@@ -46,7 +46,7 @@ SIDEWAYS = {
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"io", "events.block", "engines", "frames", "models.predictions", "cli"},
+    "pyarrow": {"io", "events.block", "engines", "frames", "models.edges", "models.predictions", "cli"},
     "pandas": {"frames"},
     "polars": {"frames"},
     "pyspark": {"engines.spark"},

@@ -18,6 +18,7 @@ from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
+from summarkov.events.vocabulary import Unknown
 from summarkov.io import read_events
 from summarkov.typing import BoolArray, HashArray, IntArray
 
@@ -98,7 +99,7 @@ class MemorySource(EventSource):
         """The names of the sequences."""
         return self.events.ids
 
-    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> MemorySource:
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> MemorySource:
         """The same events in the codes of another vocabulary, see :meth:`EventSequences.recode`."""
         events = recoded(self.events, labels, unknown)
         return self if events is self.events else self._of(events, self.weights)

@@ -19,7 +19,7 @@ from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
 from summarkov.events.origin import Origin
 from summarkov.events.prepare import END, RARE, START, map_each, new_label, pool_each
-from summarkov.events.vocabulary import Label, check_unknown, refuse_unknown_labels, translation
+from summarkov.events.vocabulary import Label, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary
 from summarkov.typing import HashArray, IntArray
 
@@ -244,7 +244,7 @@ class EventSource(ABC):
         counts = np.insert(self.label_counts, view.code, added)
         return SeenSource(self, view, view.labels, counts)
 
-    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> EventSource:
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> EventSource:
         """The same events in the codes of another vocabulary, as :meth:`EventSequences.recode` writes them.
 
         An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` one of no label.

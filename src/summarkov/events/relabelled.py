@@ -23,6 +23,7 @@ from summarkov.events.prepare import (
 )
 from summarkov.events.vocabulary import (
     Label,
+    Unknown,
     check_unknown,
     label_text,
     refuse_unknown_labels,
@@ -85,7 +86,7 @@ class Relabelled(ABC):
             raise UnknownLabelError(text, self.labels)
         return self._index[text]
 
-    def recode(self, labels: Sequence[str], *, unknown: str = "error") -> Self:
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> Self:
         """Write the same events in the codes of another vocabulary.
 
         An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its

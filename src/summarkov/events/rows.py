@@ -12,7 +12,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import Moments
 from summarkov.events.sequences import EventSequences
-from summarkov.events.vocabulary import check_unknown, translation
+from summarkov.events.vocabulary import Unknown, check_unknown, translation
 from summarkov.kernels import Index, Places
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -77,7 +77,7 @@ class Rows:
         )
 
 
-def recoded(events: EventSequences, labels: Sequence[str], unknown: str) -> EventSequences:
+def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> EventSequences:
     """The same events in another vocabulary, of labels and of names of attributes."""
     given = events.attributes
     if given is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from typing import Literal, cast
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from summarkov.typing import BoolArray, CodeArray, IntArray
 
 #: A label as people may write it: text, or a number that means its text.
 Label = str | int | float
+#: What to do about labels that a vocabulary does not hold.
+Unknown = Literal["error", "ignore"]
 
 
 def label_text(value: object) -> str:
@@ -49,10 +52,11 @@ def is_label(value: object) -> bool:
     return isinstance(value, str | bool | int | float | np.generic)
 
 
-def check_unknown(unknown: str) -> None:
+def check_unknown(unknown: str) -> Unknown:
     """Refuse what does not say how to treat labels that a vocabulary does not hold."""
     if unknown not in ("error", "ignore"):
         raise DataError(f"unknown={unknown!r} is not known; use 'error' or 'ignore'")
+    return cast(Unknown, unknown)
 
 
 def vocabulary_of(labels: Iterable[object], setting: str = "labels") -> list[str]:

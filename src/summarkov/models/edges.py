@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from summarkov.explain import Influence, Shown, ranked, weight
 from summarkov.explain.sentences import change, limits, rates, times, verdict
 from summarkov.frames import MOST, Records, Sheet
 from summarkov.wording import number, percent, plural, visible
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pyarrow as pa
 
 
 class Edges(Records[Influence]):
@@ -103,11 +107,11 @@ class HasEdges:
         """How often each label occurred in what was learned from."""
         raise NotImplementedError  # each class that takes this in has its own
 
-    def edge_table(self) -> Any:
+    def edge_table(self) -> pa.Table:
         """Return the edges as a ``pyarrow.Table``, one row per edge: ``edges_.to_frame("pyarrow")``."""
         return self.edges_.to_frame("pyarrow")
 
-    def to_networkx(self) -> Any:
+    def to_networkx(self) -> nx.DiGraph:
         """Return a ``networkx.DiGraph``; edges have their effect and all numbers of ``edges_``."""
         import networkx
 

@@ -15,7 +15,7 @@ from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.rows import Rows, recoded
-from summarkov.events.vocabulary import iterate
+from summarkov.events.vocabulary import Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.io import read_events
 from summarkov.kernels import Index
@@ -41,7 +41,7 @@ class OneHistory:
     moments: Moments | None
 
     @classmethod
-    def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: str) -> OneHistory:
+    def read(cls, given: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> OneHistory:
         """Read labels, or ticks, oldest first; or events of one sequence, which may have more."""
         data = given if isinstance(given, EventSequences) else read_events([list(iterate(given))])
         if len(data) != 1:

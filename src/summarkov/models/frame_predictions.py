@@ -18,8 +18,9 @@ from summarkov.engines.work import Part
 from summarkov.errors import SettingError
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
+from summarkov.events.vocabulary import Unknown
 from summarkov.kernels import Index
-from summarkov.models.predictions import Residual, Unknown, blocks_to_predict, column_names, translated
+from summarkov.models.predictions import Residual, blocks_to_predict, column_names, translated
 from summarkov.models.predictor import Predictor
 from summarkov.scores.estimates import ExactSum
 from summarkov.settings import check_whole
@@ -145,7 +146,7 @@ class PredictRows:
     """Predicts a part of a dataframe, on a worker."""
 
     model: Predictor
-    unknown: str
+    unknown: Unknown
     rows: Rows
     form: Form
     top: int | None

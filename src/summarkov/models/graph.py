@@ -13,7 +13,7 @@ from summarkov.confidence import Confidence
 from summarkov.engines import Layout, as_source, make_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, label_text, translation
+from summarkov.events.vocabulary import Label, Unknown, label_text, translation
 from summarkov.explain import Explanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
@@ -27,7 +27,6 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictions import Unknown
 from summarkov.models.predictor import Predictor, check_drawable
 from summarkov.models.saving import models_document
 from summarkov.models.stored_results import confidence_document, order_document
@@ -183,7 +182,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
     def _memory(self) -> Memory:
         return self._next.memory
 
-    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
         if not self.layout_.together:
             return super()._measured(events, unknown, sample_weight)
         self._check_predicts()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from summarkov.engines import CountSource, Layout, Target, as_source
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, iterate, label_text
+from summarkov.events.vocabulary import Label, Unknown, iterate, label_text
 from summarkov.explain.explanation import SharedExplanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
@@ -22,7 +22,7 @@ from summarkov.models.learning import check_in_a_row
 from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictions import OTHER, Residual, Unknown
+from summarkov.models.predictions import OTHER, Residual
 from summarkov.models.predictor import Predictor
 from summarkov.models.stored_joint import joint_document
 from summarkov.scores.softmax import log_likelihood

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from summarkov.errors import DataError, SettingError
+from summarkov.events.vocabulary import Unknown
 from summarkov.frames import Records, Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Residual, Unknown
+from summarkov.models.predictions import Residual
 from summarkov.models.predictor import Predictor
 from summarkov.settings import check_level
 from summarkov.typing import BoolArray, FloatArray

@@ -14,10 +14,10 @@ from summarkov.engines import CountSource, Layout, StateCounts, make_source
 from summarkov.engines.messages import travels
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError
-from summarkov.events.vocabulary import check_unknown
+from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.models.learning import n_positions
-from summarkov.models.predictions import Unknown, block_probabilities
+from summarkov.models.predictions import block_probabilities
 from summarkov.scores import probabilities
 from summarkov.scores.estimates import ExactSum
 from summarkov.settings import Progress, reporter
@@ -128,7 +128,7 @@ class MeasureWork:
         return [sum(each, Measured()) for each in zip(none, *answers, strict=True)]
 
 
-def measure(model: Predictor, events: Any, unknown: str, sample_weight: Any = None) -> Measured:
+def measure(model: Predictor, events: Any, unknown: Unknown, sample_weight: Any = None) -> Measured:
     """Measure predictions event by event, on events or on a source of them."""
     source = make_source(events, sample_weight=sample_weight).recode(model.labels_, unknown=unknown)
     (found,) = source.run(MeasureWork(model, source.scale))
@@ -257,7 +257,7 @@ def evaluate(
 
 
 def evaluate_distribution(
-    model: Predictor, rates: Sequence[float], events: Any, unknown: str, progress: Progress = None
+    model: Predictor, rates: Sequence[float], events: Any, unknown: Unknown, progress: Progress = None
 ) -> Evaluation:
     """Evaluate one distribution with these base rates: every label against all else, and the next event."""
     data = make_source(events)

@@ -16,7 +16,7 @@ from summarkov.engines.source import refuse_weights
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, label_text
+from summarkov.events.vocabulary import Label, Unknown, label_text
 from summarkov.explain import Explanation, Pattern, pattern_of
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
@@ -27,7 +27,7 @@ from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower
-from summarkov.models.predictions import OTHER, Residual, Unknown
+from summarkov.models.predictions import OTHER, Residual
 from summarkov.models.predictor import Predictor, check_new_data
 from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
@@ -223,7 +223,7 @@ class SummaryModel(HasPage, Predictor):
     def _outcomes_at(self, index: Index) -> npt.NDArray[np.integer]:
         return np.asarray(self.fitted.target.outcome_of()[index.codes])
 
-    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
         (found,) = measure_models([self.fitted], self._source(events, unknown, sample_weight))
         return found
 
@@ -314,7 +314,7 @@ class SummaryModel(HasPage, Predictor):
         self._fitted = replace(new, score=score, margins=problem.margins(new.influencers, new.table, score))
 
     def _source(
-        self, data: Any, unknown: str = "error", sample_weight: Any = None, n_jobs: int | None = None
+        self, data: Any, unknown: Unknown = "error", sample_weight: Any = None, n_jobs: int | None = None
     ) -> CountSource:
         """New data in the vocabulary of the model."""
         if isinstance(data, CountSource) and not isinstance(data, EventSource):

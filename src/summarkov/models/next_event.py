@@ -14,7 +14,7 @@ from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments
 from summarkov.events.prepare import END
-from summarkov.events.vocabulary import check_unknown, iterate, label_text
+from summarkov.events.vocabulary import Unknown, check_unknown, iterate, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.parameters import codes_of
@@ -32,7 +32,7 @@ class History:
     """The past of one sequence, as much of it as a summary needs."""
 
     def __init__(
-        self, labels: tuple[str, ...], memory: Memory, unknown: str, layout: Layout = IN_A_ROW
+        self, labels: tuple[str, ...], memory: Memory, unknown: Unknown, layout: Layout = IN_A_ROW
     ) -> None:
         check_unknown(unknown)
         if layout.attributes or layout.time is not None:
@@ -83,7 +83,7 @@ class Follower:
     0.99
     """
 
-    def __init__(self, fitted: Fitted, unknown: str) -> None:
+    def __init__(self, fitted: Fitted, unknown: Unknown) -> None:
         self._fitted = fitted
         self._history = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
 
@@ -188,7 +188,7 @@ class NextEvent(Distribution):
 class GraphFollower:
     """The next-event distribution of a graph or a joint model, kept up to date."""
 
-    def __init__(self, next_event: Distribution, unknown: str) -> None:
+    def __init__(self, next_event: Distribution, unknown: Unknown) -> None:
         self._next = next_event
         self._history = History(next_event.labels, next_event.memory, unknown, next_event.layout)
 

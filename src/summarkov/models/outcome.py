@@ -17,6 +17,7 @@ from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.events.rows import recoded
+from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
@@ -35,7 +36,7 @@ from summarkov.models.outcome_asked import (
 )
 from summarkov.models.outcome_evidence import OutcomeEvidence
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictions import Predictions, Unknown, after_all
+from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.searched import SearchedModel
@@ -247,7 +248,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
             positions=last,
         )
 
-    def _read(self, events: Any, unknown: str) -> EventSequences:
+    def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
         data, fitted = read_events(events), self.model_.fitted
         data = self._without_outcome(data)

@@ -8,11 +8,11 @@ from typing import Any
 
 from summarkov.confidence import Confidence, OrderTest
 from summarkov.engines.endings import EndedSource
+from summarkov.events.vocabulary import Unknown
 from summarkov.io import read_events
 from summarkov.models.bootstrap import bootstrap
 from summarkov.models.model import SummaryModel
 from summarkov.models.order import order_test
-from summarkov.models.predictions import Unknown
 from summarkov.settings import Progress, seed_of
 
 

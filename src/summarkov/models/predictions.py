@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from summarkov.events.arrays import UNKNOWN
 from summarkov.events.block import Block
 from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows
-from summarkov.events.vocabulary import check_unknown
+from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.typing import CodeArray, FloatArray, IntArray
@@ -27,9 +27,6 @@ from summarkov.wording import percent, plural
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
     from summarkov.models.predictor import Predictor
-
-#: What to do about labels that a model does not know.
-Unknown = Literal["error", "ignore"]
 
 
 class Residual:
@@ -151,7 +148,7 @@ def after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
 
 
 def prediction_rows(
-    model: Predictor, events: EventSequences | EventSource, unknown: str = "error"
+    model: Predictor, events: EventSequences | EventSource, unknown: Unknown = "error"
 ) -> Iterator[dict[str, Any]]:
     """Predict every event, in memory or streamed: some rows at a time, see :func:`predict_part`."""
     source = make_source(events)
@@ -159,7 +156,7 @@ def prediction_rows(
 
 
 def predict_part(
-    model: Predictor, part: Part, unknown: str = "error", ids: Sequence[str] = ()
+    model: Predictor, part: Part, unknown: Unknown = "error", ids: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Predict every event of a part: columns of some rows at a time.
 
@@ -199,14 +196,16 @@ def _together(codes: CodeArray, tick: IntArray, part: Part) -> list[str]:
 
 
 def block_probabilities(
-    model: Predictor, part: Part, unknown: str = "error"
+    model: Predictor, part: Part, unknown: Unknown = "error"
 ) -> Iterator[tuple[Block, Index, FloatArray]]:
     """Every block of a part, its events in the codes of the model, and the probabilities there."""
     for block, here in blocks_to_predict(model, part, unknown):
         yield block, here, model._at(here)
 
 
-def blocks_to_predict(model: Predictor, part: Part, unknown: str = "error") -> Iterator[tuple[Block, Index]]:
+def blocks_to_predict(
+    model: Predictor, part: Part, unknown: Unknown = "error"
+) -> Iterator[tuple[Block, Index]]:
     """Every block of a part, of a size to predict at once, and its events in the codes of the model."""
     translate = translated(model, part.labels, unknown)
     blocks = part.blocks(64 * (2 * len(model.outcomes_) + 4))
@@ -217,7 +216,7 @@ def blocks_to_predict(model: Predictor, part: Part, unknown: str = "error") -> I
     return carry_past(blocks, len(model.labels_), model._memory(), attributes, translate)
 
 
-def translated(model: Predictor, labels: Sequence[str], unknown: str) -> CodeArray:
+def translated(model: Predictor, labels: Sequence[str], unknown: Unknown) -> CodeArray:
     """The codes that a model has for labels, -1 for those that it does not know, if these may be ignored.
 
     One more is for events that have no label already.

@@ -13,12 +13,13 @@ from summarkov.engines import Layout
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows, recoded
+from summarkov.events.vocabulary import Unknown
 from summarkov.io import read_events
 from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
 from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Predictions, Residual, Unknown
+from summarkov.models.predictions import Predictions, Residual
 from summarkov.models.saving import Saved
 from summarkov.simulate.draw import after_histories
 from summarkov.summaries import Memory, Summary
@@ -67,7 +68,7 @@ class Predictor(Saved, Parameters):
 
     # ------------------------------------------------------------------ how well it predicts
 
-    def _measured(self, events: Any, unknown: str, sample_weight: Any) -> Measured:
+    def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
         self._check_predicts()
         return measure(self, events, unknown, sample_weight)
 
@@ -165,12 +166,12 @@ class Predictor(Saved, Parameters):
             positions=np.where(data.lengths > 0, last, 0) + 1,
         )
 
-    def _everywhere(self, events: EventSequences, unknown: str = "error") -> FloatArray:
+    def _everywhere(self, events: EventSequences, unknown: Unknown = "error") -> FloatArray:
         """``predict_proba`` also for a graph of some labels only, whose models stand each for itself."""
         index = Rows.of(self._read(events, unknown)).index()
         return self._at(index)[index.begins]
 
-    def _read(self, events: Any, unknown: str = "error") -> EventSequences:
+    def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         """New events in the vocabulary of the model."""
         data = read_events(events)
         check_new_events(self.layout_, data)

@@ -87,6 +87,7 @@ def predict(
     from summarkov.cli.files import plain_rows, table_format, write_rows
     from summarkov.cli.printing.history import Past, print_after
     from summarkov.events.rows import recoded
+    from summarkov.events.vocabulary import check_unknown
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -123,7 +124,7 @@ def predict(
     with opening.open(file, fitted.labels_, names=is_streamed) as opened, known_labels():
         events: Any = opened
         if not is_streamed:  # before anything is written
-            recoded(events, fitted.labels_, unknown)
+            recoded(events, fitted.labels_, check_unknown(unknown))
         if output is not None:
             with saving(output):
                 n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
@@ -192,11 +193,12 @@ def _label_of(column: str) -> str:
 
 def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str) -> Iterator[dict[str, Any]]:
     """The rows, some of them at a time."""
+    from summarkov.events.vocabulary import check_unknown
     from summarkov.models.predictions import prediction_rows
 
     done = 0
     with progress("Predicting", events.n_events, "events") as advance:
-        for columns in prediction_rows(fitted, events, unknown):
+        for columns in prediction_rows(fitted, events, check_unknown(unknown)):
             yield columns
             done += len(columns["position"])
             advance(done, events.n_events)
