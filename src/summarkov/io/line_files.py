@@ -20,8 +20,9 @@ from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns
 from summarkov.io.encoding import Collected
 from summarkov.io.files import TextBudget, text_lines
+from summarkov.io.ordering import OrderColumn
 from summarkov.io.rows import CaseValues, LeftOut, is_weight, weights_of
-from summarkov.io.ticks import times_of_texts
+from summarkov.io.ticks import as_column, times_of_texts
 from summarkov.io.wanted import Wanted
 
 #: The keys of an object in JSON lines: its name, its labels, their times, and what it weighs.
@@ -76,9 +77,9 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
         times += line.times
     of_events = None
     if wanted.times:
-        of_events = times_of_texts(
-            times, collected.offsets, collected.names(), wanted, times_key(wanted), path
-        )
+        column, texts = OrderColumn(times_key(wanted), wanted.date_format), as_column(times)
+        column.look(texts, path)
+        of_events = times_of_texts(column, texts, collected.offsets, collected.names(), path)
     found = collected.finish(wanted.labels, of_events).with_origin(jsonl_origin(wanted, left_out))
     asked = wanted.columns
     of_lines = np.array(values, np.int32).reshape(len(values), len(asked.per_case))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.errors import SettingError
 from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
@@ -91,11 +90,6 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
     """Read all files once (twice if they must be grouped) and write their sequences as codes."""
     files = task.files
     found = Found(task)
-    if files.format == "jsonl" and files.wanted.times:
-        raise SettingError(
-            'times of JSON lines need the events in memory: read them with read_events, or engine="memory"; '
-            "or write them as .parquet first (write_events; summarkov convert)"
-        )
     if files.format != "jsonl" and (files.of_lists or not files.chosen.order):
         refuse_no_order(files.wanted, files.paths[0])
     writer = SpillWriter(scratch.path, names=names, n_values=len(task.per_case))

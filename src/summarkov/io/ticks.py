@@ -17,6 +17,7 @@ from summarkov.typing import BoolArray, CodeArray, IntArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from summarkov.io.ordering import OrderColumn
     from summarkov.io.wanted import Wanted
 
 #: What may become of events with the same place.
@@ -107,31 +108,32 @@ def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
         )
 
 
-def times_of_texts(
-    texts: Sequence[str | None],
-    offsets: Sequence[int],
-    ids: Sequence[str],
-    wanted: Wanted,
-    name: str,
-    source: str,
-) -> Times:
-    """The times of events that are in the order of their sequences, from how they are written."""
+def as_column(times: Sequence[str | None]) -> pa.ChunkedArray:
+    """Times as they are written, as a column."""
     import pyarrow as pa
 
-    from summarkov.io.ordering import as_ordered, sort_keys
+    return pa.chunked_array([pa.array(times, pa.string())])
 
-    column = as_ordered(
-        pa.chunked_array([pa.array(texts, pa.string())]), name, source, date_format=wanted.date_format
-    )
-    keys = sort_keys(column, name, source)
+
+def times_of_texts(
+    column: OrderColumn, texts: pa.ChunkedArray, offsets: Sequence[int], ids: Sequence[str], source: str
+) -> Times:
+    """The times of events that are in the order of their sequences, from how they are written.
+
+    All texts of the column must have been looked at before.
+    """
+    from summarkov.io.ordering import sort_keys
+
+    values = column.values(texts)
+    keys = sort_keys(values, column.name, source)
     falls = np.append(False, keys[1:] < keys[:-1])[: len(keys)]
     falls[[start for start in offsets[:-1] if start < len(keys)]] = False
     if falls.any():
         case = ids[int(np.searchsorted(offsets, falls.argmax(), side="right")) - 1]
         raise DataError(
-            f"{name!r} of {source} run backwards in sequence {case[:40]!r}; sort its events by time"
+            f"{column.name!r} of {source} run backwards in sequence {case[:40]!r}; sort its events by time"
         )
-    return times_of(keys, column.type, (name, source))
+    return times_of(keys, values.type, (column.name, source))
 
 
 class Times(NamedTuple):

@@ -10,11 +10,13 @@ from summarkov.events.draws import sequence_keys
 from summarkov.io.addresses import size_of
 from summarkov.io.encoding import encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
-from summarkov.io.line_files import jsonl_sequences
+from summarkov.io.line_files import jsonl_sequences, times_key
 from summarkov.io.list_columns import flat_values, read_lists
-from summarkov.io.rows import read_per_case
+from summarkov.io.ordering import OrderColumn
+from summarkov.io.rows import LeftOut, read_per_case
 from summarkov.io.spill import SpillWriter
 from summarkov.io.table_files import ROW_BYTES
+from summarkov.io.ticks import as_column, times_of_texts
 
 if TYPE_CHECKING:
     from summarkov.io.scan import Found, Task
@@ -51,18 +53,23 @@ def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
 
 
 def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
-    """A line is a whole sequence."""
+    """A line is a whole sequence. What kind of times they have is decided by all lines."""
+    order = _looked_at(task) if task.files.wanted.times else None
     codes: list[int] = []
     ends: list[int] = []
     names: list[str] = []
     values: list[list[int]] = []
     together: list[int] = []  # the events that happened together with the one before
+    times: list[str | None] = []  # as they are written
     n = done = held = 0
 
-    def write() -> None:
+    def write(path: str) -> None:
         some = np.array(values, np.int32).reshape(len(values), len(task.per_case))
         tied_events = np.zeros(len(codes), bool)
         tied_events[together] = True
+        of_events = None
+        if order is not None:
+            of_events = times_of_texts(order, as_column(times), [0, *ends], names, path)
         writer.add(
             np.array(codes, np.int32),
             np.array(ends, np.int64),
@@ -70,16 +77,17 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
             names,
             values=some,
             together=tied_events,
+            times=of_events,
         )
-        for each in (codes, ends, names, values, together):
+        for each in (codes, ends, names, values, together, times):
             each.clear()
 
-    longest = max(task.memory, LEAST) // (2 * _PARSED_BYTES)
     for path in task.files.paths:
         done += size_of(path)
         found.budget.share = done / task.files.n_bytes
-        for line in jsonl_sequences(path, task.files.wanted, found.left_out, longest):
+        for line in jsonl_sequences(path, task.files.wanted, found.left_out, _longest(task)):
             together.extend(len(codes) + place for place in line.together)
+            times.extend(line.times)
             codes.extend(map(found.labels.code, line.labels))
             ends.append(len(codes))
             names.append(str(n) if line.name is None else line.name)
@@ -87,7 +95,29 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
             n += 1
             held += 2 + len(line.labels) + len(names[-1]) // ROW_BYTES
             if held >= task.n_rows:
-                write()
+                write(path)
                 held = 0
+        write(path)
         task.tell(done, task.files.n_bytes, "reading")
-    write()
+
+
+def _looked_at(task: Task) -> OrderColumn:
+    """The times of all lines, looked at."""
+    wanted = task.files.wanted
+    order = OrderColumn(times_key(wanted), wanted.date_format)
+    for path in task.files.paths:
+        times: list[str | None] = []
+        row = 0
+        for line in jsonl_sequences(path, wanted, LeftOut(), _longest(task)):
+            times.extend(line.times)
+            if len(times) >= task.n_rows:
+                order.look(as_column(times), path, row)
+                row += len(times)
+                times.clear()
+        order.look(as_column(times), path, row)
+    return order
+
+
+def _longest(task: Task) -> int:
+    """How many bytes a line may have."""
+    return max(task.memory, LEAST) // (2 * _PARSED_BYTES)

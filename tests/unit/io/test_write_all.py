@@ -1,6 +1,7 @@
 """Ticks, times, attributes and weights come back from every format that holds them, and from data frames."""
 
 import datetime
+import json
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import summarkov as sm
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import Attributes
 from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, Moments, TimeUnit
@@ -145,10 +146,27 @@ def test_times_of_json_lines(tmp_path):
         ('{"events": ["a", "b"], "times": ["2024-01-01", "yesterday"]}', r"'yesterday'"),
     ):
         path.write_text(f"{line}\n")
-        with pytest.raises(DataError, match=message):
-            sm.read_events(path, times=True)
-    with pytest.raises(SettingError, match="times of JSON lines need the events in memory"):
-        sm.scan_events(path, times=True)
+        for read in (sm.read_events, sm.scan_events):
+            with pytest.raises(DataError, match=message):
+                read(path, times=True)
+
+
+def test_times_of_json_lines_in_a_stream(tmp_path, monkeypatch):
+    """Whole numbers first, others later: all are read as the same kind, in whatever parts they come."""
+    monkeypatch.setattr("summarkov.io.scan.Task.n_rows", 7)
+    rng, lines = np.random.default_rng(1), []
+    for case in range(40):
+        events = [str(label) for label in rng.choice([*"abc"], 6)]
+        times = np.cumsum(rng.integers(1, 4, 6)) / (1 if case < 30 else 4)
+        lines.append(json.dumps({"id": f"s{case}", "events": [*events, ["a", "b"]], "times": [*times, 99]}))
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(lines).replace(".0,", ","))
+    events = sm.read_events(path, times=True)
+    model = sm.InfluenceGraph(sm.BSuMM(lookback="3", gamma=0.1))
+    with sm.scan_events(path, times=True) as source:
+        streamed = sm.InfluenceGraph(sm.BSuMM(lookback="3", gamma=0.1)).fit(source)
+    assert streamed.to_document() == model.fit(events).to_document()
+    assert len(streamed.edges_) > 0
 
 
 def test_times_are_equal_whatever_they_are_measured_in():
