@@ -35,7 +35,8 @@ def test_every_room_has_quick_tests(room: str) -> None:
     "folder", [path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()]
 )
 def test_the_folders_of_tests_are_rooms(folder: str) -> None:
-    assert folder in (*ROOMS, "__pycache__")
+    is_file = (Path(summarkov.__file__).parent / f"{folder}.py").exists()  # a room that is one file
+    assert is_file or folder in (*ROOMS, "__pycache__")
 
 
 @pytest.mark.parametrize("start", SLOW)

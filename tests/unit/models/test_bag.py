@@ -160,10 +160,12 @@ def test_a_bag_of_one_whole_sample_is_the_tree(events):
 
 
 def test_sequences_bring_their_weights(events):
+    """Those of weight 0 are not drawn."""
     weights = np.arange(len(events)) % 3
     bag = sm.Bag(sm.BSuMM("B", lookback=2), n_models=3).fit(events, sample_weight=weights)
+    keys = np.arange(len(events), dtype=np.uint64)
     for number, model in enumerate(bag.models_):
-        drawn = drawn_weights(Bootstrap(3, 0), number, len(events))
+        drawn = Bootstrap(3, 0).drawn(number, keys[weights > 0]).weights(keys)
         alone = sm.BSuMM("B", lookback=2).fit(events, sample_weight=drawn * weights)
         assert model.predict_proba(NEW).tolist() == alone.predict_proba(NEW).tolist()
     with pytest.raises(SettingError, match="one number per sequence"):
