@@ -53,8 +53,8 @@ class Frame:
         if chosen.weight is not None or wanted.cases is not None or wanted.gap is not None:
             raise SettingError(
                 "weight=, session_gap and a table of attributes need the events in memory or in files, and "
-                f"{FRAME} is neither; write it to Parquet and read that with read_events, or scan_events for "
-                "weights"
+                f"{FRAME} is neither; join attributes to its rows, or write it to Parquet and read that with "
+                "read_events, or scan_events for weights"
             )
         if not chosen.order:
             refuse_no_order(wanted, FRAME)
