@@ -226,3 +226,25 @@ def test_a_column_of_times_is_named_as_the_command_line_takes_it(tmp_path: Path)
     log.write_text("case,event,created_at\n1,a,2024-01-02\n1,b,2024-01-01\n")
     told = run("learn", log, code=2)
     assert "say --order-column 'created_at', or --in-order to keep the order of the rows" in told
+
+
+def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
+    """Pain comes two hours after a meal, sleep eight."""
+    rows = ["case,time,event,result"]
+    for case in range(30):
+        hours = 3 if case % 2 else 9
+        rows += [f"{case},2024-01-01 00:00,dose,{case % 2}", f"{case},2024-01-01 01:00,meal,{case % 2}"]
+        rows += [f"{case},2024-01-01 0{hours}:00,{'pain' if case % 2 else 'sleep'},{case % 2}"]
+    path, model = tmp_path / "log.csv", tmp_path / "model.json"
+    path.write_text("\n".join(rows) + "\n")
+    run("learn", path, "-k", "6h", "--target", "pain", "-o", model)
+    assert sm.load(model).layout_.time == "clock"
+    assert sm.load(model).influencers_ == ("meal",)
+    told = run("learn", path, "-k", "6h", "--target", "pain", "--times", "--json")
+    assert told == run("learn", path, "-k", "6h", "--target", "pain", "--json")
+    told = run("outcome", path, "--column", "result=1", "-k", "6h", "--json")
+    assert told == run("outcome", path, "--column", "result=1", "-k", "6h", "--times", "--json")
+    told = run("groups", path, "--by", "result", "-k", "6h", "--json")
+    assert told == run("groups", path, "--by", "result", "-k", "6h", "--times", "--json")
+    path.write_text("case,event\n1,a\n1,b\n")
+    assert "has no order column; name it with --order-column" in run("learn", path, "-k", "6h", code=2)

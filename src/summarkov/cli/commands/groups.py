@@ -78,10 +78,10 @@ def groups(
     of its kind, leaves out 1.
     """
     from summarkov.models import compare_groups, compare_groups_by
-    from summarkov.store import finite
 
     given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
     template = make_template(model, given)
+    reading = reading.for_model(template)
     asked: dict[str, Any] = {"targets": target or None, "n": n, "seed": seed, "level": level, "n_jobs": jobs}
     if (second is None) == (by is None):
         raise SettingError("groups are two files, or one file and --by; give one of these")
@@ -93,7 +93,7 @@ def groups(
         with progress("Comparing", 1, "groups") as advance:
             several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
         if json:
-            print_json(finite(asdict(several)))
+            print_json(asdict(several))
         else:
             print_several(output(), several, rows)
         return
@@ -103,7 +103,7 @@ def groups(
         called = _names(names, first, second)
         found = compare_groups(template, *events, names=called, **asked, progress=advance)
     if json:
-        print_json(finite(asdict(found)))
+        print_json(asdict(found))
     else:
         print_groups(output(), found, rows)
 

@@ -106,7 +106,7 @@ class Reading:
         ),
     ] = None
     times: Annotated[
-        bool, flag("--times", "Keep the times of events, for look-backs in time.", panel=READING)
+        bool, flag("--times", "Keep the times of events. A look-back in time keeps them, too.", panel=READING)
     ] = False
     attribute: Annotated[
         list[str] | None,
@@ -185,6 +185,14 @@ class Reading:
             "missing_attributes": self.missing_attributes,
         }
         return {**columns, **values, **sequences, **attributes, "format": self.format}
+
+    def for_model(self, template: object) -> Self:
+        """The same, with the times of events where a model to be learned looks back in time."""
+        from summarkov.models import SummaryModel
+
+        if not isinstance(template, SummaryModel) or not template.durations(template.make_summary()):
+            return self
+        return replace(self, times=True)
 
     def as_learned(self, layout: Layout) -> Self:
         """The same, with what the data had that a model was learned from, where nothing else is asked for."""

@@ -49,8 +49,13 @@ def shown(path: Path) -> str:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document, in ASCII so that no label can reach the terminal as it is."""
-    sys.stdout.write(json.dumps(document, indent=1, allow_nan=False, default=str) + "\n")
+    """Print one JSON document, in ASCII so that no label can reach the terminal as it is.
+
+    Numbers that are infinite or not known, such as the factor of what happens only then, are null.
+    """
+    from summarkov.store import finite
+
+    sys.stdout.write(json.dumps(finite(document), indent=1, allow_nan=False, default=str) + "\n")
 
 
 def print_line(console: Console, line: str, style: str = "") -> None:

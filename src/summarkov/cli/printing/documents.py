@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.printing.settings import settings
-from summarkov.store import finite
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
@@ -28,7 +27,7 @@ def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
                 "influencers": list(model.influencers_),
                 **_lookbacks(model),
                 "base_rate": model.base_rates_[0],
-                "score": finite(model.score_),
+                "score": model.score_,
                 "log_likelihood": model.log_likelihood_,
                 **_certificate(model),
             }
@@ -52,7 +51,7 @@ def model_document(model: SummaryModel) -> dict[str, Any]:
         "influencers": list(model.influencers_),
         **_lookbacks(model),
         "base_rates": list(model.base_rates_),
-        "score": finite(model.score_),
+        "score": model.score_,
         "log_likelihood": model.log_likelihood_,
         "edges": edge_documents(model.influences_),
         "patterns": [dict(vars(pattern)) for pattern in model.patterns_],
@@ -107,17 +106,14 @@ def _origin(model: SummaryModel) -> dict[str, Any]:
 
 
 def edge_documents(edges: Iterable[Influence]) -> list[dict[str, Any]]:
-    """Edges in the order in which they are printed; what is infinite or not known is null."""
-    found: list[dict[str, Any]] = finite(
-        [
-            {
-                **vars(edge),
-                "rate_with": edge.rate_with,
-                "rate_without": edge.rate_without,
-                "is_thin": edge.is_thin,
-                "is_reversed": edge.is_reversed,
-            }
-            for edge in edges
-        ]
-    )
-    return found
+    """Edges in the order in which they are printed."""
+    return [
+        {
+            **vars(edge),
+            "rate_with": edge.rate_with,
+            "rate_without": edge.rate_without,
+            "is_thin": edge.is_thin,
+            "is_reversed": edge.is_reversed,
+        }
+        for edge in edges
+    ]

@@ -53,8 +53,6 @@ UNASKED = Sure()
 
 def outcome_document(model: OutcomeModel, sure: Sure = UNASKED) -> dict[str, Any]:
     """What was learned, for programs."""
-    from summarkov.store import finite
-
     return {
         "outcome": model.name_,
         "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
@@ -67,7 +65,7 @@ def outcome_document(model: OutcomeModel, sure: Sure = UNASKED) -> dict[str, Any
             {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
             for row in model.table_
         ],
-        **{name: finite(asdict(each)) for name, each in sure._asdict().items() if each is not None},
+        **{name: asdict(each) for name, each in sure._asdict().items() if each is not None},
     }
 
 
