@@ -34,11 +34,13 @@ _PARTS = {
     "M": ("minute", r"\d{1,2}"),
     "S": ("second", r"\d{1,2}"),
     "f": ("fraction", r"\d{1,6}"),
-    "z": ("zone", r"Z|[+-]\d{2}:?\d{2}"),
+    "z": ("zone", r"Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d"),
 }
 #: Short for several.
 _SHORT = {"F": "%Y-%m-%d", "T": "%H:%M:%S"}
 _MICROSECONDS = 10**6
+#: Longer formats are no formats: what else would stand in them?
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,15 @@ class DateFormat:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise SettingError(f"date_format must be a text such as '%d/%m/%Y %H:%M', not {self.text!r}")
+        if len(self.text) > _LONGEST:
+            raise SettingError(
+                f"date_format has {len(self.text)} characters; give one of at most {_LONGEST}, such as "
+                "'%d/%m/%Y %H:%M'"
+            )
+        if half := re.search("[\ud800-\udfff]", self.text):
+            raise SettingError(
+                f"date_format={self.text!r} holds {half[0]!r}, half of a character; leave it out"
+            )
         _ = self.pattern
 
     @cached_property
@@ -64,7 +75,7 @@ class DateFormat:
         found, names = "", list[str]()
         for literal, directive in re.findall(r"([^%]+)|%(.?)", text, re.DOTALL):
             if literal or directive == "%":
-                found += re.sub(r"([^\w\s])", r"\\\1", literal or "%", flags=re.ASCII)
+                found += re.sub(r"([!-/:-@[-^`{-~])", r"\\\1", literal or "%")  # RE2 escapes only these
             elif directive in _PARTS:
                 name, form = _PARTS[directive]
                 names.append(name)

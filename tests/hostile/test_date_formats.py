@@ -1,0 +1,85 @@
+"""Formats of dates that are hostile, or only foreign: read as they say, or refused before any row is."""
+
+import re
+import string
+from datetime import datetime
+
+import pyarrow as pa
+import pytest
+
+import summarkov as sm
+from summarkov.errors import DataError, SettingError
+
+BOTH = pytest.mark.parametrize("read", [sm.read_events, sm.scan_events], ids=["memory", "stream"])
+ANSWER = [["b", "a"]]
+
+
+def log(folder, *times):
+    path = folder / "log.csv"
+    rows = "".join(f'1,{label},"{time}"\n' for label, time in zip("abc", times, strict=False))
+    path.write_text(f"case,event,time\n{rows}")
+    return path
+
+
+def events_of(found):
+    """The events as lists, of whichever way to read."""
+    if not isinstance(found, sm.EventSequences):
+        (block,) = found.part().read(100)
+        return [[found.labels[code] for code in block.codes]]
+    return found.to_lists()
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("form", "first", "second"),
+    [
+        ("%Y年%m月%d日", "2024年5月6日", "2024年5月5日"),
+        ("%d · %m · %Y", "6 · 5 · 2024", "5 · 5 · 2024"),
+        ("le %d à %Hh%M", "le 6 à 9h30", "le 6 à 9h29"),
+        ("%Y\U0001f552%m", "2024\U0001f5525", "2024\U0001f5524"),
+        ("%%%d%%", "%6%", "%5%"),
+        (r"\Q%d\E", r"\Q6\E", r"\Q5\E"),
+        ("(?P<day>.*)%d", "(?P<day>.*)6", "(?P<day>.*)5"),
+    ],
+)
+def test_letters_of_any_script_and_signs_of_patterns_stand_for_themselves(
+    read, form, first, second, tmp_path
+):
+    path = log(tmp_path, first, second)
+    assert events_of(read(path, date_format=form)) == ANSWER
+    for other in ("6", "", "x" + first, first + "x"):
+        with pytest.raises(DataError, match=r"is not written as date_format=|no value in its order"):
+            read(log(tmp_path, first, other), date_format=form)
+
+
+@pytest.mark.parametrize("sign", string.punctuation.replace("%", "") + " \tß中\x01")
+def test_every_sign_between_the_parts(sign):
+    text = pa.chunked_array([[f"3{sign}7"]])
+    assert sm.io.date_formats.DateFormat(f"%d{sign}%m").read(text).to_pylist() == [datetime(1970, 7, 3)]
+
+
+@pytest.mark.parametrize("zone", ["+99:99", "+24:00", "-2400", "+00:60", "+1:00", "z", ""])
+def test_zones_that_nobody_has(zone, tmp_path):
+    path = log(tmp_path, "2024-01-01 +0100", f"2024-01-01 {zone}".strip())
+    with pytest.raises(DataError, match=re.escape("is not written as date_format='%F %z' says; mend it")):
+        sm.read_events(path, date_format="%F %z")
+
+
+def test_the_zones_at_the_ends(tmp_path):
+    path = log(tmp_path, "2024-01-02 -23:59", "2024-01-02 +2359")
+    assert sm.read_events(path, date_format="%F %z").to_lists() == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ("%Y" + "x" * 10**7, "has 10000002 characters; give one of at most 200, such as"),
+        ("%Y\udcff", r"date_format='%Y\udcff' holds '\udcff', half of a character; leave it out"),
+        ("%", "has %, which is not known"),
+        ("%F%Y", "must have each part of a date or time at most once"),
+    ],
+    ids=["long", "half", "cut", "twice"],
+)
+def test_formats_that_are_refused_before_anything_is_read(form, told):
+    with pytest.raises(SettingError, match=re.escape(told)):
+        sm.read_events("no such file.csv", date_format=form)
