@@ -238,6 +238,45 @@ def test_a_scratch_disk_that_is_really_full(small_disk, tmp_path):
     assert files(small_disk) == []
 
 
+#: What is kept on a disk beside codes: outcomes and attributes, times, ticks.
+KEPT = {
+    "outcome": ["outcome", "--column", "result=yes", "--attribute", "kind"],
+    "times": ["learn", "--times", "--lookback", "3d", "--attribute", "kind", "--no-order-test"],
+    "together": ["learn", "--ties", "together", "--no-order-test"],
+}
+
+
+@pytest.mark.parametrize("what", KEPT)
+@pytest.mark.parametrize("full", ["disk", "limit"])
+def test_no_room_for_temporary_files(what, full, request, tmp_path):
+    """A disk that is full, or a limit to the size of files: the model that was there stays."""
+    disk = request.getfixturevalue("small_disk") if full == "disk" else tmp_path / "limited"
+    disk.mkdir(exist_ok=True)
+    events, model = tmp_path / "events.csv", disk / "model.json"
+    rows = (
+        f"{n % 997},{'abc'[n % 3]},2024-01-{1 + n * 7 % 28:02d},{n % 997 % 2},{'no yes'.split()[n % 997 % 2]}\n"
+        for n in range(60_000)
+    )
+    events.write_text(f"case,event,time,kind,result\n{''.join(rows)}")
+    model.write_text(OLD)
+    command, *options = KEPT[what]
+    limit = "ulimit -f 1; " if full == "limit" else ""
+    running = subprocess.run(
+        ["sh", "-c", f'{limit}exec "$0" -m summarkov "$@"', sys.executable, command, str(events), *options]
+        + ["--engine", "stream", "-o", str(model)],
+        env={**os.environ, "TMPDIR": str(disk)},
+        capture_output=True,
+        text=True,
+    )
+    assert running.returncode == 2
+    told = (
+        f"the disk {disk} is full (" if full == "disk" else "the file is too large for this process or disk"
+    )
+    assert f"Error: {disk}: cannot be written, {told}" in running.stderr
+    assert files(disk) == ["model.json"]
+    assert model.read_text() == OLD
+
+
 def test_standard_streams_that_are_closed(folder):
     """No file that is opened later takes their place."""
     command = f"{sys.executable} -m summarkov learn events.jsonl -o new.json <&- >&- 2>&-"
