@@ -126,8 +126,8 @@ def naming_the_disk(path: str | os.PathLike[str]) -> Iterator[None]:
     except OSError as problem:
         if problem.errno == errno.EFBIG:
             raise StoreError(
-                f"{os.fspath(path)}: cannot be written, the file is too large for this process or disk; raise "
-                "the limit (ulimit -f), or write elsewhere"
+                f"{os.fspath(path)}: cannot be written, the file is too large for this process or disk; "
+                "raise the limit (ulimit -f), or write elsewhere"
             ) from problem
         if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

@@ -253,17 +253,18 @@ def test_no_room_for_temporary_files(what, full, request, tmp_path):
     disk = request.getfixturevalue("small_disk") if full == "disk" else tmp_path / "limited"
     disk.mkdir(exist_ok=True)
     events, model = tmp_path / "events.csv", disk / "model.json"
+    cases = ((n, n % 997, n % 997 % 2) for n in range(60_000))
     rows = (
-        f"{n % 997},{'abc'[n % 3]},2024-01-{1 + n * 7 % 28:02d},{n % 997 % 2},{'no yes'.split()[n % 997 % 2]}\n"
-        for n in range(60_000)
+        f"{case},{'abc'[n % 3]},2024-01-{1 + n * 7 % 28:02d},{kind},{'yes' if kind else 'no'}\n"
+        for n, case, kind in cases
     )
     events.write_text(f"case,event,time,kind,result\n{''.join(rows)}")
     model.write_text(OLD)
     command, *options = KEPT[what]
     limit = "ulimit -f 1; " if full == "limit" else ""
+    arguments = [command, str(events), *options, "--engine", "stream", "-o", str(model)]
     running = subprocess.run(
-        ["sh", "-c", f'{limit}exec "$0" -m summarkov "$@"', sys.executable, command, str(events), *options]
-        + ["--engine", "stream", "-o", str(model)],
+        ["sh", "-c", f'{limit}exec "$0" -m summarkov "$@"', sys.executable, *arguments],
         env={**os.environ, "TMPDIR": str(disk)},
         capture_output=True,
         text=True,
