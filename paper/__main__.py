@@ -15,7 +15,7 @@ from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
 from summarkov.cli.files import check_result_file, going_on, save_result
 from summarkov.cli.options.shared import Jobs, Json
-from summarkov.cli.printing.console import new_table, output, print_json, print_line, progress
+from summarkov.cli.printing.console import new_table, print_json, print_line, progress, results
 from summarkov.wording import visible
 
 app = typer.Typer(
@@ -64,11 +64,11 @@ def reproduce(
     if json:
         print_json(report.to_dict())
     else:
-        _print_report(output(), report)
+        _print_report(results(), report)
     if output_file is not None:
         save_result(output_file, report)
         if not json:
-            print_line(output(), f"Saved {output_file}")
+            print_line(results(), f"Saved {output_file}")
 
 
 @app.command()

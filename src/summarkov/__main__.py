@@ -13,7 +13,7 @@ def main() -> None:
     """Run the command line; before the commands themselves take over, an interruption is told here."""
     signals: list[int] = []
     try:
-        from summarkov.cli.signals import interrupting
+        from summarkov.cli import interrupting
 
         with interrupting() as signals:
             from summarkov.cli.main import app

@@ -510,9 +510,9 @@ def test_an_interruption_that_ends_as_another_error(signals, number):
 def test_an_interruption_while_classes_are_made(tmp_path):
     """Which Python does with ``exec``; a process that met Ctrl-C there it ends by the signal."""
     code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # & may ignore it
-    code += "from summarkov import __main__ as start\nfrom summarkov.cli.commands import describe\n"
+    code += "from summarkov import __main__ as start\nfrom summarkov.cli.commands import events\n"
     code += "text = 'import signal; signal.raise_signal(signal.SIGINT)'\n"
-    code += "describe.print_description = lambda *_: exec(text)\n"
+    code += "events.print_description = lambda *_: exec(text)\n"
     code += "start.main()"
     (tmp_path / "trial.py").write_text(code)
     (tmp_path / "log.txt").write_text("a b\n")

@@ -228,7 +228,7 @@ def test_formulas_by_command(here):
 
 
 FIRST = ["summarkov.cli.main", "typer", "rich.text", "summarkov.cli.commands.learn"]
-BEFORE_THE_FIRST = ["summarkov.cli.signals", "contextlib", "threading"]
+BEFORE_THE_FIRST = ["summarkov.cli", "contextlib", "threading"]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
+from summarkov.cli import interrupting
 from summarkov.cli.printing.console import errors
-from summarkov.cli.signals import interrupting
 from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
 

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.commands import compare as command
+from summarkov.cli.commands import evaluate as command
 from summarkov.cli.main import app
 from summarkov.evaluation import DEFAULT, NAMES, Comparison, run
 from summarkov.simulate.example import web_shop
@@ -225,7 +225,7 @@ def test_the_bar_counts_models_and_splits(run_command: Run, monkeypatch: pytest.
         told.append((what, total, unit))
         yield lambda done, total: told.append((done, total))
 
-    monkeypatch.setattr(command, "progress_bar", bar)
+    monkeypatch.setattr(command, "progress", bar)
     run_command("all.jsonl", *FAST, "--splits", "2")
     assert told[0] == ("Comparing", 4, "models")
     assert told[1:] == [(n, 4) for n in (0, 1, 1, 2, 2, 3, 3, 4)]

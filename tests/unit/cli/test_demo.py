@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import summarkov as sm
-from summarkov.cli.commands.demo import truth_words
+from summarkov.cli.commands.simulate import truth_words
 from summarkov.cli.main import app
 from summarkov.simulate.example import REST, SHOP, web_shop
 
@@ -110,12 +110,12 @@ def test_for_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_how_it_can_be_called_again(
     monkeypatch: pytest.MonkeyPatch, argv: str, on_path: str | None, expected: str
 ) -> None:
-    from summarkov.cli.commands import demo
+    from summarkov.cli.commands import simulate
 
     monkeypatch.setattr("sys.argv", [argv])
     monkeypatch.setattr("sys.executable", "/a/python")
     monkeypatch.setattr("shutil.which", lambda name: on_path if name == "summarkov" else None)
-    assert demo._program() == expected
+    assert simulate._program() == expected
 
 
 def test_a_truth_that_is_missed_is_told() -> None:

@@ -41,10 +41,10 @@ from summarkov.cli.printing.console import (
     print_json,
     print_line,
     progress,
+    results,
     shown,
     widest,
 )
-from summarkov.cli.printing.console import output as results
 from summarkov.cli.printing.graph import print_graph
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, plural

@@ -17,10 +17,10 @@ from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.options.shared import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.printing.console import (
     new_table,
-    output,
     page_width,
     print_json,
     progress,
+    results,
     shorten,
     widest,
 )
@@ -95,7 +95,7 @@ def groups(
         if json:
             print_json(asdict(several))
         else:
-            print_several(output(), several, rows)
+            print_several(results(), several, rows)
         return
     assert second is not None
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
@@ -105,7 +105,7 @@ def groups(
     if json:
         print_json(asdict(found))
     else:
-        print_groups(output(), found, rows)
+        print_groups(results(), found, rows)
 
 
 def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:

@@ -31,11 +31,11 @@ from summarkov.cli.printing.console import (
     print_line,
     print_saved,
     progress,
+    results,
     shorten,
     shown,
     working,
 )
-from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural, visible
 
@@ -200,14 +200,14 @@ def _print_fitted(
     starts: Sequence[Start],
     story: ByPosition | None,
 ) -> None:
-    from summarkov.cli.commands.describe import print_notes, print_origin, print_starts
+    from summarkov.cli.commands.events import print_notes, print_origin, print_starts
     from summarkov.cli.printing.graph import print_graph
     from summarkov.cli.printing.model import print_model
     from summarkov.models import InfluenceGraph, JointSuMM
 
     console = results()
     if isinstance(fitted, JointSuMM):
-        from summarkov.cli.printing.joint import print_joint
+        from summarkov.cli.printing.model import print_joint
 
         print_joint(console, fitted, most=_MOST_EDGES)
     elif isinstance(fitted, InfluenceGraph):
@@ -239,7 +239,7 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
 
 def _print_document(fitted: Any, saved: Path | None, read: dict[str, Any]) -> None:
     from summarkov.cli.printing.documents import graph_document, model_document
-    from summarkov.cli.printing.joint import joint_json
+    from summarkov.cli.printing.model import joint_json
     from summarkov.models import InfluenceGraph, JointSuMM
 
     if isinstance(fitted, JointSuMM):

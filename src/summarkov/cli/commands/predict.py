@@ -26,11 +26,11 @@ from summarkov.cli.printing.console import (
     print_json,
     print_line,
     progress,
+    results,
     shorten,
     shown,
     widest,
 )
-from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
 

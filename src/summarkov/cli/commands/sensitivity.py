@@ -17,10 +17,10 @@ from summarkov.cli.printing.console import (
     bar,
     label,
     new_table,
-    output,
     page_width,
     print_json,
     progress,
+    results,
     shorten,
     widest,
 )
@@ -77,7 +77,7 @@ def sensitivity(
     if json:
         print_json(found.to_dict())
     else:
-        _print(output(), found)
+        _print(results(), found)
 
 
 def _values(option: str, text: str, read: Callable[[str], Any], expected: str) -> list[Any]:

@@ -1,18 +1,33 @@
-"""``summarkov show``: look at a model."""
+"""``summarkov show``, ``export`` and ``report``: a model on the terminal, in another program, as a page."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from summarkov.cli.files import is_a, load_model
-from summarkov.cli.options.shared import Json, ModelFile, flag, option
-from summarkov.cli.printing.console import output, print_json
+from summarkov.cli.files import (
+    TABLES,
+    check_output,
+    is_a,
+    load_model,
+    refuse_unless_csv,
+    saving,
+    suffix_of,
+    write_table,
+)
+from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options.shared import Jobs, Json, ModelFile, SafeCsv, flag, option, takes_options
+from summarkov.cli.printing.console import print_json, print_line, progress, results, shown, working
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.wording import escape, is_visible
 
 if TYPE_CHECKING:
-    from summarkov.models import InfluenceGraph
+    from summarkov.events import EventSequences
+    from summarkov.explain import GroupComparison
+    from summarkov.models import InfluenceGraph, JointSuMM
 
 
 def show(
@@ -40,12 +55,12 @@ def show(
         if json:
             print_json(outcome_document(fitted))
         else:
-            print_outcome(output(), fitted)
+            print_outcome(results(), fitted)
         return
     if is_a(fitted, "Bag"):
         from summarkov.cli.printing.graph import print_bag
 
-        print_bag(output(), fitted, json)
+        print_bag(results(), fitted, json)
         return
     if is_a(fitted, "JointSuMM"):
         _show_joint(fitted, target, dot, json)
@@ -61,15 +76,15 @@ def show(
     elif one is None:
         from summarkov.cli.printing.graph import print_graph
 
-        print_graph(output(), fitted)
+        print_graph(results(), fitted)
     else:
         from summarkov.cli.printing.model import print_model
 
-        print_model(output(), one, only=label, most=rows or None)
+        print_model(results(), one, only=label, most=rows or None)
 
 
 def _show_joint(fitted: Any, target: str | None, dot: bool, json: bool) -> None:
-    from summarkov.cli.printing.joint import joint_json, print_joint
+    from summarkov.cli.printing.model import joint_json, print_joint
 
     if target is not None and target not in fitted.influencers_:
         raise UnknownLabelError(target, fitted.influencers_)
@@ -80,7 +95,7 @@ def _show_joint(fitted: Any, target: str | None, dot: bool, json: bool) -> None:
     elif json:
         print_json(joint_json(fitted, target))
     else:
-        print_joint(output(), fitted, target=target)
+        print_joint(results(), fitted, target=target)
 
 
 def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
@@ -120,3 +135,187 @@ def as_graph(fitted: Any, target: str | None) -> InfluenceGraph:
     graph = InfluenceGraph(one.copy(target=None), targets=one.target_)
     graph._models = {one.target_[0]: one}
     return graph
+
+
+_FIGURES = (".pdf", ".svg", ".png")
+_ONLY_GRAPHS = "--edges, --width and --font-size are for figures of a graph: leave them out here"
+_TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "to_graphml"}
+
+
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        option(
+            "FILE",
+            "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+            "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+            "--out -o",
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        option("LABEL", "The model of this label alone; a figure shows its states.", "--target -t"),
+    ] = None,
+    edges: Annotated[
+        int | None, option("N", "In a figure of a graph: at most the N surest edges.", min=1)
+    ] = None,
+    width: Annotated[float | None, option("INCHES", "How wide a figure of a graph is.", min=1)] = None,
+    font_size: Annotated[
+        float | None, option("POINTS", "Of the labels in a figure of a graph.", min=1)
+    ] = None,
+    safe_csv: SafeCsv = False,
+) -> None:
+    """Write a model as a figure, a graph file or a table of its edges.
+
+    A figure of a graph shows who influences whom, one of a single target the
+    probability of the label in every state of the past (or a tree's questions).
+    """
+
+    kind = suffix_of(out)
+    if kind not in (*_FIGURES, *TABLES, *_TEXTS):
+        known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
+        raise SettingError(f"cannot tell the format of {shown(out)}; let its name end in one of {known}")
+    if safe_csv:
+        refuse_unless_csv(out)
+    asked = {"most": edges, "size": width, "font_size": font_size}
+    options = {name: value for name, value in asked.items() if value is not None}
+    check_output(out, model)
+    fitted = load_model(model, "JointSuMM")
+    if is_a(fitted, "JointSuMM") and target is not None:
+        raise SettingError("a joint model is drawn and written as a whole; leave out --target")
+    with saving(out):
+        if is_a(fitted, "JointSuMM") and kind in _FIGURES:
+            _figure(None, None, fitted, out, options)
+        elif kind in _FIGURES:
+            _figure(*choose(fitted, target), fitted, out, options)
+        elif options:
+            raise SettingError(_ONLY_GRAPHS)
+        else:
+            _write(fitted if is_a(fitted, "JointSuMM") else as_graph(fitted, target), kind, out, safe_csv)
+    print_line(results(), f"Saved {shown(out)}")
+
+
+def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
+    from summarkov import plot
+
+    if one is None:
+        axes = plot.graph(fitted, **options)
+    elif options:
+        raise SettingError(_ONLY_GRAPHS)
+    else:
+        draw = plot.states if one.fitted.nodes is None else plot.tree
+        axes = draw(one, label=label)
+    plot.save(axes, out)
+
+
+def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bool) -> None:
+    from summarkov.io.temporary import write_atomically
+
+    if kind in _TEXTS:
+        write_atomically(out, getattr(graph, _TEXTS[kind])())
+        return
+    write_table(graph.edges_.to_frame("pyarrow"), out, safe_csv)
+
+
+@takes_options
+def report(
+    model: ModelFile,
+    output: Annotated[Path, option("FILE", "Where to save the page.", "--output -o")] = Path("report.html"),
+    events: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "The events it was learned from, to show how long their sequences are and when a label "
+            "comes after its influencers.",
+        ),
+    ] = None,
+    passages: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "The events that 'summarkov text' made, to show the sentences behind every edge. "
+            "They become part of the page.",
+        ),
+    ] = None,
+    title: Annotated[str | None, option("TEXT", "What the events are, as the page's title.")] = None,
+    sequences: Annotated[
+        int | None,
+        option(
+            "N",
+            "Put N of the sequences of --events into the page, to look at one event after the other. "
+            "Whoever has the page can read them.",
+        ),
+    ] = None,
+    group: Annotated[
+        list[Path] | None,
+        option(
+            "FILE",
+            "Events of a group of sequences. Give it two times or more, to show groups side by side, "
+            "each against the first.",
+        ),
+    ] = None,
+    reading: Reading = PLAIN,
+    jobs: Jobs = None,
+    json: Json = False,
+) -> None:
+    """Write a model as one HTML page that needs nothing else, and can be mailed.
+
+    It shows the graph, every label's states and the data, and computes what
+    a history of your own makes of every label's probability.
+    """
+    check_output(output, model, events, passages, *(group or ()))
+    fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
+    reading = reading.as_learned(fitted.layout_)
+    if is_a(fitted, "OutcomeModel"):
+        if passages is not None or group:
+            raise SettingError("the page of an outcome has no passages and no groups; leave these out")
+        if fitted.outcome is not None:
+            reading = replace(reading, attribute=[*(reading.attribute or []), fitted.outcome])
+    data = None if events is None else reading.read(events, fitted.labels_)
+    quoted = None
+    if passages is not None:
+        from summarkov.text import read_text_events
+
+        with working(f"Reading {passages}"):
+            quoted = read_text_events(passages)
+    groups = (
+        None
+        if not group
+        else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
+    )
+    with working(f"Writing {shown(output)}"), saving(output):
+        more = {} if is_a(fitted, "OutcomeModel") else {"passages": quoted, "groups": groups}
+        fitted.to_html(output, events=data, title=title, sequences=sequences, **more)
+    if json:
+        from summarkov.io.addresses import size_of
+
+        print_json({"saved": shown(output), "bytes": size_of(output)})
+    else:
+        print_line(results(), f"Saved the page as {shown(output)}; open it in a browser")
+
+
+def _compared(fitted: Any, groups: Mapping[Path, EventSequences], jobs: int | None) -> list[GroupComparison]:
+    """How each group but the first differs from the first, by the settings of a graph."""
+    from summarkov.models import InfluenceGraph, compare_groups
+
+    if not isinstance(fitted, InfluenceGraph):
+        raise SettingError("groups are compared by a graph; learn the model without --target")
+    if len(groups) < 2:
+        raise SettingError("--group must be given two times or more, with other files")
+    (first, events), *others = groups.items()
+    found = []
+    for path, other in others:
+        with progress(f"Comparing {path.stem}", 5, "steps") as advance:
+            found.append(
+                compare_groups(
+                    fitted.model,
+                    events,
+                    other,
+                    names=(first.stem, path.stem),
+                    targets=list(fitted.models_),
+                    n_jobs=jobs,
+                    progress=advance,
+                )
+            )
+    return found

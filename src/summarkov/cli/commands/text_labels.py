@@ -18,10 +18,10 @@ from summarkov.cli.printing.console import (
     print_json,
     print_line,
     progress,
+    results,
     widest,
     working,
 )
-from summarkov.cli.printing.console import output as results
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 

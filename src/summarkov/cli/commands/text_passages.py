@@ -12,8 +12,8 @@ from rich.text import Text
 
 from summarkov.cli.files import load_model
 from summarkov.cli.options.shared import Json, ModelFile, option
-from summarkov.cli.printing.console import output, page_width, print_json, working
-from summarkov.cli.printing.settings import window_words
+from summarkov.cli.printing.console import page_width, print_json, results, working
+from summarkov.cli.printing.documents import window_words
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def passages(
         asked = {"target": target, "influencer": influencer, "after": after or None}
         print_json({**asked, **passages_document(found)})
         return
-    console = output()
+    console = results()
     how = ""
     one: Any = None if influencer is None and not after else model_of(fitted, target)
     if influencer is not None:
@@ -167,7 +167,7 @@ def explain(
             }
         )
         return
-    console = output()
+    console = results()
     place = "what comes next" if position is None else f"event {position}"
     console.print(f"{visible(which)}, {place}", style="bold", width=page_width(console))
     console.print()

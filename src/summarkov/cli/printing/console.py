@@ -31,7 +31,7 @@ from summarkov.wording import visible
 Advance = Callable[[int, int], None]
 
 
-def output() -> Console:
+def results() -> Console:
     """The console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
     return Console(markup=False, emoji=False, highlight=False)
 

@@ -17,13 +17,13 @@ from summarkov.cli.printing.console import (
     signs,
     widest,
 )
+from summarkov.cli.printing.documents import labels_words, positions_words
 from summarkov.cli.printing.influences import (
     print_certificates,
     print_influences,
     print_reading,
     print_settings,
 )
-from summarkov.cli.printing.settings import labels_words, positions_words
 from summarkov.wording import factor, number, percent, plural
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from summarkov.cli.commands.show import choose
 from summarkov.cli.files import is_a
-from summarkov.cli.printing.console import label, new_table, output, page_width, print_json, shorten, widest
+from summarkov.cli.printing.console import label, new_table, page_width, print_json, results, shorten, widest
+from summarkov.cli.printing.documents import state_words, window_words
 from summarkov.cli.printing.model import HARDLY, state_text
-from summarkov.cli.printing.settings import state_words, window_words
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.wording import factor, interval, number, percent, plural
@@ -39,7 +39,7 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
     """
     from summarkov.models import InfluenceGraph
 
-    console = output()
+    console = results()
     if is_a(fitted, "JointSuMM"):
         _print_joint(console, fitted, history, target, unknown, json)
         return
@@ -93,7 +93,7 @@ def _print_outcome(
 def _print_joint(
     console: Console, model: Any, history: Past, target: str | None, unknown: Any, json: bool
 ) -> None:
-    from summarkov.cli.printing.joint import print_next, print_shares
+    from summarkov.cli.printing.model import print_next, print_shares
 
     if target is None:
         why = model.explain_next(history, unknown=unknown)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from summarkov.cli.printing.console import new_table, page_width, shorten, widest
-from summarkov.cli.printing.settings import place_of, settings_words, window_words
+from summarkov.cli.printing.documents import place_of, settings_words, window_words
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.console import Console
 
 from summarkov.cli.printing.console import label, new_table, page_width, widest
+from summarkov.cli.printing.documents import settings, settings_words
 from summarkov.cli.printing.influences import print_certificate
-from summarkov.cli.printing.settings import settings, settings_words
 from summarkov.wording import percent, plural
 
 if TYPE_CHECKING:

@@ -1,25 +1,31 @@
-"""``summarkov describe``: what is in a file of events."""
+"""``summarkov describe`` and ``convert``: what is in a file of events, and the same in another file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.console import Console
 from rich.table import Column
 
+from summarkov.cli.files import check_output, refuse_unless_csv
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Json, option, takes_options
+from summarkov.cli.options.shared import EventsFile, Json, SafeCsv, option, takes_options
 from summarkov.cli.printing.console import (
     bar,
     is_plain,
     label,
     new_table,
-    output,
     page_width,
     print_json,
+    print_line,
+    results,
     shorten,
+    shown,
     widest,
+    working,
 )
 from summarkov.wording import number, percent, plural, visible
 
@@ -40,7 +46,7 @@ def describe(
     if json:
         print_json(found.to_dict())
     else:
-        print_description(output(), found, rows or None)
+        print_description(results(), found, rows or None)
 
 
 def print_starts(console: Console, starts: Sequence[Start]) -> None:
@@ -111,3 +117,35 @@ def print_description(console: Console, found: Description, most: int | None) ->
         console.print(
             f"... and {plural(len(by_count) - len(shown), 'label')} more; --rows 0 prints all", style="dim"
         )
+
+
+@takes_options
+def convert(
+    file: EventsFile,
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUT",
+            help="The new file: .csv, .tsv, .parquet, .jsonl, .xes or .spmf; .gz or .zst after it packs it.",
+        ),
+    ],
+    safe_csv: SafeCsv = False,
+    reading: Reading = PLAIN,
+    json: Json = False,
+) -> None:
+    """Write the events of a file in another format, or prepared."""
+    from summarkov.io.write import writable_format, write_events
+
+    if safe_csv:
+        refuse_unless_csv(output)
+    check_output(output, file, reading.map)
+    writable_format(shown(output))
+    events = reading.read(file)
+    with working(f"Writing {shown(output)}"):
+        write_events(events, output, safe_csv=safe_csv)
+    if json:
+        sizes = {"sequences": len(events), "events": events.n_events, "labels": len(events.labels)}
+        print_json({"saved": shown(output), **sizes})
+    else:
+        what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
+        print_line(results(), f"Saved {what} of {plural(len(events.labels), 'label')} as {shown(output)}")
