@@ -24,7 +24,7 @@ from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual
 from summarkov.models.predictor import Predictor
-from summarkov.models.stored_joint import joint_document
+from summarkov.models.stored_models import joint_document
 from summarkov.scores.softmax import log_likelihood
 from summarkov.search.boosting import Boosting
 from summarkov.settings import (

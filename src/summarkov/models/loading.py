@@ -20,8 +20,15 @@ from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
-from summarkov.models.stored_data import StoredData, read_data, read_outcome, read_states
-from summarkov.models.stored_joint import read_joint, read_labels, read_settings
+from summarkov.models.stored_models import (
+    StoredData,
+    read_data,
+    read_joint,
+    read_labels,
+    read_outcome,
+    read_settings,
+    read_states,
+)
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem
 from summarkov.search.exact import n_allowed

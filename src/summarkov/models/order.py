@@ -1,26 +1,40 @@
-"""The order test: the edges of a graph against the same sequences shuffled inside."""
+"""The order test: the edges of a graph against the same sequences shuffled inside, and what is left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from summarkov.confidence import EdgeOrder, OrderTest
-from summarkov.engines import CountSource, Layout, MemorySource
-from summarkov.engines.shuffled import longest_reach
+import numpy as np
+
+from summarkov.confidence import (
+    EdgeOrder,
+    OrderTest,
+    RateRatio,
+    Remainder,
+    Sums,
+    against_shuffled,
+    benjamini_hochberg,
+    competing,
+    order_word,
+)
+from summarkov.engines import CountSource, Layout, MemorySource, StateCounts
+from summarkov.engines.shuffled import count_shuffled, longest_reach
 from summarkov.engines.shuffles import Shuffles
 from summarkov.engines.surveys import Asked
 from summarkov.errors import SettingError
-from summarkov.explain import Influence
+from summarkov.explain import Influence, contrast
 from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import Resampled, check_resampling
-from summarkov.models.order_edges import asked_of, n_candidates, tested_edges
+from summarkov.models.tree import tested_codes
 from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, seed_of, span_of
+from summarkov.typing import FloatArray
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
-
 
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1
@@ -53,12 +67,16 @@ def order_test(
     if not models[0].fitted.summary.by_label:
         raise SettingError(f"a {type(models[0]).__name__} has no edges; use a BSuMM, OSuMM or CSuMM")
     influenced = [model for model in models if model.fitted.influencers]
-    positions = _positions(map(asked_of, influenced)) if within == "auto" else within
-    by_period = isinstance(positions, str)
-    shuffles = Shuffles(int(n), int(seed), None if by_period else positions, _KEPT, by_period)
-    n_pairs = sum(map(n_candidates, models))
-    found = tested_edges(influenced, source, shuffles, n_pairs, reporter(progress))
-    told = positions.text if isinstance(positions, Duration) else positions
+    asked = [_asked_of(model) for model in influenced]
+    if within == "auto":  # long enough for what happens within a look-back, and not for slow changes
+        reach = longest_reach(asked)
+        within = None if reach is None else _TIMES * reach
+    by_period = isinstance(within, str)
+    shuffles = Shuffles(int(n), int(seed), None if by_period else within, _KEPT, by_period)
+    counted = partial(_counted, source, shuffles)
+    edges, n_pairs = counted(influenced, asked, reporter(progress)), sum(map(_n_candidates, models))
+    found = _with_remainders(counted, edges, _tested(edges, n_pairs), n_pairs)
+    told = within.text if isinstance(within, Duration) else within
     return OrderTest(int(n), int(seed), told, n_pairs, tuple(found))
 
 
@@ -99,12 +117,6 @@ def _refuse_other_column(source: CountSource, within: str) -> None:
             f"within={within!r} is neither 'auto' nor a time such as '7d', so it must be the column of the "
             f"periods of events, and these {those}; read them with period={within!r}"
         )
-
-
-def _positions(asked: Iterable[Asked]) -> int | None:
-    """Blocks long enough for what happens within a look-back, and not for slow changes."""
-    reach = longest_reach(list(asked))
-    return None if reach is None else _TIMES * reach
 
 
 class OrderTested(Resampled):
@@ -185,3 +197,147 @@ def with_order(edge: Influence, found: EdgeOrder | None) -> Influence:
         order_q=found.adjusted,
         competition=None if found.remainder is None else found.is_competition,
     )
+
+
+def _asked_of(model: SummaryModel, more: Iterable[int] = ()) -> Asked:
+    """A target beside its influencers, and some labels more."""
+    fitted = model.fitted
+    windows = tuple(fitted.reach(fitted.labels[z]) for z in fitted.influencers)
+    return Asked(fitted.influencers, windows, tuple(sorted({*fitted.target.codes, *more})))
+
+
+def _n_candidates(model: SummaryModel) -> int:
+    """How many influencers the search could choose from."""
+    fitted = model.fitted
+    candidates, forbidden = fitted.settings["candidates"], fitted.settings["forbidden"]
+    return len(tested_codes(fitted.labels, candidates, forbidden, fitted.target))
+
+
+def _counted(
+    source: CountSource,
+    shuffles: Shuffles,
+    models: Sequence[SummaryModel],
+    asked: Sequence[Asked],
+    progress: Callable[[int, int], None] | None = None,
+) -> list[_Edge]:
+    """All edges of some models, with what was counted in the data and in the shuffles."""
+    tables = count_shuffled(source, asked, shuffles, progress) if asked else []
+    return [
+        _Edge(model, one, table, source.scale, column)
+        for model, one, table in zip(models, asked, tables, strict=True)
+        for column, z in enumerate(one.influencers)
+        if model.fitted.labels[z] not in model.fitted.layout.attributes  # which stand in no order
+    ]
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """The influencer in ``column`` of a model, and the counts of the data and of the shuffles."""
+
+    model: SummaryModel
+    asked: Asked
+    table: StateCounts
+    scale: int
+    column: int
+
+    @property
+    def influencer(self) -> str:
+        return self.model.fitted.labels[self.asked.influencers[self.column]]
+
+    @property
+    def target(self) -> str:
+        return self.model.target_[0]
+
+    @property
+    def shown(self) -> float:
+        """The ratio that the graph shows."""
+        edges = {i.influencer: i.ratio for i in self.model.fitted.influences}
+        return edges.get(self.influencer, np.nan)
+
+    def sums(self, left_out: Collection[str] = ()) -> Sums:
+        """The sums of the data and of each shuffle, without the events of some labels."""
+        names = self.model.fitted.labels
+        gone = [at for at, code in enumerate(self.asked.labels) if names[code] in left_out]
+        if self.model.fitted.target.only:
+            gone.append(len(self.asked.labels))  # what is no outcome is not counted
+        kept = [code for code in self.asked.labels if names[code] not in left_out]
+        table = StateCounts(self.table.keys, np.delete(self.table.counts, gone, axis=-1))
+        outcome = kept.index(self.model.fitted.target.codes[0])
+        return Sums.of(contrast(table, self.scale, self.column, outcome).strata)
+
+
+def _estimates(sums: Sequence[Sums]) -> tuple[RateRatio, FloatArray]:
+    return against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
+
+
+def _tested(edges: Sequence[_Edge], n_pairs: int) -> list[EdgeOrder]:
+    if not edges:
+        return []
+    sums = [edge.sums() for edge in edges]
+    found, shuffled = _estimates(sums)
+    adjusted = benjamini_hochberg(found.p_value.tolist(), n_pairs)
+    figures = (found.ratio, found.low, found.high, found.p_value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = [float(each.above[0] / each.below[0]) for each in sums]
+    result = []
+    for at, (edge, q) in enumerate(zip(edges, adjusted, strict=True)):
+        ratio, low, high, p = (float(each[at]) for each in figures)
+        word = order_word(edge.shown, low, high, q)
+        told = (word, ratio, low, high, p, q, observed[at], float(shuffled[at]))
+        result.append(EdgeOrder(edge.influencer, edge.target, *told))
+    return result
+
+
+def _with_remainders(
+    counted: Callable[..., list[_Edge]], edges: Sequence[_Edge], found: Sequence[EdgeOrder], n_pairs: int
+) -> list[EdgeOrder]:
+    """Add to edges about order what is left without the labels that their influencer moves the other way."""
+    first, second = competing(found)
+    if not first:
+        return list(found)
+    moved = _targets(found[at] for at in (*first, *second))
+    models = {edges[at].target: edges[at].model for at in (*first, *second)}
+    beside: dict[str, set[int]] = defaultdict(set)
+    for at in (*first, *second):
+        labels = edges[at].model.fitted.labels
+        beside[edges[at].target] |= {
+            labels.index(x) for x in moved[found[at].influencer, found[at].ratio < 1]
+        }
+    asked = [_asked_of(model, beside[target]) for target, model in models.items()]
+    by_pair = {(e.influencer, e.target): e for e in counted(list(models.values()), asked)}
+    result = _without(found, first, moved, by_pair, n_pairs)
+    more = _targets(result[at] for at in first if not result[at].is_competition)
+    return _without(result, second, more, by_pair, n_pairs)
+
+
+def _targets(edges: Iterable[EdgeOrder]) -> dict[tuple[str, bool], set[str]]:
+    """The labels that every influencer amplifies (True) or inhibits (False)."""
+    of: dict[tuple[str, bool], set[str]] = defaultdict(set)
+    for edge in edges:
+        of[edge.influencer, edge.ratio > 1].add(edge.target)
+    return of
+
+
+def _without(
+    found: Sequence[EdgeOrder],
+    which: Sequence[int],
+    moved: Mapping[tuple[str, bool], set[str]],
+    counted: Mapping[tuple[str, str], _Edge],
+    n_pairs: int,
+) -> list[EdgeOrder]:
+    """Add to some of the edges what is left without the events of labels that are moved the other way."""
+    result = list(found)
+    left_out = {at: moved.get((found[at].influencer, found[at].ratio < 1), set()) for at in which}
+    which = [at for at in which if left_out[at]]
+    if not which:
+        return result
+    sums = [counted[found[at].influencer, found[at].target].sums(left_out[at]) for at in which]
+    left, _ = _estimates(sums)
+    adjusted = benjamini_hochberg(left.p_value.tolist(), n_pairs)
+    for row, at in enumerate(which):
+        ratio, low, high, p_value = (
+            float(each[row]) for each in (left.ratio, left.low, left.high, left.p_value)
+        )
+        remainder = Remainder(tuple(sorted(left_out[at])), ratio, low, high, p_value, adjusted[row])
+        result[at] = replace(found[at], remainder=remainder)
+    return result
