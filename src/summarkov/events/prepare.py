@@ -5,14 +5,25 @@ A vocabulary may hold labels that never occur; preparation keeps those that it n
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from summarkov.errors import DataError, SettingError, nearest
-from summarkov.events.vocabulary import Label, is_label, label_text
+from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
+from summarkov.events.moments import Moments
+from summarkov.events.vocabulary import (
+    Label,
+    Unknown,
+    check_unknown,
+    is_label,
+    label_text,
+    refuse_unknown_labels,
+    translation,
+    vocabulary_of,
+)
 from summarkov.settings import check_whole
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -124,3 +135,191 @@ def with_end(codes: CodeArray, offsets: IntArray, end: int) -> tuple[CodeArray, 
     """Add a code at the end of every sequence."""
     n = len(offsets) - 1
     return np.insert(codes, offsets[1:], np.int32(end)), offsets + np.arange(n + 1)
+
+
+#: What only the library itself needs: completion leaves it out.
+MACHINERY = frozenset(
+    (
+        "moments",
+        "only",
+        "only_rows",
+        "refuse_unknown",
+        "sequence_keys",
+        "with_moments",
+        "with_origin",
+        "with_rows",
+    )
+)
+
+
+class Relabelled(ABC):
+    """What sequences of events can do with their labels. ``_index`` has the code of every label."""
+
+    __slots__ = ()
+
+    codes: CodeArray
+    offsets: IntArray
+    labels: tuple[str, ...]
+    moments: Moments | None
+    tied_order: int
+    _index: dict[str, int]
+
+    def __dir__(self) -> list[str]:
+        return sorted(set(super().__dir__()) - MACHINERY)
+
+    @property
+    @abstractmethod
+    def label_counts(self) -> IntArray:
+        """How often every label of the vocabulary occurs."""
+
+    @abstractmethod
+    def _with(
+        self,
+        codes: CodeArray,
+        offsets: IntArray,
+        labels: Sequence[str],
+        moments: Moments | None,
+        *,
+        tied_order: int = 0,
+    ) -> Self:
+        """The same sequences, with other events."""
+
+    def code(self, label: object) -> int:
+        """Return the code of a label, or say which label comes nearest; a number means its text."""
+        text = label_text(label)
+        if text not in self._index:
+            raise UnknownLabelError(text, self.labels)
+        return self._index[text]
+
+    def recode(self, labels: Sequence[str], *, unknown: Unknown = "error") -> Self:
+        """Write the same events in the codes of another vocabulary.
+
+        An event whose label is not in ``labels`` is an error, or with ``unknown="ignore"`` keeps its
+        place in its sequence as an event of no label.
+        """
+        check_unknown(unknown)
+        labels = tuple(labels)
+        if labels == self.labels:
+            if unknown == "error":
+                self.refuse_unknown()
+            return self
+        if unknown == "error":
+            refuse_unknown_labels(self.labels, self.label_counts, labels)
+        codes = translation(self.labels, labels)[self.codes]
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)
+
+    def refuse_unknown(self) -> None:
+        """Complain if there are events of no known label, as ``recode(unknown="ignore")`` makes them."""
+        if self.moments is not None and self.moments.has_ticks:
+            return  # a tick may be empty
+        if len(self.codes) and self.codes.min() < 0:
+            raise DataError(
+                "some events have a label outside the vocabulary (they were recoded with unknown='ignore'); "
+                "use the original events, or unknown='ignore' here too"
+            )
+
+    def restrict(self, labels: Iterable[object]) -> Self:
+        """Delete the events of all other labels and close the gaps (the paper's preprocessing).
+
+        >>> from summarkov import EventSequences
+        >>> events = EventSequences.from_lists([["A", "B", "A", "C"], ["B"]])
+        >>> events.restrict(["A", "C"]).to_lists()
+        [['A', 'A', 'C'], []]
+        """
+        kept = vocabulary_of(labels)
+        for label in kept:
+            self.code(label)  # refuses one that is not known
+        codes = translation(self.labels, kept)[self.codes]
+        keep = codes >= 0
+        before = np.concatenate([[0], np.cumsum(keep)])
+        moments = None if self.moments is None else self.moments.kept(keep)
+        return self._with(codes[keep], before[self.offsets], kept, moments)
+
+    # ------------------------------------------------------------------ prepare
+
+    def map_labels(self, mapping: Mapping[Any, object] | Callable[[str], object]) -> Self:
+        """Replace labels by others, say coarser ones, by a dict or a function; those not in a dict stay.
+
+        >>> from summarkov import EventSequences
+        >>> events = EventSequences.from_lists([["add", "add 2", "pay"]])
+        >>> events.map_labels({"add 2": "add"}).to_lists()
+        [['add', 'add', 'pay']]
+        """
+        return self._renamed(map_each(self.labels, mapping))
+
+    def pool_rare(self, min_count: int, *, into: Label = RARE) -> Self:
+        """Make one label of all that occur fewer than ``min_count`` times in these events.
+
+        To prepare other events as these were, use the labels that were kept and not their own counts:
+        ``others.map_labels(lambda label: label if label in kept.labels else "(rare)")``.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a", "b", "a", "c"]]).pool_rare(2).to_lists()
+        [['a', '(rare)', 'a', '(rare)']]
+        """
+        return self._renamed(pool_each(self.labels, self.label_counts, min_count, into))
+
+    def collapse_repeats(self) -> Self:
+        """Keep only the first of equal labels in a row.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a", "a", "b", "a"], ["a"]]).collapse_repeats().to_lists()
+        [['a', 'b', 'a'], ['a']]
+        """
+        self.refuse_unknown()
+        if self.moments is not None and self.moments.has_ticks:
+            raise DataError(
+                "repeats can be left out where events come one after the other, and some here happen together"
+            )
+        return self.only_rows(not_repeated(self.codes, self.offsets))
+
+    def only_rows(self, keep: BoolArray) -> Self:
+        """The events that are kept; a tick of which none is goes."""
+        before = np.concatenate([[0], np.cumsum(keep)])
+        moments = None if self.moments is None else self.moments.kept(keep)
+        return self._with(self.codes[keep], before[self.offsets], self.labels, moments)
+
+    def with_rows(self, codes: CodeArray, offsets: IntArray, moments: Moments | None) -> Self:
+        """The same sequences with other events of the same labels."""
+        return self._with(codes, offsets, self.labels, moments)
+
+    def add_start(self, label: Label = START) -> Self:
+        """Begin every sequence with one more event, so that a model learns what comes first.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a"], []]).add_start().to_lists()
+        [['(start)', 'a'], ['(start)']]
+        """
+        codes, offsets, labels = self._with_one_more(label, with_start)
+        moments = (
+            None if self.moments is None else self.moments.with_starts(self.offsets[:-1], self.offsets[1:])
+        )
+        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
+
+    def add_end(self, label: Label = END) -> Self:
+        """End every sequence with one more event, so that a model learns what comes before the end.
+
+        >>> from summarkov import EventSequences
+        >>> EventSequences.from_lists([["a"], []]).add_end().to_lists()
+        [['a', '(end)'], ['(end)']]
+        """
+        codes, offsets, labels = self._with_one_more(label, with_end)
+        moments = (
+            None if self.moments is None else self.moments.with_ends(self.offsets, len(self.offsets) - 1)
+        )
+        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
+
+    def _with_one_more(
+        self, label: Label, add: Callable[[CodeArray, IntArray, int], tuple[CodeArray, IntArray]]
+    ) -> tuple[CodeArray, IntArray, list[str]]:
+        self.refuse_unknown()
+        added = new_label(label, self.labels, "label")
+        labels = sorted([*self.labels, added])
+        codes = translation(self.labels, labels)[self.codes]
+        return *add(codes, self.offsets, labels.index(added)), labels
+
+    def _renamed(self, becomes: Sequence[str]) -> Self:
+        self.refuse_unknown()
+        labels = sorted(set(becomes))
+        codes = translation(becomes, labels)[self.codes]
+        return self._with(codes, self.offsets, labels, self.moments, tied_order=self.tied_order)

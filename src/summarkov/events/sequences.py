@@ -15,7 +15,7 @@ from summarkov.events.describe import Description, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.origin import Origin
-from summarkov.events.relabelled import Relabelled
+from summarkov.events.prepare import Relabelled
 from summarkov.events.vocabulary import coded_lists
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
@@ -292,7 +292,7 @@ class EventSequences(Relabelled):
         empty tick is a row without an event. ``library`` is "pandas", "polars" or "pyarrow"; by default
         pandas if that is installed, else polars. Positions count from 1 on. ``read_events`` reads it back.
         """
-        from summarkov.events.table import event_table
+        from summarkov.events.describe import event_table
 
         return to_frame(event_table(self), library)
 

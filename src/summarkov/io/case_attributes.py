@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes, refuse_column
-from summarkov.events.table import MISSING
+from summarkov.events.describe import MISSING
 from summarkov.events.vocabulary import translation
 from summarkov.io.addresses import name_of
 from summarkov.io.columns import case_column
