@@ -1,6 +1,6 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
-from summarkov.confidence.comparing import Difference
+from summarkov.confidence.adjusted import Difference, given_selected
 from summarkov.confidence.order import (
     ORDERS,
     EdgeOrder,
@@ -32,4 +32,3 @@ from summarkov.confidence.results import (
     benjamini_yekutieli,
     standardised,
 )
-from summarkov.confidence.selected import given_selected

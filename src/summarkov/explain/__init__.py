@@ -3,10 +3,12 @@
 from summarkov.explain import sentences
 from summarkov.explain.contrasts import (
     Contrast,
+    Pattern,
     contrast,
     contrast_in_tree,
     contrasts_in_table,
     influence_of,
+    pattern_of,
     presence,
 )
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
@@ -32,4 +34,3 @@ from summarkov.explain.group_comparison import (
     SeveralGroups,
 )
 from summarkov.explain.influence import Influence, effect_of, ranked, weight
-from summarkov.explain.patterns import Pattern, pattern_of

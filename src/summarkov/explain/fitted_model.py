@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
+from summarkov.explain.contrasts import Pattern
 from summarkov.explain.explanation import Explanation
 from summarkov.explain.influence import Influence
-from summarkov.explain.patterns import Pattern
 from summarkov.search import Trace
 
 

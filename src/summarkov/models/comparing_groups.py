@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import rate_ratio, widening
-from summarkov.confidence.comparing import (
+from summarkov.confidence.adjusted import (
     compared_rates,
     compared_ratios,
     limits_of_ratios,

@@ -8,7 +8,7 @@ from scipy.stats import beta
 
 from oracle_effects import greenland_robins, mantel_haenszel
 from summarkov.confidence import Strata, directions, rate_ratio, widened, widening
-from summarkov.confidence.comparing import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
+from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
 
 
 def columns(tables):

@@ -11,7 +11,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.confidence import Strata, given_selected, rate_ratio
-from summarkov.confidence.selected import _conditional
+from summarkov.confidence.adjusted import _conditional
 from summarkov.errors import StoreError
 from summarkov.explain import Influence
 from summarkov.explain.sentences import verdict
