@@ -1,12 +1,19 @@
-"""Axes to draw on, and how figures look by default."""
+"""What figures are drawn with: axes, how they look by default, and lines from box to box."""
 
 from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from summarkov.errors import SettingError, optional_library
+from summarkov.explain import Influence
+from summarkov.explain.sentences import times
+from summarkov.models.edges import STROKES, colour, width
+from summarkov.typing import FloatArray
 
 #: Text as text in vector files, so that it can be searched and edited; sizes that suit a column of a paper.
 STYLE: Any = {
@@ -100,3 +107,156 @@ def save(ax: Any, path: str | os.PathLike[str]) -> None:
         ax.figure.savefig(drawn, format=kind, metadata=metadata, dpi=200)
     with replacing(path) as temporary:
         temporary.write_bytes(drawn.getvalue())
+
+
+#: How a line may bend, as a share of its length to the side; the first that is free is taken.
+_BENDS = (0.12, 0.05, 0.2, -0.08, 0.3, -0.18, 0.42, -0.3, 0.55, -0.45, 0.7, -0.6)
+#: Where along the part of a line that is seen its factor may stand, and how far from its head, in inches.
+_ALONG, _OFF_HEAD = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74), 0.2
+LINES: dict[str, Any] = {"solid": "-", "dashed": (0, (4, 2)), "dotted": (0, (1, 2))}
+HEADS = {
+    "amplifies": "-|>,head_length=5,head_width=3",
+    "inhibits": "|-|,widthA=0,widthB=4",
+    "mixed": "-|>,head_length=5,head_width=3",
+    "unclear": "-",
+}
+
+
+class Taken:
+    """The rectangles of a figure that are taken: left, bottom, right and top, one row each."""
+
+    def __init__(self, rectangles: FloatArray) -> None:
+        self.rectangles = rectangles
+
+    def hold(self, points: FloatArray, but: Iterable[int] = ()) -> int:
+        """In how many of them, some left out, lies one of the points?"""
+        x, y = points[:, 0, None], points[:, 1, None]
+        left, bottom, right, top = self.rectangles.T
+        inside = ((x > left) & (x < right) & (y > bottom) & (y < top)).any(axis=0)
+        inside[list(but)] = False
+        return int(inside.sum())
+
+    def take(self, middle: FloatArray, size: Sequence[float]) -> bool:
+        """Take a rectangle of this size if nothing is there; say whether that is so."""
+        half = np.array(size) / 2
+        low, high = middle - half, middle + half
+        left, bottom, right, top = self.rectangles.T
+        if ((left < high[0]) & (right > low[0]) & (bottom < high[1]) & (top > low[1])).any():
+            return False
+        self.rectangles = np.vstack([self.rectangles, [*low, *high]])
+        return True
+
+
+def look(edge: Influence) -> dict[str, Any]:
+    """How the line of an edge looks."""
+    line = "dotted" if edge.faint == "competition only" else STROKES[edge.effect].line
+    return {
+        "color": colour(edge),
+        "linewidth": 0.5 * width(edge),
+        "linestyle": LINES[line],
+        "arrowstyle": HEADS[edge.effect],
+        "alpha": 1.0 if edge.frequency is None else 0.7 + 0.3 * edge.frequency,
+    }
+
+
+def draw_edge(
+    ax: Any, edge: Influence, ends: tuple[int, int], boxes: Sequence[Any], taken: Taken
+) -> FloatArray:
+    """Draw an edge between two of the boxes; return the points where its factor may stand."""
+    start, end = (boxes[i] for i in ends)
+    if edge.is_self:
+        patch, spots = _loop(start, edge)
+    else:
+        patch, spots = _arrow(start, end, edge, _bend(start, end, ends, taken))
+    ax.add_patch(patch)
+    return spots
+
+
+def write_factor(ax: Any, edge: Influence, spots: FloatArray, font_size: float, taken: Taken) -> None:
+    """Write the factor of an edge at the first of some spots that is free; nowhere if none is."""
+    said = times(edge)
+    size = 0.62 * font_size / 72 * max(len(said), 1), 1.15 * font_size / 72
+    spot = next((spot for spot in spots if taken.take(spot, size)), None) if said else None
+    if spot is None:
+        return
+    ax.text(
+        *spot,
+        said,
+        fontsize=font_size,
+        color=colour(edge),
+        ha="center",
+        va="center",
+        bbox={"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        zorder=2.5,
+    )
+
+
+def _curve(a: FloatArray, b: FloatArray, bend: float, at: Any) -> FloatArray:
+    """Points of matplotlib's ``arc3`` from a to b: a quadratic curve whose middle point lies to the side."""
+    control = (a + b) / 2 + bend * np.array([b[1] - a[1], a[0] - b[0]])
+    t = np.asarray(at)[:, None]
+    return np.asarray((1 - t) ** 2 * a + 2 * t * (1 - t) * control + t**2 * b)
+
+
+def _bend(start: Any, end: Any, ends: tuple[int, int], taken: Taken) -> float:
+    """The bend with which a line meets fewest other boxes."""
+    a, b = np.array(start.get_position()), np.array(end.get_position())
+    along = np.linspace(0.02, 0.98, 60)
+    return min(_BENDS, key=lambda bend: taken.hold(_curve(a, b, bend, along), but=ends))
+
+
+def _arrow(start: Any, end: Any, edge: Influence, bend: float) -> tuple[Any, FloatArray]:
+    from matplotlib.patches import FancyArrowPatch
+
+    class Arrow(FancyArrowPatch):
+        """Boxes know their size only when they are drawn; arrows must know it before."""
+
+        def draw(self, renderer: Any) -> None:
+            for text in (start, end):
+                text.update_bbox_position_size(renderer)
+            super().draw(renderer)
+
+    patch = Arrow(
+        start.get_position(),
+        end.get_position(),
+        patchA=start.get_bbox_patch(),
+        patchB=end.get_bbox_patch(),
+        shrinkA=1,
+        shrinkB=3,
+        connectionstyle=f"arc3,rad={bend}",
+        mutation_scale=1,
+        zorder=2,
+        **look(edge),
+    )
+    a, b = np.array(start.get_position()), np.array(end.get_position())
+    return patch, _spots(_curve(a, b, bend, np.linspace(0, 1, 101)), start, end)
+
+
+def _spots(curve: FloatArray, start: Any, end: Any) -> FloatArray:
+    """Points of a curve outside the boxes at its ends, and off its head."""
+    away = [(np.abs(curve - box.get_position()) > box.half).any(axis=1) for box in (start, end)]
+    seen: FloatArray = curve[away[0] & away[1]]
+    if not len(seen):
+        return seen
+    spots = seen[[int(share * (len(seen) - 1)) for share in _ALONG]]
+    return np.asarray(spots[np.linalg.norm(spots - seen[-1], axis=1) > _OFF_HEAD])
+
+
+def _loop(box: Any, edge: Influence) -> tuple[Any, FloatArray]:
+    """An arrow from the upper rim of a box back to it, and the place above it."""
+    from matplotlib.patches import FancyArrowPatch
+
+    x, y = box.get_position()
+    half_width, half_height = box.half
+    side = min(0.6 * half_width, 0.14)
+    patch = FancyArrowPatch(
+        (x - side, y + half_height),
+        (x + side, y + half_height + 0.03),
+        shrinkA=0,
+        shrinkB=0,
+        connectionstyle=f"arc3,rad={-min(0.3 / side, 2.0):.3f}",
+        mutation_scale=1,
+        zorder=2,
+        **look(edge),
+    )
+    return patch, np.array([[x, y + half_height + 0.36]])

@@ -11,8 +11,7 @@ import numpy as np
 from summarkov.explain import Influence, weight
 from summarkov.models import InfluenceGraph, JointSuMM
 from summarkov.models.edges import STROKES
-from summarkov.plot.arrows import Taken, draw_edge, look, write_factor
-from summarkov.plot.canvas import axes_for, plain, renderer_of
+from summarkov.plot.canvas import Taken, axes_for, draw_edge, look, plain, renderer_of, write_factor
 from summarkov.report.content import layout_edges
 from summarkov.report.layout import ASPECT, apart, places
 from summarkov.typing import FloatArray

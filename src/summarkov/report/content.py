@@ -29,8 +29,7 @@ from summarkov.explain import (
     weight,
 )
 from summarkov.io import read_events
-from summarkov.report.cases import clock_content, groups_content, sequence_content
-from summarkov.report.lags import lag_content
+from summarkov.report.events import clock_content, groups_content, lag_content, sequence_content
 from summarkov.report.layout import places
 from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events

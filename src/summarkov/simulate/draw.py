@@ -1,16 +1,21 @@
-"""Draw sequences from a next-event distribution."""
+"""Draw sequences: from a next-event distribution, or with times, attributes and outcomes beside labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
-from summarkov.settings import check_whole
-from summarkov.typing import CodeArray, FloatArray, IntArray
+from summarkov.events.attributes import Attributes, refuse_column
+from summarkov.events.moments import Moments, TimeUnit
+from summarkov.events.rows import Rows
+from summarkov.settings import Duration, check_whole, is_number
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 #: All sequences are drawn side by side, in memory.
 _MOST_EVENTS = 1 << 30
@@ -110,3 +115,166 @@ def draw_ticks(
         for each, hits in zip(going, rng.random(p.shape) < p, strict=True):
             drawn[each].append([label for label, hit in zip(targets, hits, strict=True) if hit])
     return EventSequences.from_lists(drawn, labels=labels)
+
+
+#: Times are drawn in whole seconds from this moment on: the start of 2026.
+_SECONDS, _START = TimeUnit(10**9, True), 1_767_225_600
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What sequences have beside events in a row.
+
+    ``together`` says that each label of a position is drawn by itself. ``step`` are the shortest and the
+    longest time between two positions. ``attributes`` has the share of each value of each column.
+    """
+
+    together: bool = False
+    step: tuple[Duration, Duration] | None = None
+    attributes: Mapping[str, Mapping[str, float]] | None = None
+
+    @classmethod
+    def of(cls, together: bool, step: Any, attributes: Mapping[str, Mapping[str, float]] | None) -> Beside:
+        """Refuse what makes no sense."""
+        spans = None
+        if step is not None:
+            each = step if isinstance(step, tuple | list) else (step, step)
+            if len(each) != 2:
+                raise SettingError("step must be a time, such as '1h', or the shortest and the longest one")
+            shortest, longest = (Duration.of(one, "step") for one in each)
+            if not (shortest.is_clock and longest.is_clock and 10**9 <= int(shortest) <= int(longest)):
+                raise SettingError(f"step must be times of 1s or more, the shorter one first, not {step!r}")
+            spans = shortest, longest
+        for column, shares in (attributes or {}).items():
+            refuse_column(column, "the dynamics")
+            if not shares or not all(is_number(p) and 0 <= p <= 1 for p in shares.values()):
+                raise SettingError(f"attribute {column!r} must have a share from 0 to 1 for each value")
+            if abs(sum(shares.values()) - 1) > 1e-9:
+                raise SettingError(
+                    f"the shares of attribute {column!r} sum to {sum(shares.values()):.6g}, not 1"
+                )
+        return cls(together, spans, attributes or None)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether there are events in a row, and nothing else."""
+        return not self.together and self.step is None and self.attributes is None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all values of attributes, sorted."""
+        columns = (self.attributes or {}).items()
+        return tuple(sorted(f"{column}={value}" for column, shares in columns for value in shares))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What there is, as plain values."""
+        given = {
+            "together": self.together or None,
+            "step": None if self.step is None else [span.text for span in self.step],
+            "attributes": None
+            if self.attributes is None
+            else {c: dict(v) for c, v in self.attributes.items()},
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+    def can_be(self, given: Sequence[str], key: Sequence[int]) -> bool:
+        """Whether a sequence can have these levels of labels and attributes: one value per column."""
+        for column, shares in (self.attributes or {}).items():
+            asked = [name for name in given if name in {f"{column}={value}" for value in shares}]
+            held = sum(level > 0 for name, level in zip(given, key, strict=True) if name in asked)
+            if held > 1 or (len(asked) == len(shares) and held == 0):
+                return False
+        return True
+
+
+@dataclass
+class Drawing:
+    """Sequences that are being drawn, side by side: which labels stand at each position so far."""
+
+    labels: tuple[str, ...]
+    lengths: IntArray
+    present: BoolArray  # [sequence, position, label]
+    times: IntArray | None  # [sequence, position], in seconds
+    attributes: Attributes | None
+
+    @classmethod
+    def begin(
+        cls, beside: Beside, labels: tuple[str, ...], lengths: IntArray, rng: np.random.Generator
+    ) -> Drawing:
+        """Draw the attributes and times of all sequences."""
+        n, longest = len(lengths), int(lengths.max(initial=0))
+        times = None
+        if beside.step is not None:
+            shortest, most = (int(span) // 10**9 for span in beside.step)
+            times = _START + np.cumsum(rng.integers(shortest, most + 1, (n, longest)), axis=1)
+        held = None
+        if beside.attributes is not None:
+            names, columns = beside.names, []
+            present = np.zeros((n, len(names)), bool)
+            for column, shares in beside.attributes.items():
+                chosen = rng.choice(len(shares), size=n, p=list(shares.values()))
+                at = np.array([names.index(f"{column}={value}") for value in shares])
+                present[np.arange(n), at[chosen]] = True
+            columns = [name.partition("=")[0] for name in names]
+            held = Attributes(names, columns, present)
+        return cls(labels, lengths, np.zeros((n, longest, len(labels)), bool), times, held)
+
+    def events(
+        self,
+        which: IntArray | slice = slice(None),
+        upto: int | None = None,
+        outcomes: Mapping[str, BoolArray] | None = None,
+    ) -> EventSequences:
+        """Some of the sequences, as far as they were drawn; outcomes become attributes."""
+        present = self.present[which, :upto]
+        lengths = np.minimum(self.lengths[which], present.shape[1])
+        there = np.arange(present.shape[1]) < lengths[:, None]
+        rows = np.concatenate([present, ~present.any(axis=2, keepdims=True)], axis=2) & there[:, :, None]
+        sequence, position, code = np.nonzero(rows)
+        codes = np.where(code == len(self.labels), UNKNOWN, code).astype(np.int32)
+        place = sequence * present.shape[1] + position
+        starts = np.append(True, place[1:] != place[:-1])[: len(place)]
+        times = None if self.times is None else self.times[which][sequence, position]
+        offsets = np.append(0, np.cumsum(np.bincount(sequence, minlength=len(lengths))))
+        empty = bool((codes == UNKNOWN).any())
+        plain = times is None and starts.all() and not empty
+        moments = None if plain else Moments(starts, times, _SECONDS, has_empty=empty)
+        held = None if self.attributes is None else self.attributes[which]
+        if outcomes:
+            held = with_columns(held, outcomes)
+        return EventSequences(codes, offsets, self.labels, moments=moments, attributes=held)
+
+    def next_places(self, which: IntArray, position: int) -> tuple[Rows, IntArray]:
+        """The rows of some sequences up to a position, with an empty one there; and the rows of these."""
+        rows = Rows.of(self.events(which, position))
+        rows = replace(rows, moments=rows.moments or Moments(np.ones(len(rows.codes), bool))).with_next()
+        ends = rows.offsets[1:] - 1
+        moments = rows.moments
+        assert moments is not None
+        if self.times is not None and position < self.times.shape[1]:
+            times = np.zeros(len(rows.codes), np.int64) if moments.times is None else moments.times.copy()
+            times[ends] = self.times[which, position]
+            rows = replace(rows, moments=replace(moments, times=times, unit=_SECONDS))
+        return rows, ends
+
+    def draw(
+        self, which: IntArray, position: int, p: FloatArray, together: bool, rng: np.random.Generator
+    ) -> None:
+        """Draw what stands at a position of some sequences."""
+        if together:
+            self.present[which, position] = rng.random(p.shape) < p
+            return
+        cumulative = np.cumsum(p, axis=1)
+        chance = rng.random(len(p))[:, None] * cumulative[:, -1:]
+        self.present[which, position, (cumulative[:, :-1] <= chance).sum(axis=1)] = True
+
+
+def with_columns(held: Attributes | None, outcomes: Mapping[str, BoolArray]) -> Attributes:
+    """Attributes with columns more, of the values "yes" and "no"."""
+    columns = {} if held is None else dict(zip(held.names, held.present.T, strict=True))
+    of = {} if held is None else dict(zip(held.names, held.of, strict=True))
+    for column, hits in outcomes.items():
+        columns |= {f"{column}=yes": hits, f"{column}=no": ~hits}
+        of |= {f"{column}=yes": column, f"{column}=no": column}
+    names = sorted(columns)
+    return Attributes(names, [of[name] for name in names], np.column_stack([columns[name] for name in names]))

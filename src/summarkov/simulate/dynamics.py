@@ -14,8 +14,7 @@ from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
 from summarkov.settings import is_number, seed_of, span_of
-from summarkov.simulate.draw import after_histories, checked_lengths, draw_sequences, flat
-from summarkov.simulate.world import Beside, Drawing
+from summarkov.simulate.draw import Beside, Drawing, after_histories, checked_lengths, draw_sequences, flat
 from summarkov.summaries import BinarySummary, WindowSummary
 from summarkov.summaries.window import plain_span
 from summarkov.typing import CodeArray, FloatArray, IntArray

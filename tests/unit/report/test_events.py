@@ -10,7 +10,7 @@ import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.report import content as contents
-from summarkov.report.lags import lag_content
+from summarkov.report.events import lag_content
 
 START = datetime.datetime(2026, 3, 1)
 HOUR = 3600 * 10**6  # in millionths of a second
