@@ -14,8 +14,8 @@ from paper import claims as checks
 from paper import reproduction, text_evidence
 from summarkov.cli.errors import Commands
 from summarkov.cli.files import check_result_file, going_on, save_result
-from summarkov.cli.options.shared import Jobs, Json
-from summarkov.cli.printing.console import new_table, print_json, print_line, progress, results
+from summarkov.cli.options import Jobs, Json
+from summarkov.cli.printing import new_table, print_json, print_line, progress, results
 from summarkov.wording import visible
 
 app = typer.Typer(

@@ -18,7 +18,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from summarkov.cli import interrupting
-from summarkov.cli.printing.console import errors
+from summarkov.cli.printing import errors
 from summarkov.errors import SummarkovError, without_secrets
 from summarkov.wording import visible
 

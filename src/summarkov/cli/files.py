@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 from summarkov.cli.errors import report
-from summarkov.cli.printing.console import shown, working
+from summarkov.cli.printing import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:

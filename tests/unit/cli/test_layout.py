@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import summarkov as sm
 from summarkov.cli.commands.groups import print_groups
 from summarkov.cli.main import app
-from summarkov.cli.printing.console import shorten
+from summarkov.cli.printing import shorten
 from summarkov.cli.printing.graph import print_graph
 from summarkov.simulate.example import loan_process
 from summarkov.wording import visible

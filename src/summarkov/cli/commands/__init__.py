@@ -1,1 +1,1 @@
-"""One file per command: its arguments, the call of the library, and what is printed of the result."""
+"""One file per command, or per few that belong together: arguments, the call, and what is printed of it."""

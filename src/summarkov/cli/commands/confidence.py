@@ -20,8 +20,7 @@ from summarkov.cli.files import (
     suffix_of,
     write_table,
 )
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import (
+from summarkov.cli.options import (
     Blocks,
     EventsPath,
     Jobs,
@@ -33,7 +32,8 @@ from summarkov.cli.options.shared import (
     option,
     takes_options,
 )
-from summarkov.cli.printing.console import (
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.printing import (
     errors,
     label,
     new_table,

@@ -14,8 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, known_labels, load_model, save_result
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import (
+from summarkov.cli.options import (
     EventsPath,
     Jobs,
     Json,
@@ -25,7 +24,8 @@ from summarkov.cli.options.shared import (
     option,
     takes_options,
 )
-from summarkov.cli.printing.console import (
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.printing import (
     label,
     new_table,
     page_width,

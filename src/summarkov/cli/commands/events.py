@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Column
 
 from summarkov.cli.files import check_output, refuse_unless_csv
+from summarkov.cli.options import EventsFile, Json, SafeCsv, option, takes_options
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Json, SafeCsv, option, takes_options
-from summarkov.cli.printing.console import (
+from summarkov.cli.printing import (
     bar,
     is_plain,
     label,

@@ -12,10 +12,10 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
+from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Jobs, Json, option, takes_options
-from summarkov.cli.printing.console import (
+from summarkov.cli.printing import (
     new_table,
     page_width,
     print_json,

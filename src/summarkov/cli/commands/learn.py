@@ -11,9 +11,7 @@ from rich.console import Console
 
 from summarkov.cli.commands.confidence import add_order_test, has_edges, period_of
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import (
+from summarkov.cli.options import (
     SURE,
     EventsPath,
     Jobs,
@@ -24,7 +22,9 @@ from summarkov.cli.options.shared import (
     option,
     takes_options,
 )
-from summarkov.cli.printing.console import (
+from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
+from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.printing import (
     errors,
     page_width,
     print_json,

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from summarkov.cli.commands.events import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
+from summarkov.cli.options import SURE, EventsPath, Json, ModelOutput, flag, option, takes_options
 from summarkov.cli.options.model import OUTCOME_DEFAULTS, InfluencerSettings
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import SURE, EventsPath, Json, ModelOutput, flag, option, takes_options
-from summarkov.cli.printing.console import print_json, print_saved, results, shown, working
-from summarkov.cli.printing.outcome import Sure, known, outcome_document, print_open, print_outcome
+from summarkov.cli.printing import print_json, print_saved, results, shown, working
+from summarkov.cli.printing.graph import Sure, known, outcome_document, print_open, print_outcome
 from summarkov.errors import SettingError
 
 Column = Annotated[

@@ -17,9 +17,9 @@ from summarkov.cli.files import (
     refuse_unless_csv,
     saving,
 )
+from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option, takes_options
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
-from summarkov.cli.options.shared import Json, ModelFile, SafeCsv, Unknown, option, takes_options
-from summarkov.cli.printing.console import (
+from summarkov.cli.printing import (
     label,
     new_table,
     page_width,
@@ -157,7 +157,7 @@ def _predict_open(
     import pyarrow as pa
 
     from summarkov.cli.files import plain_rows, write_rows
-    from summarkov.cli.printing.outcome import known, print_open
+    from summarkov.cli.printing.graph import known, print_open
 
     with known_labels():
         told = fitted.predictions(events, unknown=unknown)

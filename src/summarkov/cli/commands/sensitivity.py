@@ -10,10 +10,10 @@ from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
+from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import EventsFile, Jobs, Json, option, takes_options
-from summarkov.cli.printing.console import (
+from summarkov.cli.printing import (
     bar,
     label,
     new_table,

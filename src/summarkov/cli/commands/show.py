@@ -18,9 +18,9 @@ from summarkov.cli.files import (
     suffix_of,
     write_table,
 )
+from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option, takes_options
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.options.shared import Jobs, Json, ModelFile, SafeCsv, flag, option, takes_options
-from summarkov.cli.printing.console import print_json, print_line, progress, results, shown, working
+from summarkov.cli.printing import print_json, print_line, progress, results, shown, working
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.wording import escape, is_visible
 
@@ -50,7 +50,7 @@ def show(
     plain = not (dot or target)
     fitted = load_model(model, "JointSuMM", *(("Bag", "OutcomeModel") if plain else ()))
     if is_a(fitted, "OutcomeModel"):
-        from summarkov.cli.printing.outcome import outcome_document, print_outcome
+        from summarkov.cli.printing.graph import outcome_document, print_outcome
 
         if json:
             print_json(outcome_document(fitted))

@@ -13,8 +13,8 @@ from rich.console import Console
 
 from summarkov.cli.commands.confidence import add_order_test
 from summarkov.cli.files import check_output, refuse_unless_csv, saving
-from summarkov.cli.options.shared import Json, SafeCsv, flag, option
-from summarkov.cli.printing.console import print_json, print_line, progress, results, shown
+from summarkov.cli.options import Json, SafeCsv, flag, option
+from summarkov.cli.printing import print_json, print_line, progress, results, shown
 from summarkov.errors import SettingError
 from summarkov.wording import plural, visible
 

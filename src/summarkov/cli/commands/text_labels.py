@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options.shared import Json, flag, option, takes_options
-from summarkov.cli.printing.console import (
+from summarkov.cli.options import Json, flag, option, takes_options
+from summarkov.cli.printing import (
     label,
     new_table,
     page_width,

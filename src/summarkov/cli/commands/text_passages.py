@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from summarkov.cli.files import load_model
-from summarkov.cli.options.shared import Json, ModelFile, option
-from summarkov.cli.printing.console import page_width, print_json, results, working
+from summarkov.cli.options import Json, ModelFile, option
+from summarkov.cli.printing import page_width, print_json, results, working
 from summarkov.cli.printing.documents import window_words
 from summarkov.wording import plural, visible
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
-from summarkov.cli.options.shared import flag, option
+from summarkov.cli.options import flag, option
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:

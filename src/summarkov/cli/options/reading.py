@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from summarkov.cli.errors import reporting
-from summarkov.cli.options.shared import flag, option
-from summarkov.cli.printing.console import shown, stages, working
+from summarkov.cli.options import flag, option
+from summarkov.cli.printing import shown, stages, working
 from summarkov.errors import DataError, SettingError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from summarkov.cli.commands.show import choose
 from summarkov.cli.files import is_a
-from summarkov.cli.printing.console import label, new_table, page_width, print_json, results, shorten, widest
+from summarkov.cli.printing import label, new_table, page_width, print_json, results, shorten, widest
 from summarkov.cli.printing.documents import state_words, window_words
 from summarkov.cli.printing.model import HARDLY, state_text
 from summarkov.errors import UnknownLabelError

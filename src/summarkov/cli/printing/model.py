@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.printing.console import is_plain, label, new_table, page_width, shorten, signs, widest
+from summarkov.cli.printing import is_plain, label, new_table, page_width, shorten, signs, widest
 from summarkov.cli.printing.documents import (
     edge_documents,
     place_of,
