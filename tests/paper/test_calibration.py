@@ -1,15 +1,7 @@
 """The study of confidence, small; the whole is `make calibration`."""
 
 import pytest
-from paper.calibration import (
-    LEAST_FACTOR,
-    MOST,
-    REST,
-    TARGETS,
-    calibration,
-    examine,
-    random_dynamics,
-)
+from paper.calibration import LEAST_FACTOR, MOST, REST, TARGETS, calibration, examine, random_dynamics
 
 
 @pytest.mark.parametrize("seed", range(5))

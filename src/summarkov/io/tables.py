@@ -12,11 +12,7 @@ from summarkov.events.moments import Moments
 from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
-from summarkov.io.encoding import (
-    Encoded,
-    encode,
-    settle,
-)
+from summarkov.io.encoding import Encoded, encode, settle
 from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.list_columns import is_list, read_lists
 from summarkov.io.ordering import as_ordered, sort_keys

@@ -9,12 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence import rate_ratio, widening
-from summarkov.confidence.adjusted import (
-    compared_rates,
-    compared_ratios,
-    limits_of_ratios,
-    limits_of_shares,
-)
+from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
 from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences

@@ -28,10 +28,7 @@ from summarkov.search import (
 from summarkov.search.batch import Searches
 from summarkov.search.problem import Search
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries import (
-    Summary,
-    WindowSummary,
-)
+from summarkov.summaries import Summary, WindowSummary
 from summarkov.summaries.window import plain_span
 
 

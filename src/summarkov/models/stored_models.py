@@ -14,14 +14,7 @@ from summarkov.errors import StoreError
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.kernels import NONE
-from summarkov.models.joint_features import (
-    N_HABITS,
-    N_LEVELS,
-    PER_LABEL,
-    STARTS,
-    JointFeatures,
-    base_rates,
-)
+from summarkov.models.joint_features import N_HABITS, N_LEVELS, PER_LABEL, STARTS, JointFeatures, base_rates
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import document_of

@@ -14,16 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, known_labels, load_model, save_result
-from summarkov.cli.options import (
-    EventsPath,
-    Jobs,
-    Json,
-    ModelFile,
-    Unknown,
-    flag,
-    option,
-    takes_options,
-)
+from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, Unknown, flag, option, takes_options
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.printing import (
     label,

@@ -15,15 +15,7 @@ from rich.text import Text
 from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
 from summarkov.cli.options.model import make_template
 from summarkov.cli.options.reading import PLAIN, Reading
-from summarkov.cli.printing import (
-    new_table,
-    page_width,
-    print_json,
-    progress,
-    results,
-    shorten,
-    widest,
-)
+from summarkov.cli.printing import new_table, page_width, print_json, progress, results, shorten, widest
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from summarkov.cli.files import (
-    check_output,
-    is_a,
-    known_labels,
-    load_model,
-    refuse_unless_csv,
-    saving,
-)
+from summarkov.cli.files import check_output, is_a, known_labels, load_model, refuse_unless_csv, saving
 from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option, takes_options
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.printing import (

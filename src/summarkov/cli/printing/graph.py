@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from summarkov.cli.printing import (
-    bar,
-    label,
-    new_table,
-    page_width,
-    print_json,
-    shorten,
-    signs,
-    widest,
-)
+from summarkov.cli.printing import bar, label, new_table, page_width, print_json, shorten, signs, widest
 from summarkov.cli.printing.documents import labels_words, positions_words, settings, settings_words
 from summarkov.cli.printing.influences import (
     print_certificate,
