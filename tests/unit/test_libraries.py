@@ -39,8 +39,8 @@ BRINGS = {
 BEHIND = (
     "baselines.learners:load_thread_limits",
     "engines.spark.",
-    "plot.arrows:_arrow",
-    "plot.arrows:_loop",
+    "plot.canvas:_arrow",
+    "plot.canvas:_loop",
     "plot.canvas:renderer_of",
     "plot.canvas:save",
     "plot.graphs:_explain",
