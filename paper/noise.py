@@ -42,7 +42,7 @@ SIZES = (
     *((100, 10**3, 10), (100, 10**4, 10), (100, 10**5, 5), (100, 10**6, 1)),
     *((300, 10**3, 5), (300, 10**4, 5), (300, 10**5, 2), (300, 10**6, 1)),
 )
-#: Without the bound of chance large vocabularies take long: with so many labels at most they are learned.
+#: Without the bound of chance large vocabularies take long: they are learned with at most this many labels.
 _MOST_FREE = 30
 
 

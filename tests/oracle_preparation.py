@@ -23,7 +23,7 @@ def sessions(rows: Sequence[tuple[str, str, int]], gap: float) -> dict[str, list
 
 
 def pool_rare(lists: Lists, min_count: int, into: str) -> list[list[str]]:
-    """Labels that occur fewer than so many times become one."""
+    """Labels that occur fewer than a number of times become one."""
     counts = Counter(label for labels in lists for label in labels)
     return [[label if counts[label] >= min_count else into for label in labels] for labels in lists]
 

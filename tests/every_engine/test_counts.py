@@ -125,7 +125,7 @@ def test_every_position_has_its_state(question):
 
 @pytest.mark.parametrize(("width", "most"), [(1, 1), (3, 5), (31, 2), (32, 5), (32, 20), (40, 1), (70, 3)])
 def test_keys_of_shards_are_merged_however_many_there_could_be(width, most):
-    """Also where one number a key would overflow, or NumPy has not so many axes."""
+    """Also where one number per key would overflow, or NumPy has fewer axes."""
     rng = np.random.default_rng(width)
     parts = [np.unique(rng.integers(0, most + 1, (size, width), np.int32), axis=0) for size in (9, 1, 30)]
     parts.append(parts[0][:4])

@@ -18,7 +18,7 @@ STEPS = {
 
 
 def sequences(source, most):
-    """Names and labels, put together from blocks of at most so many events (of the source as it was read)."""
+    """Names and labels, from blocks of at most ``most`` events (of the source as it was read)."""
     found, going = [], False
     for block in source.part().read(most):
         assert len(block.names) == len(block.offsets) - 1

@@ -1,7 +1,7 @@
 """The command line: parse, call, print. The only room that knows typer and rich.
 
-Here stands only what must be ready before anything else is imported: to be asked to end, by whomever, is
-the same as Ctrl-C.
+This file holds only what must be ready before anything else is imported: a signal that asks the program to
+end does the same as Ctrl-C.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ def _exact(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, Fl
     (where not, they spread less, and the limits are safe), of a hits with and b without, all of one weight, a
     is binomial of a + b, and the lower limit of the odds that a hit is one with is that of
     :math:`\mathrm{Beta}(a, b + 1)`, the upper one that of :math:`\mathrm{Beta}(a + 1, b)`. Sums over strata
-    have their own weights, and are taken for so many hits of one weight as have the same mean and variance;
+    have their own weights, and are taken for as many hits of one weight as have the same mean and variance;
     "one more" is a hit of the largest weight (Fay).
     """
     from scipy.special import betainc, betaincinv
@@ -208,7 +208,7 @@ def _exact(strata: Strata, tail: FloatArray) -> tuple[FloatArray, FloatArray, Fl
 
 
 class _Hits(NamedTuple):
-    """So many hits of one weight."""
+    """How many hits there are, if all of them have one weight."""
 
     hits: FloatArray
     each: FloatArray

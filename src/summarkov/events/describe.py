@@ -26,7 +26,7 @@ MOST_LABELS = 20
 
 
 def many_labels(n_labels: int, n_events: float) -> bool:
-    """Whether labels are so many that some look like influencers by chance: from 30 on, more than sqrt(N).
+    """Whether some labels will look like influencers by chance: from 30 labels on, if they are above sqrt(N).
 
     The best of M labels that mean nothing gains about log(M) in log-likelihood, and BIC asks the first
     influencer of a label for log(N) / 2; so beyond M = sqrt(N) chance alone gets through.

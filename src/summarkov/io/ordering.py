@@ -231,7 +231,7 @@ def order_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _misfit(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> int:
     """The first row with which no kind fits all rows so far any more; there is one."""
-    fit, unfit = 0, len(text)  # so many rows fit, and so many do not
+    fit, unfit = 0, len(text)  # how many rows fit, and how many do not
     while unfit - fit > 1:
         half = (fit + unfit) // 2
         fit, unfit = (half, unfit) if fitting(kinds, text[:half]) else (fit, half)

@@ -41,8 +41,8 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``, with lists for ticks, and further
       keys: times, those of the attributes, and weight;
     - ``.xes``: a log with one trace per sequence, without times, attributes and weights;
-    - ``.spmf``: an itemset a tick, names of items in the header unless all labels are numbers, and names of
-      sequences, unless they are 0, 1, ..., as comments that other programs skip.
+    - ``.spmf``: one itemset per tick, names of items in the header unless all labels are numbers, and names
+      of sequences, unless they are 0, 1, ..., as comments that other programs skip.
 
     Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names, ticks and labels come back the
     same; times do with ``times=True``, attributes and weights if they are named (``attributes=["region"]``,

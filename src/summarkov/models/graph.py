@@ -70,7 +70,13 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         self, events: Any, y: None = None, *, sample_weight: Any = None, progress: Progress = None
     ) -> Self:
         """Learn all models. ``progress(done, total)`` is called as targets are finished; True writes it."""
-        fit_together([self], events, sample_weight=sample_weight, progress=progress)
+        self._check_template()
+        source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        models = self.make_models(source.labels, Layout.of(source).attributes)
+        learn(
+            models, source, [self.model.make_summary()] * len(models), progress_counter(progress, len(models))
+        )
+        self._take(models)
         return self
 
     def _take(self, models: Sequence[SummaryModel]) -> None:
@@ -301,13 +307,7 @@ class InfluenceGraph(Ranked, OrderTested, HasEdges, HasPage, Predictor):
         }
 
 
-def fit_together(
-    graphs: Sequence[InfluenceGraph],
-    events: Any,
-    *,
-    sample_weight: Any = None,
-    progress: Progress = None,
-) -> None:
+def fit_together(graphs: Sequence[InfluenceGraph], events: Any) -> None:
     """Fit several graphs to the same events: each pass over the data serves all of them.
 
     What graphs of equal summaries ask for, such as those that differ in ``alpha`` or ``gamma`` only, is
@@ -315,14 +315,13 @@ def fit_together(
     """
     for graph in graphs:
         graph._check_template()
-    source = as_source(events, sample_weight=sample_weight, n_jobs=graphs[0].n_jobs)
+    source = as_source(events, n_jobs=graphs[0].n_jobs)
     attributes = Layout.of(source).attributes
     each = [graph.make_models(source.labels, attributes) for graph in graphs]
     summaries: list[Summary] = []
     for graph, models in zip(graphs, each, strict=True):
         made = graph.model.make_summary()
         summaries += [next((known for known in summaries if known == made), made)] * len(models)
-    together = [model for models in each for model in models]
-    learn(together, source, summaries, progress_counter(progress, len(together)))
+    learn([model for models in each for model in models], source, summaries)
     for graph, models in zip(graphs, each, strict=True):
         graph._take(models)

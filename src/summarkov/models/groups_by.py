@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from summarkov.errors import DataError, SettingError
-from summarkov.events import Attributes, EventSequences
+from summarkov.events import EventSequences
 from summarkov.explain import GroupShare, SeveralGroups
 from summarkov.io import read_events
 from summarkov.models.comparing_groups import compare_groups
@@ -72,7 +72,8 @@ def compare_groups_by(
             f"{column} makes fewer than two groups of at least two sequences that are not empty; name "
             "another column, or pool its values"
         )
-    plain = events.with_attributes(_without(events.attributes, column))
+    held = events.attributes
+    plain = events.with_attributes(None if held is None else held.without(column))
     tell = reporter(progress)
     compared = names[1:] if len(sizes) == 2 and len(names) == 2 else names
     comparisons = []
@@ -116,17 +117,6 @@ def _groups(events: EventSequences, by: str | Sequence[str]) -> tuple[str, Any]:
             f"by must be an attribute, or the group of each of the {len(events)} sequences, not {len(groups)}"
         )
     return "group", np.array(groups, object)
-
-
-def _without(attributes: Attributes | None, column: str) -> Attributes | None:
-    """All attributes but those of a column."""
-    if attributes is None:
-        return None
-    kept = [at for at, of in enumerate(attributes.of) if of != column]
-    if not kept:
-        return None
-    names, of = [attributes.names[at] for at in kept], [attributes.of[at] for at in kept]
-    return Attributes(names, of, attributes.present[:, kept])
 
 
 def _shares(

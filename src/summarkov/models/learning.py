@@ -31,7 +31,7 @@ def learn(
 ) -> None:
     """Fit models all together: every pass over the data serves all of them.
 
-    There is a summary a model; what models ask about one and the same object is counted once.
+    ``summaries`` has one per model; what models ask about one and the same object is counted once.
     """
     layout = Layout.of(source)
     n_events = float(n_positions(source) / source.scale)

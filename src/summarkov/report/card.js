@@ -39,7 +39,7 @@ function worded(text, x, y, anchor = "middle") {
   return node;
 }
 
-// How often the target stood k events, or so much time, after the influencer, against the same sequences shuffled.
+// How often the target stood k events, or k steps of time, after the influencer, against the same sequences shuffled.
 function lagsOf(edge, target) {
   const lags = model.lags?.edges[edge.number];
   if (!lags) return model.lags || model.outcome ? [] : [make("p", { class: "key no-print" }, `With the events (--events) this shows how the share changes from one ${thing} to the next after it.`)];

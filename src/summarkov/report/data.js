@@ -40,5 +40,5 @@ function buildData() {
     make("h3", {}, "How to cite"),
     make("p", {}, "The method is that of"), make("blockquote", {}, citation),
     make("h3", {}, "What it does not say"),
-    make("p", {}, "Influence here is statistical, not proof of cause: an influencer helps to foretell a label in this data set, beside the others in the model. Something that was not recorded may stand behind both, and other data may show other influences."));
+    make("p", {}, "Influence here is statistical, not proof of cause: an influencer helps to predict a label in this data set, beside the others in the model. Something that was not recorded may stand behind both, and other data may show other influences."));
 }

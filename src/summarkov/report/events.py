@@ -85,7 +85,7 @@ def _given(events: EventSequences, number: int, labels: Sequence[str]) -> dict[s
 
 
 def clock_content(durations: Iterable[Duration], cases: Sequence[list[Any]] | None) -> dict[str, Any] | None:
-    """How the page measures times: in steps of so many millionths, the longest of which all are multiples.
+    """How the page measures times: in steps, the longest of which all times are multiples.
 
     ``spans`` are the look-backs and delays in steps, by how they were written. The gaps between the events of
     sequences become steps too.

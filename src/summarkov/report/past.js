@@ -21,7 +21,7 @@ function historyOf({ events, given, wait }) {
   return new History(moments, given, time + wait);
 }
 
-// Times in words and in units to type them in: a step has so many millionths of a second, or of one.
+// Times in words and in units to type them in: a step is a number of millionths of a second, or of one.
 const timeUnits = clock?.isClock ? [["s", "seconds", 1e6], ["min", "minutes", 60e6], ["h", "hours", 3600e6], ["d", "days", 86400e6]] : [["", "time", 1e6]];
 const unitFor = (steps) => timeUnits.findLast(([, , size]) => size <= steps * clock.step * 1.0001) ?? timeUnits[0];
 const usualUnit = clock ? unitFor(Math.max(...Object.values(clock.spans))) : null;

@@ -158,7 +158,7 @@ class Scorer:
         return np.asarray(log_likelihood(n, pseudo) - penalty)
 
     def _penalty(self, n_parameters: float | FloatArray, n_events: float | FloatArray) -> float | FloatArray:
-        """What AIC or BIC take off for so many parameters."""
+        """What AIC or BIC take off for a number of parameters."""
         if self.kind == "aic":
             return n_parameters
         if self.gamma == 0:  # nothing is taken off, even if there are infinitely many states

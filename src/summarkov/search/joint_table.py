@@ -131,7 +131,7 @@ class JointTable:
 
     @cached_property
     def _weights(self) -> npt.NDArray[np.generic]:
-        """The counts, an outcome a row."""
+        """The counts, one row per outcome."""
         counts = np.ascontiguousarray(self.table.counts.T)
         return counts.astype(np.float64) if int(counts.sum()) < _EXACT else counts
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: A split that alone gains less than this share of the penalty is not followed further: it costs a pass, and
 #: seldom do the splits below make up for it.
 WORTH_FOLLOWING = 0.3
-#: So many leaves of a tree are open at a time, about, in the largest of its levels.
+#: About how many leaves of a tree are open at a time, in the largest of its levels.
 _OPEN_LEAVES = 8
 
 

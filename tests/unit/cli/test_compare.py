@@ -170,7 +170,7 @@ def test_the_default_models(run_command: Run) -> None:
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, after: int) -> list[str]:
-    """Interrupt the comparison after so many finished pieces; returns the pieces worked on."""
+    """Interrupt the comparison after a number of finished pieces; returns the pieces worked on."""
     worked: list[str] = []
 
     def tune(contender: Any, *rest: Any) -> Any:

@@ -143,7 +143,7 @@ class Lookback {
     const Window& window_;
     const std::vector<std::int32_t>& row_of_;
     std::vector<Seen> seen_;
-    std::vector<std::int32_t> later_;  // COUNT: the last `cap` occurrences met, a ring a label
+    std::vector<std::int32_t> later_;  // COUNT: the last `cap` occurrences met, one ring per label
     std::vector<std::int64_t> n_later_;
     std::int32_t tag_ = 0;
 };

@@ -18,7 +18,7 @@ inline std::uint64_t random_number(std::uint64_t seed, std::uint64_t step) {
     return x ^ (x >> 31);
 }
 
-// Of the random numbers only so many leading bits decide; events that they do not tell apart stay in order.
+// Only the leading bits of the random numbers decide; events that they do not tell apart stay in order.
 constexpr int UNUSED_BITS = 24;
 
 // Leave the first `kept` events of each sequence in place, and sort those of each block of `within` positions
