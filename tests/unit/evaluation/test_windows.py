@@ -6,7 +6,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import SettingError
-from summarkov.evaluation.lineup import lineup, window_of
+from summarkov.evaluation.lineup import Windows, lineup, window_of
 from summarkov.settings import Duration
 
 
@@ -44,7 +44,7 @@ def test_what_depends_on_time_is_told_apart_from_what_depends_on_positions():
 
 
 def test_other_influencers_are_another_story():
-    first = sm.evaluation.windows.Windows(
+    first = Windows(
         "bsumm", "bsumm-6h", "bsumm-5", 0.5, (-1.0, 2.0), {"x": (("a", "b"), ()), "y": (("a",), ("c",))}
     )
     assert first.differs
@@ -52,5 +52,5 @@ def test_other_influencers_are_another_story():
         "bsumm-6h and bsumm-5 tell different stories: neither predicts clearly better; "
         "x: a and b by time, none by position; y: a by time, c by position."
     )
-    same = sm.evaluation.windows.Windows("bsumm", "bsumm-6h", "bsumm-5", 0.5, (-1.0, 2.0), {})
+    same = Windows("bsumm", "bsumm-6h", "bsumm-5", 0.5, (-1.0, 2.0), {})
     assert str(same) == "bsumm-6h and bsumm-5 tell the same story."
