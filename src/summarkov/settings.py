@@ -170,9 +170,10 @@ _PARTS = 10**9
 def read_time(given: object, setting: str) -> tuple[Fraction, bool] | None:
     """A length of time in seconds, or a number where no unit is named, and whether one is.
 
-    None of what is neither text like "30min" nor a timedelta of Python, NumPy or pandas.
+    None of what is neither text like "30min" nor a timedelta of Python, NumPy or pandas. "30 units" is the
+    number 30: in whatever unit the order column has.
 
-    >>> read_time("1.5h", "lookback"), read_time("7", "lookback"), read_time(7, "lookback")
+    >>> read_time("1.5h", "lookback"), read_time("7 units", "lookback"), read_time(7, "lookback")
     ((Fraction(5400, 1), True), (Fraction(7, 1), False), None)
     """
     if isinstance(given, np.timedelta64) and not np.isnat(given):
@@ -185,6 +186,8 @@ def read_time(given: object, setting: str) -> tuple[Fraction, bool] | None:
     if not found:
         return None
     word = found[2].removesuffix("s")
+    if word == "unit":
+        return Fraction(found[1]), False
     unit = found[2] if found[2] in _SECONDS else _WORDS.get(word, word)
     if unit and unit not in _SECONDS:
         return None
@@ -196,10 +199,13 @@ class Duration(int):
     one.
 
     ``text`` is how it was written, ``is_clock`` whether it is a length of time; else it is a number in the
-    unit of the column that events are ordered by.
+    unit of the column that events are ordered by. As text it is for people, who must not take it for a number
+    of positions.
 
     >>> Duration.of("6h", "lookback").text, Duration.of("6h", "lookback") > Duration.of("90 min", "lookback")
     ('6h', True)
+    >>> print(Duration.of("6h", "lookback"), Duration.of("30", "lookback"), sep=", ")
+    6h, 30 units
     """
 
     text: str
@@ -214,12 +220,14 @@ class Duration(int):
         if found is None or found[0] * _PARTS >= 2**62 or (found[0] == 0 and setting != "delay"):
             raise SettingError(
                 f"{setting} must be a number of positions, or a time above 0 such as '30min' or '7 days' "
-                f"(ms, s, min, h, d, w; a number alone, as text, is in the unit of the order column), not "
+                f"(ms, s, min, h, d, w), or '30 units' of an order column of numbers, not "
                 f"{given!r}"
             )
         made = cls(found[0] * _PARTS)
         made.is_clock = found[1]
         made.text = given.strip() if isinstance(given, str) else f"{float(found[0]):g}s"
+        if not made.is_clock:
+            made.text = made.text.lower().removesuffix("s").removesuffix("unit").strip()
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -235,10 +243,10 @@ class Duration(int):
         return repr(self.text)
 
     def __str__(self) -> str:
-        return self.text
+        return self.text if self.is_clock else in_units(self.text)
 
     def __format__(self, form: str) -> str:
-        return format(self.text, form)
+        return format(str(self), form)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.text, int(self), self.is_clock)
@@ -250,6 +258,11 @@ def _again(text: str, size: int, is_clock: bool) -> Duration:
     return made
 
 
+def in_units(amount: str) -> str:
+    """A number in the unit of the order column, for people."""
+    return f"{amount} unit{'' if amount == '1' else 's'}"
+
+
 def written(size: int, *, is_clock: bool) -> str:
     """A length of time, in nanoseconds, for people; or a number, in billionths.
 
@@ -259,10 +272,10 @@ def written(size: int, *, is_clock: bool) -> str:
     >>> [written(size, is_clock=True) for size in (5 * hour, 26 * hour, 26 * hour + 1, 0)]
     ['5h', '26h', '1.1d', '0s']
     >>> written(2_500_000_000, is_clock=False)
-    '2.5'
+    '2.5 units'
     """
     if not is_clock:
-        return f"{size / _PARTS:g}"
+        return in_units(f"{size / _PARTS:g}")
     units = [(name, seconds * _PARTS) for name, seconds in reversed(_SECONDS.items()) if name != "w"]
     for name, one in units:
         if size and size % one == 0 and size // one < 100:

@@ -20,7 +20,7 @@ from summarkov.io.line_files import write_json_lines
 from summarkov.io.read import read_events
 from summarkov.io.spmf_files import write_spmf
 from summarkov.io.temporary import replacing
-from summarkov.io.xes_files import write_xes
+from summarkov.io.xes_writing import write_xes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,9 +40,11 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
       weights are further columns: time, those of the attributes, and weight;
     - ``.jsonl``: one sequence per line, ``{"id": ..., "events": [...]}``, with lists for ticks, and further
       keys: times, those of the attributes, and weight;
-    - ``.xes``: a log with one trace per sequence, without times, attributes and weights;
-    - ``.spmf``: one itemset per tick, names of items in the header unless all labels are numbers, and names
-      of sequences, unless they are 0, 1, ..., as comments that other programs skip.
+    - ``.xes``: a log with one trace per sequence; times are ``time:timestamp`` of the events, attributes and
+      weights stand at the trace;
+    - ``.spmf``: one itemset per tick, without times, attributes and weights; names of items in the header
+      unless all labels are numbers, and names of sequences, unless they are 0, 1, ..., as comments that other
+      programs skip.
 
     Add ``.gz`` or ``.zst`` to pack it (not Parquet). Sequences, their names, ticks and labels come back the
     same; times do with ``times=True``, attributes and weights if they are named (``attributes=["region"]``,
@@ -77,12 +79,12 @@ def write_events(events: Any, path: str | os.PathLike[str], *, safe_csv: bool = 
     how = {"safe_csv": True} if safe_csv else {}
     events = read_events(events)
     events.refuse_unknown()
-    if format in ("xes", "spmf") and (
+    if format == "spmf" and (
         events.times is not None or events.attributes is not None or events.weights is not None
     ):
         raise DataError(
-            f"the events have times, attributes or weights, which {name} cannot hold as it is written here; "
-            "write .jsonl, .parquet or .csv, or read the events without them"
+            f"the events have times, attributes or weights, which {name} cannot hold; write .jsonl, "
+            ".parquet, .csv or .xes, or read the events without them"
         )
     try:
         with replacing(path) as temporary, _open(temporary, name) as file:

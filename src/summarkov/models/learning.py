@@ -98,13 +98,15 @@ def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
     for duration in model.durations(summary):
         if layout.time is None:
             raise SettingError(
-                f"look-back or delay {duration} is a time, and these events have no times; read them with "
-                "order=, the column of their times, and times=True, or give a number of positions"
+                f"look-back or delay {duration.text} is a time, and these events have no times; read them "
+                "with order=, the column of their times, and times=True, or give a number of positions"
             )
         if (layout.time == "clock") != duration.is_clock:
             there = "dates and times" if layout.time == "clock" else "numbers"
             write = "'6h' or '7 days'" if layout.time == "clock" else "'7', a number as text"
-            raise SettingError(f"look-back or delay {duration}: these events have {there}; write {write}")
+            raise SettingError(
+                f"look-back or delay {duration.text}: these events have {there}; write {write}"
+            )
 
 
 def check_in_a_row(kind: str, layout: Layout) -> None:

@@ -128,9 +128,10 @@ def prior_split(split: float | str, tests: HistoryTests, n_tested: int) -> float
 class TreeSuMM(SummaryModel):
     r"""Tree summary Markov model: a decision tree over tests of the history, whose leaves are the states.
 
-    The tests are "Z occurred within the last k events", "Z occurred at least c times within the last k", "Z
-    occurred more recently than Y" and "fewer than k events since the start". So look-backs are learned, for
-    every label and branch, and branches share the parameters of what they do not ask about.
+    The tests are "Z occurred within k positions", "Z occurred at least c times within k positions", "Z
+    occurred more recently than Y" and "fewer than k positions since the start" (a position is an event, or a
+    tick where events happen together). So look-backs are learned, for every label and branch, and branches
+    share the parameters of what they do not ask about.
 
     Grown from the root: each leaf is split by the test that gains most log-likelihood. Pruned from the
     leaves: a split stays if its gain and that of the splits kept below it exceed the penalty of each,
@@ -157,7 +158,7 @@ class TreeSuMM(SummaryModel):
     pairs : {"auto", True, False}
         Whether to ask which of two labels is more recent; "auto": with at most 25 candidates.
     starts : numbers
-        The k of "fewer than k events since the start"; empty to ask for none.
+        The k of "fewer than k positions since the start"; empty to ask for none.
     max_depth : int
         The most tests on the way to a leaf.
     alpha : float
@@ -182,9 +183,9 @@ class TreeSuMM(SummaryModel):
     >>> model = TreeSuMM("B").fit(events)
     >>> for row in model.table_:
     ...     print(f"{row.words}: {row.probabilities[0]:.2f} (n={row.n:g})")
-    A within the last 2 and no B since, C within the last 5: 0.02 (n=80)
-    A within the last 2 and no B since, no C within the last 5: 0.74 (n=20)
-    A but not within the last 2 and no B since: 0.88 (n=40)
+    A within 2 positions and no B since, C within 5 positions: 0.02 (n=80)
+    A within 2 positions and no B since, no C within 5 positions: 0.74 (n=20)
+    A but not within 2 positions and no B since: 0.88 (n=40)
     no A since B or the start: 0.01 (n=140)
 
     References: the summary is a member of the family of Bhattacharjya et al. (2022), Definition 2; growing

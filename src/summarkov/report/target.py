@@ -80,7 +80,10 @@ def _certificate(found: Certificate, codes: Mapping[str, int]) -> dict[str, Any]
 
 
 def _summary(fitted: Any, columns: list[int]) -> dict[str, Any]:
-    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes."""
+    """How the page can tell the state of a history; of a tree also the counts and estimates of its nodes.
+
+    ``asked``, of an average over prunings, is how likely each node is split if the tree reaches it.
+    """
     form: dict[str, Any] = fitted.summary.page_form(fitted.influencer_labels, marked(fitted.labels))
     if fitted.summary.by_label:
         form["reach"] = [plain_span(fitted.reach(label)[1]) for label in fitted.influencer_labels]
@@ -88,6 +91,8 @@ def _summary(fitted: Any, columns: list[int]) -> dict[str, Any]:
         counts, estimates = fitted.nodes
         form["at"] = [whole(n) for n in counts.sum(axis=1).tolist()]
         form["estimates"] = all_rounded(estimates[:, columns].ravel().tolist(), 4)
+        splits = getattr(fitted, "splits", None)
+        form["asked"] = None if splits is None else all_rounded(splits.tolist(), 4)
     return form
 
 

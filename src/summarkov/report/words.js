@@ -37,11 +37,14 @@ function stateWords(target, key, row) {
   return words.length ? words : ["any history"];
 }
 
+// A look-back or delay with its unit: text of a number alone is in the unit of the order column.
+const placeWords = (k) => (typeof k !== "string" ? plural(k, thing) : Number.isNaN(Number(k)) ? k : `${k} unit${k === "1" ? "" : "s"}`);
+
 function windowWords(target, influencer) {
   if (attributes.has(influencer)) return "holds";
   if (!target.summary.reach) return "before";
   const [k, delay] = windowOf(target, influencer);
-  if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${typeof k === "string" ? k : plural(k, thing)}`}${delay ? `, at least ${typeof delay === "string" ? delay : plural(delay, thing)} ago` : ""}`;
+  if (typeof k === "string" || typeof delay === "string") return `${k === null ? "before" : `within the last ${placeWords(k)}`}${delay ? `, more than ${placeWords(delay)} ago` : ""}`;
   if (target.summary.kind === "tree") return k === null ? "before" : k === 1 ? "just before" : `up to ${k} ${thing}s before`;
   if (k === null) return delay ? `more than ${plural(delay, thing)} before` : model.outcome ? "at any time" : "at any time before";
   if (k === delay + 1) return delay ? `${k} ${thing}s before` : "just before";

@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.errors import SettingError
 from summarkov.settings import Duration, is_whole, span_of
 from summarkov.summaries.base import Memory
-from summarkov.summaries.window import FARTHEST, plain_span
+from summarkov.summaries.window import FARTHEST, place_words, plain_span
 from summarkov.typing import CodeArray, IntArray
 from summarkov.wording import AttributeName
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Occurs:
-    """Did a label occur, at least ``times`` times, within the last ``within`` events (None: ever)?"""
+    """Did a label occur, at least ``times`` times, within ``within`` positions (None: ever)?"""
 
     label: int
     within: int | None
@@ -51,7 +51,7 @@ class Occurs:
         what = labels[self.label]
         if isinstance(what, AttributeName):
             return what if answer else f"no {what}"
-        when = "before" if self.within is None else f"within the last {self.within}"
+        when = "before" if self.within is None else f"within {place_words(self.within)}"
         if self.within == 1:
             when = "just before"
         if self.times == 1:
@@ -108,7 +108,7 @@ class MoreRecent:
 
 @dataclass(frozen=True)
 class Start:
-    """Have there been fewer than ``events`` events in the sequence?"""
+    """Have there been fewer than ``events`` positions in the sequence?"""
 
     events: int
 
@@ -131,7 +131,7 @@ class Start:
         """The test with its answer, for people."""
         if self.events == 1:
             return "at the start" if answer else "not at the start"
-        last = f"the first {self.events} events"
+        last = f"the first {self.events} positions"
         return f"among {last}" if answer else f"after {last}"
 
     def document(self, labels: Sequence[str]) -> dict[str, Any]:
@@ -154,9 +154,9 @@ def _reach(within: int | None) -> int:
 class HistoryTests:
     """The tests that are tried, in canonical order.
 
-    For candidates z, y in sorted order: z occurred within the last k, for each k of ``lookbacks``; fewer than
-    k events since the start, for each k of ``starts``; z is more recent than y (``pairs``); z occurred at
-    least c times within the last k, for each c of ``counts`` and each k of at least c.
+    For candidates z, y in sorted order: z occurred within k positions, for each k of ``lookbacks``; fewer
+    than k positions since the start, for each k of ``starts``; z is more recent than y (``pairs``); z
+    occurred at least c times within k positions, for each c of ``counts`` and each k of at least c.
 
     >>> tests = HistoryTests(lookbacks=(1, None), counts=(2,), starts=(1,), pairs=True)
     >>> [tests.nth(i, (0, 1)).words(True, ["A", "B"]) for i in range(tests.size(2))]  # doctest: +ELLIPSIS

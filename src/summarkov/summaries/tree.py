@@ -13,6 +13,7 @@ from summarkov import kernels
 from summarkov.settings import Duration
 from summarkov.summaries.base import Memory, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
+from summarkov.summaries.window import place_words
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class TreeSummary(Summary):
 
     >>> tree = TreeSummary((Occurs(0, 3), None, Occurs(1, None), None, None))
     >>> [tree.words([leaf], (), ["A", "B"]) for leaf in range(3)]
-    ['A within the last 3', 'no A within the last 3, B before', 'no A within the last 3, no B before']
+    ['A within 3 positions', 'no A within 3 positions, B before', 'no A within 3 positions, no B before']
     """
 
     nodes: tuple[HistoryTest | None, ...] = (None,)
@@ -199,7 +200,7 @@ def conditions_in_words(path: Sequence[Condition], labels: Sequence[str]) -> tup
     """Conditions without those that follow from others; what says when A occurred last is said at once.
 
     >>> conditions_in_words([(Occurs(0, 9), True), (MoreRecent(0, 1), True), (Occurs(0, 2), False)], "AB")
-    ('A within the last 9 but not the last 2 and no B since',)
+    ('A within 9 positions but not within 2 positions and no B since',)
     >>> conditions_in_words([(Occurs(0, 5), True), (Occurs(1, None), False), (Occurs(0, 1), True)], "AB")
     ('no B before', 'A just before')
     """
@@ -235,8 +236,8 @@ def _last_occurrence(label: int, kept: Sequence[Condition], labels: Sequence[str
         return missed.words(False, labels)
     words = labels[label] if reached is None else reached.words(True, labels)
     if missed is not None:
-        limit = "just before" if missed.within == 1 else f"the last {missed.within}"
-        if missed.within != 1 and (reached is None or reached.within is None):
-            limit = f"within {limit}"
-        words += f" but not {limit}"
+        assert missed.within is not None  # or it did not occur at all
+        words += " but not " + (
+            "just before" if missed.within == 1 else f"within {place_words(missed.within)}"
+        )
     return words + (f" and no {' or '.join(since)} since" if since else "")

@@ -110,11 +110,10 @@ class WindowSummary(Summary):
         if not isinstance(self.lookback, Mapping) or isinstance(label, AttributeName):
             return ""
         lookback = self.lookback.get(label)
-        far = str(lookback) if isinstance(lookback, Duration) else f"{lookback} positions"
+        far = "" if lookback is None else place_words(lookback)
         if isinstance(self.delay, Duration) or (self.delay and isinstance(lookback, Duration)):
-            delay = self.delay if isinstance(self.delay, Duration) else plural(self.delay, "position")
             last = "" if lookback is None else f" and within {far}"
-            return f"more than {delay}{last} before"
+            return f"more than {place_words(self.delay)}{last} before"
         if self.delay:
             last = "or more positions" if lookback is None else f"to {far}"
             return f"{self.delay + 1} {last} before"
@@ -249,6 +248,15 @@ class WindowSummary(Summary):
         if not self.fits(key, influencers):
             node.wrong("a state that fits into the look-back of 'settings'")
         return key
+
+
+def place_words(k: int, thing: str = "position") -> str:
+    """A look-back or delay with its unit, for people.
+
+    >>> place_words(3), place_words(1, "tick"), place_words(Duration.of("6h", "lookback"))
+    ('3 positions', '1 tick', '6h')
+    """
+    return str(k) if isinstance(k, Duration) else plural(k, thing)
 
 
 def plain_span(k: int | None) -> int | str | None:

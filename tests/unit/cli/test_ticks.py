@@ -246,5 +246,10 @@ def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
     assert told == run("outcome", path, "--column", "result=1", "-k", "6h", "--times", "--json")
     told = run("groups", path, "--by", "result", "-k", "6h", "--json")
     assert told == run("groups", path, "--by", "result", "-k", "6h", "--times", "--json")
+    told = run("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain")
+    assert "look-back 6h, none" in told
+    assert told == run("sensitivity", path, "-k", "6h,none", "--gamma", "1", "-t", "pain", "--times")
+    told = json.loads(run("compare", path, "-m", "bsumm-6h", "-m", "bsumm-1", "--json"))
+    assert {line["name"] for line in told["lines"]} == {"bsumm-6h", "bsumm-1"}
     path.write_text("case,event\n1,a\n1,b\n")
     assert "has no order column; name it with --order-column" in run("learn", path, "-k", "6h", code=2)

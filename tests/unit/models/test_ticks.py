@@ -137,7 +137,7 @@ def test_an_effect_of_hours_that_no_number_of_positions_tells():
     chosen = sm.BSuMM("pain", lookback=("1h", "6h", "1d")).fit(events)
     assert chosen.lookbacks_ == {"dose": "6h"}
     tree = sm.TreeSuMM("pain", lookbacks=("1h", "6h", "1d", None)).fit(events)
-    assert [row.words for row in tree.table_] == ["dose within the last 6h", "no dose within the last 6h"]
+    assert [row.words for row in tree.table_] == ["dose within 6h", "no dose within 6h"]
     late = sm.BSuMM("pain", lookback="6h", delay="1h").fit(events)
     assert late.lookbacks_ == {"dose": "6h"}
     assert late.log_likelihood_ < model.log_likelihood_

@@ -34,11 +34,11 @@ def test_the_rules_that_made_the_data_are_found():
     assert MODEL.influencers_ == ("A", "C")
     rows = {row.words: row for row in MODEL.table_}
     assert set(rows) == {
-        "A just before, no C within the last 2",
-        "A just before, C within the last 2",
+        "A just before, no C within 2 positions",
+        "A just before, C within 2 positions",
         "no A just before",
     }
-    assert rows["A just before, no C within the last 2"].probabilities[0] == pytest.approx(0.85, abs=0.04)
+    assert rows["A just before, no C within 2 positions"].probabilities[0] == pytest.approx(0.85, abs=0.04)
     assert rows["no A just before"].probabilities[0] == pytest.approx(0.05, abs=0.02)
     assert sum(row.n for row in MODEL.table_) == EVENTS.n_events
 
@@ -46,7 +46,7 @@ def test_the_rules_that_made_the_data_are_found():
 def test_the_trace_tells_the_splits_and_ends_at_the_score():
     assert [(step.action, step.label) for step in MODEL.trace_] == [
         ("split", "A just before"),
-        ("split", "C within the last 2, given A just before"),
+        ("split", "C within 2 positions, given A just before"),
     ]
     assert all(step.gain > 0 for step in MODEL.trace_)
     assert MODEL.trace_[-1].score == pytest.approx(MODEL.score_, rel=1e-12)
@@ -59,7 +59,7 @@ def test_influences_have_a_direction():
     rows = {row.words: row for row in MODEL.table_}
     assert amplifies.n_without == rows["no A just before"].n
     assert amplifies.n_with + amplifies.n_without == EVENTS.n_events
-    assert inhibits.n_with == rows["A just before, C within the last 2"].n
+    assert inhibits.n_with == rows["A just before, C within 2 positions"].n
     assert inhibits.ratio < 0.2
 
 
@@ -77,10 +77,10 @@ def test_nothing_is_claimed_of_the_label_that_another_is_compared_with():
 
 def test_an_explanation_is_the_rule():
     why = MODEL.explain(["D", "D", "A"])
-    assert why.words == "A just before, no C within the last 2"
+    assert why.words == "A just before, no C within 2 positions"
     assert why.support == next(row.n for row in MODEL.table_ if row.words == why.words)
     assert why.interval[0] < why.probability < why.interval[1]
-    assert MODEL.explain(["C", "A"]).words == "A just before, C within the last 2"
+    assert MODEL.explain(["C", "A"]).words == "A just before, C within 2 positions"
     assert MODEL.explain([]).words == "no A just before"
 
 
@@ -218,17 +218,17 @@ LABELS = ("riot", "curfew")
     ("test", "yes", "no"),
     [
         (Occurs(0, 1), "riot just before", "no riot just before"),
-        (Occurs(0, 3), "riot within the last 3", "no riot within the last 3"),
+        (Occurs(0, 3), "riot within 3 positions", "no riot within 3 positions"),
         (Occurs(0, None), "riot before", "no riot before"),
         (
             Occurs(0, 5, 2),
-            "riot at least 2 times within the last 5",
-            "riot fewer than 2 times within the last 5",
+            "riot at least 2 times within 5 positions",
+            "riot fewer than 2 times within 5 positions",
         ),
         (Occurs(0, None, 3), "riot at least 3 times before", "riot fewer than 3 times before"),
         (MoreRecent(0, 1), "riot and no curfew since", "no riot since curfew or the start"),
         (Start(1), "at the start", "not at the start"),
-        (Start(3), "among the first 3 events", "after the first 3 events"),
+        (Start(3), "among the first 3 positions", "after the first 3 positions"),
     ],
 )
 def test_tests_in_words(test, yes, no):
@@ -238,33 +238,33 @@ def test_tests_in_words(test, yes, no):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ([(Occurs(0, 5), True), (Occurs(0, 2), True)], "riot within the last 2"),
-        ([(Occurs(0, 2), False), (Occurs(0, 5), False)], "no riot within the last 5"),
-        ([(Occurs(0, 5), True), (Occurs(0, 2), False)], "riot within the last 5 but not the last 2"),
-        ([(Occurs(0, None), True), (Occurs(0, 2), False)], "riot before but not within the last 2"),
-        ([(Occurs(0, 5), True), (Occurs(0, 1), False)], "riot within the last 5 but not just before"),
-        ([(Occurs(0, 10), True), (Occurs(0, 5, 2), True)], "riot at least 2 times within the last 5"),
+        ([(Occurs(0, 5), True), (Occurs(0, 2), True)], "riot within 2 positions"),
+        ([(Occurs(0, 2), False), (Occurs(0, 5), False)], "no riot within 5 positions"),
+        ([(Occurs(0, 5), True), (Occurs(0, 2), False)], "riot within 5 positions but not within 2 positions"),
+        ([(Occurs(0, None), True), (Occurs(0, 2), False)], "riot before but not within 2 positions"),
+        ([(Occurs(0, 5), True), (Occurs(0, 1), False)], "riot within 5 positions but not just before"),
+        ([(Occurs(0, 10), True), (Occurs(0, 5, 2), True)], "riot at least 2 times within 5 positions"),
         (
             [(Occurs(0, 5), True), (Occurs(0, 10, 2), True)],
-            "riot within the last 5, riot at least 2 times within the last 10",
+            "riot within 5 positions, riot at least 2 times within 10 positions",
         ),
         (
             [(Occurs(0, None, 2), False), (Occurs(0, 5), False)],
-            "riot fewer than 2 times before, no riot within the last 5",
+            "riot fewer than 2 times before, no riot within 5 positions",
         ),
         ([(Occurs(0, 5, 2), False), (Occurs(0, None), False)], "no riot before"),
-        ([(Start(5), True), (Start(2), True)], "among the first 2 events"),
-        ([(Start(2), False), (Start(5), False)], "after the first 5 events"),
-        ([(Start(2), False), (Start(5), True)], "after the first 2 events, among the first 5 events"),
-        ([(MoreRecent(0, 1), True), (Occurs(0, 3), True)], "riot within the last 3 and no curfew since"),
+        ([(Start(5), True), (Start(2), True)], "among the first 2 positions"),
+        ([(Start(2), False), (Start(5), False)], "after the first 5 positions"),
+        ([(Start(2), False), (Start(5), True)], "after the first 2 positions, among the first 5 positions"),
+        ([(MoreRecent(0, 1), True), (Occurs(0, 3), True)], "riot within 3 positions and no curfew since"),
         ([(Occurs(0, None), True), (MoreRecent(0, 1), True)], "riot and no curfew since"),
         (
             [(MoreRecent(0, 1), True), (Occurs(0, 3), False)],
-            "riot but not within the last 3 and no curfew since",
+            "riot but not within 3 positions and no curfew since",
         ),
         (
             [(MoreRecent(0, 1), False), (Occurs(1, 3), False)],
-            "no riot since curfew or the start, no curfew within the last 3",
+            "no riot since curfew or the start, no curfew within 3 positions",
         ),
         ([], "any history"),
     ],
@@ -399,7 +399,7 @@ def test_the_tree_in_the_file_can_be_read():
         "times": 1,
         "within": 1,
     }
-    assert tree["yes"]["yes"] == {"leaf": 0, "rule": ["A just before", "C within the last 2"]}
+    assert tree["yes"]["yes"] == {"leaf": 0, "rule": ["A just before", "C within 2 positions"]}
 
 
 def test_reach_is_as_far_as_the_tests_of_a_label_look():

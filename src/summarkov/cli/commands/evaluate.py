@@ -154,6 +154,7 @@ def compare(
     from summarkov.evaluation import compare as run
     from summarkov.evaluation import learning_curve as run_curve
     from summarkov.evaluation.learning_curve import SHARES
+    from summarkov.evaluation.lineup import lineup
 
     names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:
@@ -163,6 +164,7 @@ def compare(
         raise SettingError("--learning-curve is about one split; leave out --splits")
     asked: dict[str, Any] = {"models": names, "targets": target, "seed": seed, "n_jobs": jobs}
     result: Comparison | LearningCurve
+    opening = opening.for_models(*(getattr(each, "template", None) for each in lineup(names or ())))
     with opening.open_several([file, *(parts or ())], jobs) as data:
         times = len(SHARES) if learning_curve else splits
         with (

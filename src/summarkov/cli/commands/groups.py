@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from summarkov.confidence import Difference
     from summarkov.explain import GroupComparison, Influence, SeveralGroups
 
+#: The kinds of models whose edges are compared.
+_MODELS = ("bsumm", "osumm", "csumm", "tree")
 #: A name is shown at least this wide.
 _LEAST = 6
 
@@ -36,12 +38,15 @@ def groups(
     by: Annotated[
         str | None, option("COLUMN", "Make groups of one file, by a column that is constant per sequence.")
     ] = None,
-    model: Annotated[str, option("KIND", "bsumm, osumm or csumm.", "--model -m")] = "bsumm",
+    model: Annotated[str, option("KIND", "bsumm, osumm, csumm or tree.", "--model -m")] = "bsumm",
     target: Annotated[
         list[str] | None, option("LABEL", "Only what influences this label; repeat for more.", "--target -t")
     ] = None,
     lookback: Annotated[
-        str | None, option("K", "How far back to look: events, or a time as 6h. Default 5.", "--lookback -k")
+        str | None,
+        option(
+            "K", "How far back to look: events, or a time as 6h; a tree finds it. Default 5.", "--lookback -k"
+        ),
     ] = None,
     alpha: Annotated[float | None, option("A", "Pseudo-count. Default 0.1.")] = None,
     gamma: Annotated[
@@ -71,9 +76,10 @@ def groups(
     """
     from summarkov.models import compare_groups, compare_groups_by
 
-    given = {"lookback": lookback, "alpha": alpha, "gamma": gamma}
-    template = make_template(model, given)
-    reading = reading.for_model(template)
+    if model.lower() not in _MODELS:
+        raise SettingError(f"--model must be one of {', '.join(_MODELS)}, not {model!r}")
+    template = make_template(model, {"lookback": lookback, "alpha": alpha, "gamma": gamma})
+    reading = reading.for_models(template)
     asked: dict[str, Any] = {"targets": target or None, "n": n, "seed": seed, "level": level, "n_jobs": jobs}
     if (second is None) == (by is None):
         raise SettingError("groups are two files, or one file and --by; give one of these")

@@ -140,7 +140,7 @@ def learn(
     if blocks is not None and confidence is None:
         raise SettingError("--blocks says what --confidence resamples; give that too")
     check_output(output, file, opening.map)
-    with opening.for_model(template).open(file, jobs=jobs, period=period_of(within)) as events:
+    with opening.for_models(template).open(file, jobs=jobs, period=period_of(within)) as events:
         refuse_nothing_to_learn(events, file)
         began = time.monotonic()
         fitted = fit(template, events, target or [], joint, jobs)

@@ -93,7 +93,7 @@ def outcome(
         after=after,
     )
     check_output(output, file, open_cases, opening.map)
-    opening = opening.for_model(template)
+    opening = opening.for_models(template)
     ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
     with ended.open(file) as events, working("Learning"):
         model.fit(events)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
 from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
-from summarkov.cli.options.model import make_template
+from summarkov.cli.options.model import make_template, read_span
 from summarkov.cli.options.reading import PLAIN, Reading
 from summarkov.cli.printing import (
     bar,
@@ -49,7 +49,10 @@ def sensitivity(
     ] = None,
     gamma: Annotated[str, option("G,G,...", "Penalties for complexity to try.")] = "0.1,0.5,1",
     lookback: Annotated[
-        str, option("N,N,...", "Look-backs to try; none: the whole past.", "--lookback -k")
+        str,
+        option(
+            "N,N,...", "Look-backs to try: events, or times as 6h; none: the whole past.", "--lookback -k"
+        ),
     ] = "1,5,10",
     model: Annotated[str, option("KIND", "bsumm, osumm or csumm.", "--model -m")] = "bsumm",
     alpha: Annotated[float | None, option("A", "Pseudo-count of each outcome. Default 0.1.")] = None,
@@ -64,8 +67,8 @@ def sensitivity(
     settings = {"alpha": alpha, "search": search}
     template = make_template(model, settings)
     gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
-    lookbacks = _values("--lookback", lookback, _lookback, "whole numbers such as 1,5,10, or none")
-    events = reading.read(file)
+    lookbacks = _values("--lookback", lookback, _lookback, "such as 1,5,10, or 6h,1d, or none")
+    events = reading.for_models(*(template.copy(lookback=k) for k in lookbacks)).read(file)
     refuse_nothing_to_learn(events, file)
     from summarkov.models import InfluenceGraph
     from summarkov.models import sensitivity as run
@@ -88,8 +91,8 @@ def _values(option: str, text: str, read: Callable[[str], Any], expected: str) -
         raise SettingError(f"{option} must be {expected}, not {text!r}") from None
 
 
-def _lookback(text: str) -> int | None:
-    return None if text.lower() == "none" else int(text)
+def _lookback(text: str) -> Any:
+    return None if text.lower() == "none" else read_span(text)
 
 
 def _print(console: Console, found: Stability) -> None:
@@ -144,4 +147,4 @@ def _print_rows(console: Console, rows: tuple[StabilityRow, ...]) -> None:
 
 
 def _value(value: Any) -> str:
-    return "none" if value is None else f"{value:g}"
+    return "none" if value is None else value if isinstance(value, str) else f"{value:g}"

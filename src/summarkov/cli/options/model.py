@@ -223,7 +223,7 @@ def make_template(kind: str, settings: dict[str, Any], *, joint: bool = False) -
     known = made().get_params(deep=False)
     for name in read:
         if name not in known:
-            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind}")
+            raise SettingError(f"--{name.replace('_', '-')} is not a setting of --model {kind}; leave it out")
     template = made(**read)
     # What makes no sense is refused before the events are read.
     template.make_summary() if isinstance(template, SummaryModel) else template._check()
@@ -233,17 +233,17 @@ def make_template(kind: str, settings: dict[str, Any], *, joint: bool = False) -
 def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
     """Whole numbers and "none"; or times, such as "6h"."""
     return tuple(
-        None if part.strip().lower() == "none" else _one(part.strip()) if times else int(part)
+        None if part.strip().lower() == "none" else read_span(part.strip()) if times else int(part)
         for part in text.split(",")
     )
 
 
-def _one(text: str) -> Any:
-    """A number of positions, or a time; what is neither is no number."""
+def read_span(text: str) -> Any:
+    """A number of positions, or a time such as "6h" or "30 units"; what is neither is no number."""
     from summarkov.settings import read_time
 
-    found = read_time(text, "lookback")
-    return text if found is not None and found[1] else int(text)
+    is_time = text[-1:].isalpha() and read_time(text, "lookback") is not None
+    return text if is_time else int(text)
 
 
 def _numbers(name: str, text: str) -> tuple[Any, ...]:
@@ -257,7 +257,7 @@ def _numbers(name: str, text: str) -> tuple[Any, ...]:
 
 def _delay(text: str) -> Any:
     try:
-        return _one(text)
+        return read_span(text)
     except ValueError:
         raise SettingError(
             f"--delay must be a number of events, or a time such as 6h, not {text!r}"

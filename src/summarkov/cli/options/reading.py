@@ -186,13 +186,13 @@ class Reading:
         }
         return {**columns, **values, **sequences, **attributes, "format": self.format}
 
-    def for_model(self, template: object) -> Self:
+    def for_models(self, *templates: object) -> Self:
         """The same, with the times of events where a model to be learned looks back in time."""
         from summarkov.models import SummaryModel
 
-        if not isinstance(template, SummaryModel) or not template.durations(template.make_summary()):
-            return self
-        return replace(self, times=True)
+        models = [each for each in templates if isinstance(each, SummaryModel)]
+        in_time = any(model.durations(model.make_summary()) for model in models)
+        return replace(self, times=True) if in_time else self
 
     def as_learned(self, layout: Layout) -> Self:
         """The same, with what the data had that a model was learned from, where nothing else is asked for."""

@@ -40,6 +40,9 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
     >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
     ('within the last 5 events', 'at any time before')
     """
+    from summarkov.settings import Duration, span_of
+    from summarkov.summaries.window import place_words
+
     settings = model.get_params(deep=False)
     if "lookbacks" in settings:
         return "where the tree asks for it"
@@ -51,12 +54,12 @@ def window_words(model: SummaryModel, influencer: str | None = None) -> str:
         lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
     elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
         return "within its look-back"
-    if isinstance(lookback, str) or isinstance(delay, str):
-        far, near = (
-            each if isinstance(each, str) else plural(each or 0, things[:-1]) for each in (lookback, delay)
-        )
-        last = "" if lookback is None else f"within the last {far}"
-        return " and ".join(filter(None, (f"more than {near} before" if delay else "", last)))
+    lookback, delay = span_of(lookback, "lookback"), span_of(delay, "delay")
+    timed = isinstance(delay, Duration)
+    if timed or isinstance(lookback, Duration):
+        later = f"more than {place_words(delay, things[:-1])} before" if timed or delay else ""
+        last = "" if lookback is None else f"within the last {place_words(lookback, things[:-1])}"
+        return " and ".join(filter(None, (later, last)))
     if lookback is None:
         return f"more than {delay} {things} before" if delay else "at any time before"
     if lookback == delay + 1:
@@ -144,6 +147,10 @@ def _choices(value: Any) -> str:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, str) and value[:1].isdigit():
+        from summarkov.settings import Duration
+
+        return str(Duration.of(value, "delay"))
     if isinstance(value, list):
         return " + ".join(visible(item) for item in value) or "none"
     if isinstance(value, dict):
