@@ -34,8 +34,8 @@ from summarkov.engines import (
     StatesRequest,
     work,
 )
-from summarkov.engines.past import joint_memory
 from summarkov.engines.shard import Shard
+from summarkov.engines.work import joint_memory
 
 
 @st.composite

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
-from summarkov.engines.heads import Heads
 from summarkov.engines.source import EventSource
+from summarkov.engines.views import Heads
 from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
 from summarkov.errors import DataError, SettingError

@@ -19,11 +19,10 @@ from summarkov.engines.counts import (
     total,
     with_tables,
 )
-from summarkov.engines.past import joint_memory
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Answer, Part, Work, pool_of
+from summarkov.engines.work import Answer, Part, Work, joint_memory, pool_of
 from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
 from summarkov.events.moments import TimeUnit

@@ -10,11 +10,10 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.engines.counts import StateCounts, merge_keys
-from summarkov.engines.past import Past, past_after
 from summarkov.engines.shuffles import ShuffledBlock, Shuffles, cut_for_shuffling
 from summarkov.engines.source import CountSource, EventSource, Layout
 from summarkov.engines.surveys import Asked
-from summarkov.engines.work import EVENT_BYTES, Part, pool_of
+from summarkov.engines.work import EVENT_BYTES, Part, Past, past_after, pool_of
 from summarkov.errors import SettingError
 from summarkov.settings import Duration
 from summarkov.summaries import Memory

@@ -12,8 +12,7 @@ from summarkov.baselines import BlockPredictor, Predictor
 from summarkov.baselines.contenders import Data
 from summarkov.engines import make_source
 from summarkov.engines.messages import travels
-from summarkov.engines.past import carry_past
-from summarkov.engines.work import EVENT_BYTES, Part
+from summarkov.engines.work import EVENT_BYTES, Part, carry_past
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource, Layout, StateCounts, make_source
-from summarkov.engines.beginnings import count_beginnings
 from summarkov.engines.endings import EndedSource, Outcome
+from summarkov.engines.surveys import count_beginnings
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines import EventSource, make_source
-from summarkov.engines.past import carry_past
-from summarkov.engines.work import Part
+from summarkov.engines.work import Part, carry_past
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN

@@ -15,7 +15,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from summarkov import kernels
-from summarkov.engines.heads import joined
 from summarkov.engines.source import EventSource
 from summarkov.engines.spark.answers import ANSWERS, Adding, Tally, added
 from summarkov.engines.spark.frames import Frame
@@ -32,7 +31,7 @@ from summarkov.engines.spark.session import (
 from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.spark.sorting import ROW_BYTES
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
-from summarkov.engines.views import Seen, SurveyWork
+from summarkov.engines.views import Seen, SurveyWork, joined
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SummarkovError, TooLargeError
 from summarkov.io.addresses import name_of

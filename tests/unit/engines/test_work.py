@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from summarkov.engines import Past
-from summarkov.engines.past import joint_memory
+from summarkov.engines.work import joint_memory
 from summarkov.kernels import Index
 from summarkov.summaries import (
     BinarySummary,
