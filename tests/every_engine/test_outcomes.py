@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 import summarkov as sm
+from oracle_outcomes import told
 from oracle_worth import worth
 from summarkov.errors import DataError, SettingError
 
@@ -47,20 +48,7 @@ def twin(rows, asked):
     for row in rows.to_pylist():
         ticks, _ = cases.setdefault(row["case"], ({}, row["result"]))
         ticks.setdefault(row["time"], set()).add(row["event"])
-    found = []
-    for by_time, result in cases.values():
-        ticks, after = list(by_time.items()), asked.get("after")
-        if "outcome" in asked:
-            hit = None if result is None else result == asked["value"]
-        elif "ends_with" in asked:
-            hit, ticks = asked["ends_with"] in ticks[-1][1], ticks[:-1]
-        else:
-            reached = [asked["reaches"] in tick for _, tick in ticks]
-            hit = None if any(reached[:after]) or len(ticks) <= after else any(reached)
-        if after is not None:
-            hit, ticks = (hit if len(ticks) >= after else None), ticks[:after]
-        found.append((hit, ticks))
-    return found
+    return [told(list(by_time.items()), result, asked) for by_time, result in cases.values()]
 
 
 @pytest.mark.parametrize("window", [(0, None), (0, "3"), ("1", "6"), ("2", None)])

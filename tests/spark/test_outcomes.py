@@ -34,3 +34,26 @@ def test_a_column_and_what_is_reached(spark):
         expected = near.fit(events).confidence(events, n=4)
         assert near.fit(source).confidence(source, n=4) == expected
     assert len(expected.edges) > 0
+
+
+def test_ticks_and_look_backs_in_time(spark):
+    """Two events of each case happen together, every third one late: only windows in time tell them apart."""
+    frame = cases(seed=6)
+    frame["time"] = frame["time"] // 2 * 3 + frame["time"] // 5 * 20
+    reading = {"order": "time", "times": True, "ties": "together", "attributes": ["region", "result"]}
+    events = sm.read_events(frame, **reading)
+    asked = {"outcome": "result", "value": "bad"}
+    templates = [
+        sm.BSuMM(lookback="4", required=["A"], candidates=["A"]),
+        sm.BSuMM(lookback=None, required=["A"], candidates=["A"]),
+        sm.BSuMM(lookback="9", delay="3", required=["A"], given=["region"]),
+        sm.TreeSuMM(lookbacks=("4", "9", None)),
+    ]
+    with sm.scan_spark(spark.createDataFrame(frame), partitions=3, **reading) as source:
+        for template in templates:
+            model = sm.OutcomeModel(template, **asked).fit(events)
+            on_spark = sm.OutcomeModel(template, **asked).fit(source)
+            assert on_spark.to_document() == model.to_document()
+    near, far = (sm.OutcomeModel(each, **asked).fit(events).table_ for each in templates[:2])
+    assert near[1].state == far[1].state == ("A",)
+    assert near[1].n < far[1].n
