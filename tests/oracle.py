@@ -151,7 +151,7 @@ def n_states(kind, n_influencers=None, cap=2, n_labels=None, order=None):
 def n_reachable(kind, lookbacks, delay=0, cap=2, length=None):
     """The number of states that some history produces, by trying every history.
 
-    `lookbacks` has one int or None an influencer (for "ordinal" all are equal). Every position of the
+    `lookbacks` has one int or None per influencer (for "ordinal" all are equal). Every position of the
     history older than the delay holds one of the influencers or some other label; the `delay` most recent
     positions are in no window, so they hold the other label throughout.
 
@@ -202,7 +202,7 @@ def outcome(label, target):
 
 
 def n_outcomes(target, labels):
-    """Number of states of the target variable: one a label of X, plus one residual unless X = L.
+    """Number of states of the target variable: one per label of X, plus one residual unless X = L.
 
     >>> n_outcomes(("A",), {"A", "B"}), n_outcomes(("A", "B"), {"A", "B"})
     (2, 2)

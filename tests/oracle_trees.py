@@ -61,7 +61,7 @@ def longest(s, kept):
 
 
 def estimate(row, pseudo):
-    """(pseudo-count + count) / (their total), an outcome each."""
+    """(pseudo-count + count) / (their total), one per outcome."""
     return [(a + n) / (sum(pseudo) + sum(row)) for a, n in zip(pseudo, row, strict=True)]
 
 

@@ -239,7 +239,7 @@ class Spec:
 
 @cache
 def specs(labels, kinds=KINDS, longest=6):
-    """A summary of one of the kinds, with look-backs 1..longest, none, or one a label."""
+    """A summary of one of the kinds, with look-backs 1..longest, none, or one per label."""
     return _specs(labels, kinds, longest)
 
 

@@ -25,7 +25,7 @@ ASKED = {
 
 
 def table(n=40, seed=3):
-    """Cases of ticks with times, a region each, and a result, which some do not have."""
+    """Cases of ticks with times, one region per case, and a result, which some do not have."""
     rng = np.random.default_rng(seed)
     rows = []
     for case in range(n):

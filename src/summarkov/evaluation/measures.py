@@ -77,7 +77,7 @@ class Sums:
     """
 
     measured: Measured = field(default_factory=Measured)  # the logs of the sequences that ended
-    n: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))  # positions, a bin each
+    n: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))  # positions in each bin
     occurred: IntArray = field(default_factory=lambda: np.zeros(_N_BINS, np.int64))
     predicted: tuple[ExactSum, ...] = (ExactSum(),) * _N_BINS
 

@@ -166,9 +166,9 @@ class LikelihoodWork:
 class Found:
     """All measures on some of the events; the sums of several parts add up."""
 
-    sums: tuple[Sums, ...]  # a question each
+    sums: tuple[Sums, ...]  # one per question
     hits: tuple[int, int]  # events whose label was the most probable, or among the three most probable
-    by_sequence: tuple[tuple[int, FloatArray], ...]  # a part each, mean over the targets
+    by_sequence: tuple[tuple[int, FloatArray], ...]  # one per part, mean over the targets
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ def merge_keys(many: list[CodeArray]) -> tuple[CodeArray, list[IntArray]]:
         return np.zeros((int(some), 0), np.int32), [np.zeros(len(keys), np.int64) for keys in many]
     joined = np.concatenate(many)
     sizes = [int(n) + 1 for n in joined.max(axis=0, initial=0)]
-    if width <= _MOST_AXES and math.prod(sizes) < 2**62:  # one number a key: much faster to sort
+    if width <= _MOST_AXES and math.prod(sizes) < 2**62:  # one number per key: much faster to sort
         packed = np.ravel_multi_index(tuple(joined.T), sizes)
         packed, where = np.unique(packed, return_inverse=True)
         keys = np.column_stack(np.unravel_index(packed, sizes)).astype(np.int32)

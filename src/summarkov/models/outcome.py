@@ -27,14 +27,14 @@ from summarkov.models.families import BSuMM
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
-from summarkov.models.outcome_asked import (
+from summarkov.models.outcome_data import (
+    OutcomeEvidence,
     classes_of,
     outcome_of,
     refuse_beyond,
     refuse_one_sided,
     refuse_telling_label,
 )
-from summarkov.models.outcome_evidence import OutcomeEvidence
 from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events

@@ -224,8 +224,9 @@ def text_events(
     single
         One sequence over all documents by date, instead of one per document.
     together
-        With ``single``: the labels of a document happened together, a tick each, whatever the order of its
-        sentences; a document without labels is an empty tick. Each label has the first of its sentences.
+        With ``single``: the labels of a document happened together, one tick per document, whatever the
+        order of its sentences; a document without labels is an empty tick. Each label has the first of its
+        sentences.
     leave_out
         Labels that make no events, such as topics that are about the form of the documents.
     language

@@ -10,14 +10,14 @@ namespace summarkov {
 // Which outcome every label has. All that is not of an explicit outcome is the residual one, and is counted by
 // taking the explicit ones away from the whole.
 struct Outcomes {
-    Span<std::int32_t> of;  // one a label; the last entry is for events of no known label
+    Span<std::int32_t> of;  // one per label; the last entry is for events of no known label
     std::int64_t n;
     std::int32_t residual() const { return of[of.size - 1]; }
     bool is_explicit(std::int64_t z) const { return of[z] != residual() && of[z] >= 0; }
 };
 
 struct Weights {
-    Span<std::int64_t> of;  // one a sequence; empty: all ones
+    Span<std::int64_t> of;  // one per sequence; empty: all ones
     Count operator[](std::int64_t sequence) const { return of.data ? of[sequence] : 1; }
 };
 

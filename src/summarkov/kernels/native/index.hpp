@@ -76,7 +76,7 @@ enum Kind { BINARY, ORDINAL_LAST, ORDINAL_FIRST, COUNT };
 // How a summary looks back.
 struct Window {
     Kind kind;
-    Span<std::int64_t> lookback;  // one a label
+    Span<std::int64_t> lookback;  // one per label
     Position delay;
     std::int64_t cap;
     Position longest;  // the longest look-back
