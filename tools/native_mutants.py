@@ -38,6 +38,8 @@ TESTS = {
         "index.hpp": [*_COUNTS, "every_engine/test_followed", "every_engine/test_recency", _TICKS],
         "module.cpp": [
             *_COUNTS,
+            _TICKS,
+            "every_engine/test_joint",
             "every_engine/test_followed",
             "every_engine/test_recency",
             "every_engine/test_replicates",
@@ -46,7 +48,7 @@ TESTS = {
         "presence.hpp": ["every_engine/test_shuffles", _TICKS],
         "present.hpp": [*_COUNTS, _TICKS],
         "shuffle.hpp": ["every_engine/test_shuffles"],
-        "states.hpp": _COUNTS,
+        "states.hpp": [*_COUNTS, _TICKS],
         "tests.hpp": ["every_engine/test_recency", _TICKS],
     }.items()
 }

@@ -1,5 +1,8 @@
 """Codes that are kept in a folder: the same counts, also in another session and by other tasks."""
 
+import json
+import shutil
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -94,10 +97,102 @@ def test_codes_of_something_else_are_refused(spark, tmp_path):
         ("holds something else", lambda: sm.scan_spark(renamed, order="when", codes=folder)),
         ("holds something else", lambda: sm.scan_spark(frame, ties="together", codes=folder)),
         ("other holds something else", lambda: sm.scan_spark(frame, codes=tmp_path / "other")),
-        ("empty holds no codes; name a folder", lambda: sm.scan_spark(frame, codes=tmp_path / "empty")),
+        (
+            "empty holds no codes; remove it, or name a folder",
+            lambda: sm.scan_spark(frame, codes=tmp_path / "empty"),
+        ),
     ):
         with pytest.raises(DataError, match=words):
             ask()
-    max((tmp_path / "codes").glob("*.parquet"), key=lambda path: path.stat().st_size).unlink()
-    with pytest.raises(DataError, match=r"codes does not hold all of the codes; remove it, and they are"):
-        sm.scan_spark(frame, codes=folder)
+
+
+def with_numbers(kind, change):
+    """A change of the numbers in the first of some binary values."""
+
+    def changed(values):
+        return [change(np.frombuffer(values[0], kind).copy()).tobytes(), *values[1:]]
+
+    return changed
+
+
+def put(value):
+    def changed(numbers):
+        numbers[3] = value
+        return numbers
+
+    return changed
+
+
+#: What someone may do to a column of the largest file of codes.
+CHANGES = {
+    "no label at all": ("codes", with_numbers(np.int32, put(2**29))),
+    "another order": ("codes", with_numbers(np.int32, lambda codes: np.roll(codes, 1))),
+    "no ends": ("codes", with_numbers(np.int32, lambda codes: codes & 0x7FFFFFFF)),
+    "other names": ("keys", with_numbers(np.uint64, put(5))),
+    "no partition": ("part", lambda values: [99] * len(values)),
+    "nowhere": ("part", lambda values: [None] * len(values)),
+    "ties not given": ("ties", lambda values: [None] * len(values)),
+    "an error": ("error", lambda values: [b'["sys", "x", {}]'] * len(values)),
+    "earlier times": ("times", with_numbers(np.int64, lambda times: times[::-1])),
+    "too few times": ("times", with_numbers(np.int64, lambda times: times[:-1])),
+    "other ticks": ("codes", with_numbers(np.int32, lambda codes: codes ^ (1 << 30))),
+}
+
+
+@pytest.fixture(scope="module")
+def timed(spark, tmp_path_factory):
+    """A dataframe, how it is read, and codes of it."""
+    frame, folder = spark.createDataFrame(rows(300, 20)), tmp_path_factory.mktemp("timed") / "codes"
+    how = {"ties": "together", "times": True}
+    sm.scan_spark(frame, codes=folder, partitions=2, **how).close()
+    return frame, how, folder
+
+
+def copied(folder, tmp_path):
+    """A copy of codes, without Spark's own checksums, and its largest file."""
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*.crc"))
+    return copy, max(copy.glob("*.parquet"), key=lambda path: path.stat().st_size)
+
+
+REFUSED = r"copy does not hold the codes that were written there \(.*\); remove it, and they are made anew$"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_codes_that_were_changed_are_refused(change, timed, tmp_path):
+    frame, how, folder = timed
+    copy, path = copied(folder, tmp_path)
+    column, changed = CHANGES[change]
+    table = parquet.read_table(path)
+    at = table.column_names.index(column)
+    values = pa.array(changed(table.column(at).to_pylist()), table.schema.field(at).type)
+    parquet.write_table(table.set_column(at, table.schema.field(at), values), path)
+    with pytest.raises(DataError, match=REFUSED):
+        sm.scan_spark(frame, codes=copy, **how)
+
+
+@pytest.mark.parametrize("gone", ["a part", "the tally"])
+def test_codes_that_are_not_all_there_are_refused(gone, timed, tmp_path):
+    frame, how, folder = timed
+    copy, path = copied(folder, tmp_path)
+    with sm.scan_spark(frame, codes=copy, **how) as source:
+        assert source.n_sequences == 20
+    path.unlink() if gone == "a part" else shutil.rmtree(copy / "_summarkov")
+    with pytest.raises(DataError, match=REFUSED):
+        sm.scan_spark(frame, codes=copy, **how)
+
+
+@pytest.mark.parametrize("n", [0, 10**9, None])
+def test_numbers_of_partitions_that_nobody_has(n, timed, tmp_path):
+    frame, how, folder = timed
+    copy, _ = copied(folder, tmp_path)
+    name = b"org.apache.spark.sql.parquet.row.metadata"
+    for path in copy.glob("*.parquet"):
+        table = parquet.read_table(path)
+        about = json.loads(table.schema.metadata[name])
+        about["fields"][0]["metadata"]["summarkov"]["partitions"] = n
+        parquet.write_table(
+            table.replace_schema_metadata({**table.schema.metadata, name: json.dumps(about).encode()}), path
+        )
+    with pytest.raises(DataError, match="copy holds something else than the codes of these events"):
+        sm.scan_spark(frame, codes=copy, **how)

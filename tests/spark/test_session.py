@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -87,6 +88,55 @@ def test_ctrl_c_is_ctrl_c_and_the_session_goes_on(spark, tmp_path):
             source.run(Waits(began))
         chain = sm.MarkovChain("A", order=1).fit(source)
     assert chain.log_likelihood_ == sm.MarkovChain("A", order=1).fit(sm.read_events(rows())).log_likelihood_
+
+
+ALONE = """
+import sys, time
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark import sql
+
+import summarkov as sm
+
+
+class Waits:
+    def __init__(self, began):
+        self.began = began
+
+    def run(self, part):
+        Path(self.began).touch()
+        time.sleep(120)
+
+
+builder = sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+for name in ("bindAddress", "host"):
+    builder = builder.config(f"spark.driver.{name}", "127.0.0.1")
+frame = builder.getOrCreate().createDataFrame(pa.table({"case": [1, 1], "event": ["A", "B"], "time": [1, 2]}))
+sm.scan_spark(frame, partitions=1).run(Waits(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_that_is_ended_in_a_pass_leaves_nothing(spark, number, tmp_path):
+    """Neither files nor processes; the signal goes to all of them, as that of a terminal does."""
+    scratch, began = tmp_path / "scratch", tmp_path / "began"
+    scratch.mkdir()
+    running = subprocess.Popen(
+        [sys.executable, "-c", ALONE, str(began)],
+        env={**os.environ, "TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not began.exists():
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.05)
+    os.killpg(running.pid, number)
+    _, said = running.communicate()  # until the last process that could say something has ended
+    assert running.returncode == -number
+    assert ("\nKeyboardInterrupt\n" in said) == (number == signal.SIGINT)
+    assert list(scratch.iterdir()) == []
 
 
 def test_jobs_are_called_by_what_they_do(spark):

@@ -116,7 +116,9 @@ def unpack_error(message: bytes) -> SummarkovError:
     SettingError('alpha must be positive')
     """
     name, text, told = json.loads(message)
-    kind: type[SummarkovError] = getattr(errors, name)
+    kind = vars(errors)[name]
+    if not (isinstance(kind, type) and issubclass(kind, SummarkovError)):
+        raise TypeError(f"{name} is none of our errors")
     error = kind.__new__(kind, text)  # not all are made from what they say
     vars(error).update(told)
     return error

@@ -27,7 +27,7 @@ BOTH = [
         marks=pytest.mark.skipif(native_kernels is None, reason="the C++ kernels were not built"),
     ),
 ]
-LABELS, ATTRIBUTES = ("A", "B", "C"), ("young", "zone=1")
+LABELS, ATTRIBUTES = ("A", "B", "C"), ("1st=yes", "zone=1")
 NAMES = tuple(sorted((*LABELS, *ATTRIBUTES)))
 KINDS = {
     "binary": kernels.BINARY,
@@ -215,7 +215,7 @@ def test_under_many_weights(question, influencers, target):
 def test_presence_and_what_followed(kernel, question, stratum):
     made, _, lookbacks, delay, cut = question
     index = index_of(made, cut)
-    chosen = [NAMES.index(z) for z in ("A", "C", "young")]
+    chosen = [NAMES.index(z) for z in ("A", "C", "1st=yes")]
     windows = [lookbacks[NAMES[z]] for z in chosen]
     sizes = [UNLIMITED if size is None else size for size, _ in windows]
     asked = kernels.PresenceAsked(
@@ -266,7 +266,7 @@ def test_recency(kernel, made, in_time, draw):
     cut = draw.draw(st.integers(0, len(made[0][1]))) if made else 0
     index = index_of(made, cut)
     tests = history_tests if kernel is numpy_kernels else kernel
-    a, c, young = (NAMES.index(z) for z in ("A", "C", "young"))
+    a, c, held = (NAMES.index(z) for z in ("A", "C", "1st=yes"))
     tree = np.array(
         [
             [kernels.OCCURS, a, 0, 2, 3, 1, 2],
@@ -292,7 +292,7 @@ def test_recency(kernel, made, in_time, draw):
     ]
     assert tests.tree_leaves(index, tree, in_time)[index.begins].tolist() == [leaf(*each) for each in every]
     recency = kernels.Recency(
-        np.array([a, c, young], np.int32), np.array([1, 3, UNLIMITED]), 2, np.array([1, 3]), True, in_time
+        np.array([a, c, held], np.int32), np.array([1, 3, UNLIMITED]), 2, np.array([1, 3]), True, in_time
     )
     slots = np.array([-1, -1, -1, 0, 1, 2, 3])
     counts, lags, starts, pairs = tests.count_tests(index, None, tree, slots, recency, outcomes(["B"]), 2)
@@ -303,7 +303,7 @@ def test_recency(kernel, made, in_time, draw):
         if at < 3:
             twin[2][slot, 0 if at < 1 else 1, x] += 1
         last = []
-        for number, name in enumerate(("A", "C", "young")):
+        for number, name in enumerate(("A", "C", "1st=yes")):
             there = [j for j in range(at) if name in case[1][j][1]]
             ago = [case[1][at][0] - case[1][j][0] if in_time else at - j for j in reversed(there)]
             if name in case[0]:

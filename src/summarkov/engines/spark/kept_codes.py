@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any
 
+from summarkov.engines.spark.answers import Tally
 from summarkov.engines.spark.workers import CODES
 from summarkov.errors import DataError
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 
 #: Changes whenever codes of an earlier version could not be read any more.
-_FORMAT = 1
+_FORMAT = 2
 #: Rows of one partition must not be read by two tasks: they are one row group of their file.
 _ROW_GROUP = 1 << 28
+#: Where in the folder it says what the codes must be; Spark passes over names that begin so.
+_SEAL = "_summarkov/tally"
+#: Nobody has more partitions than this.
+_MOST_PARTITIONS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,28 @@ class KeptCodes:
         try:
             there = session.read.parquet(path)
         except AnalysisException as error:
-            raise DataError(f"{path} holds no codes; name a folder that is not there yet") from error
+            raise DataError(
+                f"{path} holds no codes; remove it, or name a folder that is not there"
+            ) from error
         return cls(path, fingerprint, _checked(there, path, fingerprint), False, there)
+
+    def seal(self, session: Any, tally: Tally) -> None:
+        """Say beside codes that were made just now what is in them."""
+        told = session.createDataFrame([(json.dumps(asdict(tally)),)], "value string")
+        told.coalesce(1).write.text(f"{self.path}/{_SEAL}")
+
+    def check(self, session: Any, tally: Tally | None) -> None:
+        """Refuse codes of another session in which there is something else than was written."""
+        from pyspark.errors import AnalysisException
+
+        if self.is_new:
+            return
+        try:
+            told = session.read.text(f"{self.path}/{_SEAL}").limit(1).collect()
+        except AnalysisException:
+            told = []
+        if tally is None or [row[0] for row in told] != [json.dumps(asdict(tally))]:
+            raise DataError("they were changed, or not written to the end")
 
 
 def code_schema(about: dict[str, Any] | None = None) -> Any:
@@ -66,9 +92,10 @@ def fingerprint_of(wanted: Wanted, labels: tuple[str, ...], counts: IntArray, co
 def _checked(there: Any, path: str, fingerprint: str) -> int:
     """The number of partitions of codes that are there; refused if they are of something else."""
     about = there.schema[0].metadata.get("summarkov", {}) if there.columns == [*CODES] else {}
-    if about.get("fingerprint") != fingerprint:
+    n = about.get("partitions")
+    if about.get("fingerprint") != fingerprint or type(n) is not int or not 0 < n <= _MOST_PARTITIONS:
         raise DataError(
             f"{path} holds something else than the codes of these events, read in this way: labels or "
             "columns differ, or how often labels occur; remove it, or name another folder"
         )
-    return int(about["partitions"])
+    return n

@@ -83,11 +83,18 @@ class SparkSource(EventSource):
         try:
             try:
                 self.label_counts = self.run(SurveyWork())
+                if self._kept is not None:
+                    self._kept.check(self._session, self._tally)
             except TooLargeError:  # one is
                 self.close()
                 reading = self._sort(frame, codes, None)
                 self.label_counts = self.run(SurveyWork())
-            except DataError:
+            except DataError as error:
+                if self._kept is not None and not self._kept.is_new:
+                    raise DataError(
+                        f"{self._kept.path} does not hold the codes that were written there ({error}); "
+                        "remove it, and they are made anew"
+                    ) from error
                 frame.refuse_missing()  # which can tell how many values are missing, and where
                 raise
             assert self._tally is not None
@@ -99,12 +106,10 @@ class SparkSource(EventSource):
             warn_of_ties(ties.n, self.n_events, self.origin, frame.wanted, FRAME)
             found = self.event_counts[np.searchsorted(self.labels, labels)]
             same = (found <= label_counts) if reading.together else (found == label_counts)
-            if not same.all() and self._kept is not None and not self._kept.is_new:
-                raise DataError(
-                    f"{self._kept.path} does not hold all of the codes; remove it, and they are made anew"
-                )
             if not same.all():
                 raise unstable("its labels were counted twice, with different results")
+            if self._kept is not None and self._kept.is_new:
+                self._kept.seal(self._session, self._tally)
         except BaseException as error:
             self.close()
             if self._kept is not None and self._kept.is_new and isinstance(error, SummarkovError):

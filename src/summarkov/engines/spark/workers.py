@@ -202,6 +202,7 @@ class CachedCodes:
                 raise unpack_error(error.drop_null()[0].as_py())
             codes, keys = numbers(batch.column("codes"), np.int32), numbers(batch.column("keys"), np.uint64)
             times, periods = (numbers(batch.column(name), np.int64) for name in ("times", "periods"))
+            self._refuse_unfit(Coded(codes, times, periods))
             each = zip((codes, keys, times, periods), self._checksums, strict=True)
             self._checksums = [crc32(some.data, before) for some, before in each]
             within = codes & _WITHIN != 0
@@ -213,6 +214,14 @@ class CachedCodes:
             self._ends += int(np.count_nonzero(codes < 0))
             self._is_whole = bool(codes[-1] < 0) if len(codes) else self._is_whole
             yield Coded(codes, times, periods)
+
+    def _refuse_unfit(self, rows: Coded) -> None:
+        """Refuse codes of no label, and times of no event: folders may hold anything."""
+        content, n = self._content, len(rows.codes)
+        sizes = (n * (content.time_unit is not None), n * content.has_periods)
+        last = (rows.codes & ~_END & ~_WITHIN).max(initial=-1)
+        if last >= len(content.labels) or (len(rows.times), len(rows.periods)) != sizes:
+            raise DataError("the codes of events do not fit to labels and times")
 
 
 def cut_evenly(arrays: Iterable[Coded], most: int, attributes: BoolArray | None = None) -> Iterator[Coded]:

@@ -147,7 +147,6 @@ class PresenceScan {
         const Position before = sequence_ ? 0 : events_.begun;
         std::int64_t past = 0;
         Position coming = start;
-        std::fill(past_leaving_.begin(), past_leaving_.end(), 0);
         std::fill(leaving_.begin(), leaving_.end(), start);
         stratum_ = 0;
         for (auto& run : runs_) run = {0, start};
