@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.confidence import rate_ratio, widening
 from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
 from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import join_attributes
@@ -31,6 +31,7 @@ from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
 from summarkov.summaries import BinarySummary, Summary
+from summarkov.typing import BoolArray, FloatArray
 
 
 def compare_groups(
@@ -108,7 +109,8 @@ def compare_groups(
             f"lookback={model.get_params(deep=False)['lookback']!r}"
         )
     groups = [read_events(events) for events in (first, second)]
-    groups, weights = _counted(groups, _weights_of(groups, sample_weight))
+    groups = groups if sample_weight is None else _weighted(groups, sample_weight)
+    groups = [events[_is_counted(events)] for events in groups]
     if any(len(events) < 2 for events in groups):
         raise DataError("each group needs at least two sequences that are not empty, nor of weight 0")
     both = _together(*groups)
@@ -116,27 +118,23 @@ def compare_groups(
     parts = slice(0, cut), slice(cut, None)
     sources, graphs = [], []
     for done, part in enumerate((*parts, slice(None))):
-        weight = None if weights is None else weights[part]
-        sources.append(MemorySource(both[part], sample_weight=weight, n_jobs=n_jobs))
+        sources.append(MemorySource(both[part], sample_weight=both[part].weights, n_jobs=n_jobs))
         graphs.append(InfluenceGraph(model, targets=targets, n_jobs=n_jobs).fit(sources[-1]))
         tell(done + 1, 5)
     sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
-    labels = _label_differences([both[part] for part in parts], weights, chosen, level)
+    labels = _label_differences([both[part] for part in parts], chosen, level)
     edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
 
 
 def _label_differences(
-    groups: Sequence[EventSequences], weights: npt.NDArray[Any] | None, chosen: Sequence[str], level: float
+    groups: Sequence[EventSequences], chosen: Sequence[str], level: float
 ) -> tuple[LabelDifference, ...]:
     """How chosen labels differ: the sequences that they reach, and their share of events."""
-    sizes = [len(events) for events in groups]
-    each = (
-        [np.ones(size) for size in sizes] if weights is None else np.split(weights.astype(float), [sizes[0]])
-    )
     codes = [groups[0].labels.index(label) for label in chosen]
     reached, totals, hits, lengths = [], [], [], []
-    for events, weight in zip(groups, each, strict=True):
+    for events in groups:
+        weight = _weights(events)
         counts = np.zeros((len(events), len(events.labels)), np.int64)
         np.add.at(counts, (np.repeat(np.arange(len(events)), events.lengths), events.codes), 1)
         counts = counts[:, codes]
@@ -162,37 +160,29 @@ def _label_differences(
     return tuple(sorted(found, key=lambda one: (min(one.reach.adjusted, one.rate.adjusted), one.label)))
 
 
-def _weights_of(groups: Sequence[EventSequences], sample_weight: Any) -> tuple[Any, Any] | None:
-    """The weights that were given, or those that the events have of their own."""
-    own = [events.weights for events in groups]
-    if all(weights is None for weights in own):
-        return None if sample_weight is None else (sample_weight[0], sample_weight[1])
-    if sample_weight is not None:
+def _weighted(groups: Sequence[EventSequences], sample_weight: tuple[Any, Any]) -> list[EventSequences]:
+    """The groups with the weights that were given."""
+    if any(events.weights is not None for events in groups):
         raise SettingError(
             "the events have weights of their own, from a weight column; leave out sample_weight"
         )
-    first, second = (
-        np.ones(len(events)) if weights is None else weights
-        for events, weights in zip(groups, own, strict=True)
-    )
-    return first, second
-
-
-def _counted(
-    groups: Sequence[EventSequences], sample_weight: tuple[Any, Any] | None
-) -> tuple[list[EventSequences], npt.NDArray[Any] | None]:
-    """The sequences that there is something to count in, and one weight for each of them."""
-    if sample_weight is None:
-        return [events[events.lengths > 0] for events in groups], None
-    each = [np.asarray(weights) for weights in sample_weight]
-    if [weights.shape for weights in each] != [(len(events),) for events in groups]:
+    if [np.shape(weights) for weights in sample_weight] != [(len(events),) for events in groups]:
         raise SettingError(
             f"sample_weight must be two lists of numbers, one per sequence: {len(groups[0])} of them and "
             f"{len(groups[1])}"
         )
-    there = [(events.lengths > 0) & (w != 0) for events, w in zip(groups, each, strict=True)]
-    kept = [events[here] for events, here in zip(groups, there, strict=True)]
-    return kept, np.concatenate([w[here] for w, here in zip(each, there, strict=True)])
+    for events, weights in zip(groups, sample_weight, strict=True):
+        fixed_point(weights, len(events))  # refuses what are no weights
+    return [events.with_weights(weights) for events, weights in zip(groups, sample_weight, strict=True)]
+
+
+def _weights(events: EventSequences) -> FloatArray:
+    return np.ones(len(events)) if events.weights is None else events.weights
+
+
+def _is_counted(events: EventSequences) -> BoolArray:
+    """Whether there is something to count in each sequence."""
+    return np.asarray((events.lengths > 0) & (_weights(events) > 0))
 
 
 def _together(first: EventSequences, second: EventSequences) -> EventSequences:
@@ -200,12 +190,14 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     labels = tuple(sorted({*first.labels, *second.labels}))
     first, second = first.recode(labels), second.recode(labels)
     offsets = np.concatenate([first.offsets, second.offsets[1:] + first.n_rows])
+    is_weighted = first.weights is not None or second.weights is not None
     return EventSequences(
         np.concatenate([first.codes, second.codes]),
         offsets,
         labels,
         attributes=join_attributes([first.attributes, second.attributes]),
         moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
+        weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
     )
 
 
