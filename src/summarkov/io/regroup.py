@@ -1,16 +1,20 @@
-"""Group rows by case on disk: cut by a hash of the case until a bucket fits into memory, then sort that."""
+"""Group rows by case on disk: cut into buckets, each sorted in memory; copied in the order of first rows."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.events.draws import sequence_keys, stable_hashes
+from summarkov.events.moments import TimeUnit
 from summarkov.io.buckets import (
     FILES,
     Bucket,
@@ -23,12 +27,12 @@ from summarkov.io.buckets import (
     sort_outside,
     values_of,
 )
-from summarkov.io.copying import copy_in_order
 from summarkov.io.encoding import Encoded, numpy_of
 from summarkov.io.grouping import group
 from summarkov.io.rows import CaseValues
-from summarkov.io.spill import SpillWriter
-from summarkov.io.ticks import Ties
+from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
+from summarkov.io.ticks import Ties, Times
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -155,3 +159,168 @@ def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues)
         of_ties = sequence[grouping.tied]
         first = of_ties[firsts[of_ties].argmin()]
         writer.add_ties(Ties(grouping.tied_order, names[first]), int(firsts[first]))
+
+
+#: What a sequence takes while it waits for its turn, and an event.
+_SEQUENCE_BYTES, _EVENT_BYTES = 1024, 128
+
+
+def copy_in_order(written: SpillWriter, n_rows: int, memory: int, writer: SpillWriter) -> None:
+    """Copy what another writer has written, with the first rows of all sequences, to ``writer``.
+
+    The sequences of some rows are looked up at a time, so that only these are held in memory.
+    """
+    step = max(1, memory // _SEQUENCE_BYTES)
+    with _Events(written.folder, written.time_unit, written.has_periods) as events:
+        for low in range(0, n_rows, step):
+            some = _Waiting.between(
+                written.folder, low, low + step, names=writer.keeps_names, n_values=writer.n_values
+            )
+            _copy(some, events, written.folder, memory, writer)
+
+
+class _Events:
+    """Events in files, to be read from any place on: codes, and times and periods where they have some."""
+
+    def __init__(self, folder: Path, unit: TimeUnit | None, has_periods: bool) -> None:
+        self._unit = unit
+        self._names = ["codes", *["times"] * (unit is not None), *["periods"] * has_periods]
+        self._folder, self._opened = folder, ExitStack()
+        self._held: dict[str, list[bytes]] = {name: [] for name in self._names}
+
+    def __enter__(self) -> _Events:
+        self._files = {name: self._open(name) for name in self._names}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._opened.close()
+
+    def _open(self, name: str) -> IO[bytes]:
+        return self._opened.enter_context(open(self._folder / name, "rb"))
+
+    def read(self, start: int, n: int) -> None:
+        """Hold some more events."""
+        for name, file in self._files.items():
+            width = CODE_BYTES if name == "codes" else TIME_BYTES
+            self._held[name].append(_read(file, start, n, width))
+
+    def take(self) -> tuple[CodeArray, BoolArray, Times | None, IntArray | None]:
+        """All that are held: codes, whether each happened together with the one before, times and periods."""
+        bytes_of = {name: b"".join(some) for name, some in self._held.items()}
+        for some in self._held.values():
+            some.clear()
+        codes, starts = split_codes(np.frombuffer(bytes_of.pop("codes"), np.int32))
+        more = {name: np.frombuffer(some, np.int64) for name, some in bytes_of.items()}
+        times = None if self._unit is None else Times(more["times"], self._unit)
+        return codes, ~starts, times, more.get("periods")
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """Where some sequences, and their names, begin and end, in the order in which they are to be copied."""
+
+    starts: IntArray
+    stops: IntArray
+    keys: HashArray
+    values: CodeArray
+    name_starts: IntArray
+    name_stops: IntArray
+
+    @classmethod
+    def between(cls, folder: Path, low: int, high: int, *, names: bool, n_values: int) -> _Waiting:
+        """Those whose first rows are from ``low`` on and below ``high``."""
+        files = ["ends", "name_ends"] if names else ["ends"]
+        rows, found, keyed, valued = [], [], [], []
+        for firsts, keys, values, *spans in zip(
+            *(_numbers(folder / file) for file in ("firsts", "keys")),
+            _values(folder, n_values),
+            *(_spans(folder / file) for file in files),
+            strict=n_values > 0,
+        ):
+            here = (firsts >= low) & (firsts < high)
+            rows.append(firsts[here])
+            keyed.append(keys[here])
+            valued.append(values[here] if n_values else np.empty((int(here.sum()), 0), np.int32))
+            found.append(np.concatenate([span[:, here] for span in spans]))
+        order = np.argsort(np.concatenate(rows), kind="stable")
+        every = np.concatenate(found, axis=1)[:, order]
+        of_names = every[2:] if names else np.zeros((2, len(order)), np.int64)
+        keys = np.concatenate(keyed)[order].view(np.uint64)
+        return cls(every[0], every[1], keys, np.concatenate(valued)[order], *of_names)
+
+
+def _copy(some: _Waiting, events: _Events, folder: Path, memory: int, writer: SpillWriter) -> None:
+    most = max(1, memory // _EVENT_BYTES)
+    names = _names(folder, some) if writer.keeps_names else None
+    ends: list[int] = []
+    begun: list[str] = []
+    keys: list[int] = []
+    n = at = 0  # events held, and sequences whose values are written
+
+    def flush() -> None:
+        nonlocal n, at
+        codes, together, times, periods = events.take()
+        values = some.values[at : at + len(keys)]
+        at += len(keys)
+        writer.add(
+            codes,
+            np.array(ends, np.int64),
+            np.array(keys, np.uint64),
+            begun,
+            values=values,
+            together=together,
+            times=times,
+            periods=periods,
+        )
+        for each in (ends, begun, keys):
+            each.clear()
+        n = 0
+
+    each = zip(some.starts.tolist(), some.stops.tolist(), some.keys.tolist(), strict=True)
+    for start, stop, key in each:
+        keys.append(key)
+        if names is not None:
+            begun.append(next(names))
+        while n + stop - start > most:
+            events.read(start, most - n)
+            start += most - n
+            flush()
+        events.read(start, stop - start)
+        n += stop - start
+        ends.append(n)
+    flush()
+
+
+def _read(file: IO[bytes], start: int, n: int, width: int) -> bytes:
+    file.seek(start * width)
+    return file.read(n * width)
+
+
+def _names(folder: Path, some: _Waiting) -> Iterator[str]:
+    with open(folder / "names", "rb") as file:
+        for start, stop in zip(some.name_starts.tolist(), some.name_stops.tolist(), strict=True):
+            file.seek(start)
+            yield file.read(stop - start).decode()
+
+
+def _numbers(path: Path) -> Iterator[IntArray]:
+    with open(path, "rb") as file:
+        while len(some := np.fromfile(file, np.int64, AT_ONCE)):
+            yield some
+
+
+def _values(folder: Path, n_values: int) -> Iterator[CodeArray]:
+    """The values of sequences, as many at a time as there are numbers; nothing, again and again, if none."""
+    if not n_values:
+        yield from repeat(np.empty((0, 0), np.int32))
+    with open(folder / "values", "rb") as file:
+        while len(some := np.fromfile(file, np.int32, AT_ONCE * n_values)):
+            yield some.reshape(-1, n_values)
+
+
+def _spans(path: Path) -> Iterator[IntArray]:
+    """Where each of some stretches begins and ends, from the ends of all."""
+    last = 0
+    for ends in _numbers(path):
+        yield np.stack([np.concatenate([[last], ends[:-1]]), ends])
+        last = int(ends[-1])

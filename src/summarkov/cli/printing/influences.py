@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.printing import new_table, page_width, shorten, widest
+from summarkov.cli.printing import new_table, page_width, shorten, signs, widest
 from summarkov.cli.printing.documents import place_of, settings_words, window_words
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.explain import Influence
     from summarkov.models import InfluenceGraph, SummaryModel
-from summarkov.cli.printing import signs
 
 _SIGNS = {"amplifies": "+", "inhibits": "-", "mixed": "~", "unclear": "?"}
 _STYLES = {"amplifies": "green", "inhibits": "red", "mixed": "magenta", "unclear": "dim"}
