@@ -24,18 +24,18 @@ import json, pathlib, resource, sys
 import numpy, pyarrow, pyarrow.compute, pyarrow.csv, pyarrow.parquet
 import summarkov as sm, summarkov.engines, summarkov.models
 from summarkov.errors import SummarkovError
-path, memory = sys.argv[1], int(sys.argv[2])
-def use(path):
-    with sm.scan_events(path, memory=memory) as source:
+path, memory, reading = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+def use(path, **reading):
+    with sm.scan_events(path, memory=memory, **reading) as source:
         sm.BSuMM(source.labels[0], lookback=2, candidates=source.labels[:20], max_influencers=1).fit(source)
-for warm_up in sys.argv[3:]:  # what is loaded when it is used first
+for warm_up in sys.argv[4:]:  # what is loaded when it is used first
     use(warm_up)
 def peak():
     status = pathlib.Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) << 10
 before, said = peak(), ""
 try:
-    use(path)
+    use(path, **reading)
 except SummarkovError as refused:
     said = str(refused)
 print(json.dumps({"peak": peak() - before, "said": said}))
@@ -59,9 +59,9 @@ def rows() -> Iterator[Row]:
             path.unlink()
 
 
-def measure(path: Path, memory: int, few: Sequence[Path]) -> dict[str, str | int]:
+def measure(path: Path, memory: int, few: Sequence[Path], **reading: object) -> dict[str, str | int]:
     """The peak, and what was said if the file was refused; ``few`` are small files to be streamed before."""
-    command = [sys.executable, "-c", _MEASURE, path, str(memory), *few]
+    command = [sys.executable, "-c", _MEASURE, path, str(memory), json.dumps(reading), *few]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, str | int] = json.loads(done.stdout)
     return found

@@ -83,6 +83,18 @@ TESTS: dict[str, list[str]] = {
         "tests/properties/test_rules.py",
         *SEARCHES,
     ],
+    "engines/stored_parts.py": [
+        "tests/hostile/test_count_stores.py",
+        "tests/unit/engines/test_count_store.py",
+    ],
+    "io/date_formats.py": ["tests/hostile/test_date_formats.py", "tests/unit/io/test_csv.py"],
+    "io/whole_sequences.py": [
+        "tests/unit/io/test_nested.py",
+        "tests/unit/io/test_formats.py",
+        "tests/unit/io/test_files.py",
+    ],
+    "models/outcome.py": ["tests/unit/models/test_outcome.py", "tests/every_engine/test_outcomes.py"],
+    "models/joint_features.py": ["tests/unit/models/test_joint.py", "tests/every_engine/test_joint.py"],
 }
 
 # A failure is enough: there is no need to look for the smallest one.

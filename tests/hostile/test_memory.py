@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -48,6 +49,16 @@ def test_refused_and_what_would_do(tmp_path, few, shape):
     again = measure(path, enough, few)
     assert again["said"] == ""
     assert again["peak"] < 1.1 * enough
+
+
+def test_long_times_of_lines(tmp_path, few):
+    """Blanks around times are nothing, but take room."""
+    path, blanks = tmp_path / "log.jsonl", " " * 200_000
+    line = json.dumps({"events": ["a", "b"], "times": [f"{blanks}1", f"{blanks}2"]})
+    path.write_text(f"{line}\n" * 400)
+    found = measure(path, MEMORY, few, times=True)
+    assert found["said"] == ""
+    assert found["peak"] < MEMORY
 
 
 def test_one_long_list_among_many(tmp_path):

@@ -10,7 +10,7 @@ from summarkov.events.draws import sequence_keys
 from summarkov.io.addresses import size_of
 from summarkov.io.encoding import encode
 from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
-from summarkov.io.line_files import jsonl_sequences, times_key
+from summarkov.io.line_files import Line, jsonl_sequences, times_key
 from summarkov.io.list_columns import flat_values, read_lists
 from summarkov.io.ordering import OrderColumn
 from summarkov.io.rows import LeftOut, read_per_case
@@ -93,7 +93,7 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
             names.append(str(n) if line.name is None else line.name)
             values.append(found.values.codes(line.values))
             n += 1
-            held += 2 + len(line.labels) + len(names[-1]) // ROW_BYTES
+            held += _n_rows(line)
             if held >= task.n_rows:
                 write(path)
                 held = 0
@@ -107,15 +107,22 @@ def _looked_at(task: Task) -> OrderColumn:
     order = OrderColumn(times_key(wanted), wanted.date_format)
     for path in task.files.paths:
         times: list[str | None] = []
-        row = 0
+        row = held = 0
         for line in jsonl_sequences(path, wanted, LeftOut(), _longest(task)):
             times.extend(line.times)
-            if len(times) >= task.n_rows:
+            held += _n_rows(line)
+            if held >= task.n_rows:
                 order.look(as_column(times), path, row)
-                row += len(times)
+                row, held = row + len(times), 0
                 times.clear()
         order.look(as_column(times), path, row)
     return order
+
+
+def _n_rows(line: Line) -> int:
+    """How many rows of a table take as much memory as a line: names and times may be long texts."""
+    long = len(line.name or "") + sum(len(time or "") for time in line.times)
+    return 2 + len(line.labels) + long // ROW_BYTES
 
 
 def _longest(task: Task) -> int:
