@@ -1,11 +1,21 @@
 """Every test of this folder runs once a backend of the kernels."""
 
 import importlib
+import itertools
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from unittest import mock
 
 import pytest
+from pyarrow import parquet
 
+import summarkov as sm
 from summarkov import kernels
-from summarkov.kernels import boosted, history_tests, shuffles
+from summarkov.engines import work
+from summarkov.engines.memory import make_source
+from summarkov.engines.work import EVENT_BYTES
+from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -48,3 +58,33 @@ def backend(request):
         for name, module in ELSEWHERE.items():
             patch.setattr(kernels, name, getattr(chosen, name, getattr(module, name)))
         yield chosen
+
+
+@pytest.fixture(params=["memory", "stream", "spark"])
+def engine(request, backend, tmp_path):
+    """Opens a table of rows as a source of this engine."""
+    if request.param == "spark" and backend is numpy_kernels:
+        pytest.skip("the workers of Spark have kernels of their own")
+    spark = request.getfixturevalue("spark") if request.param == "spark" else None
+
+    @contextmanager
+    def open_(table, pieces=40, **settings):
+        size = len(table) // pieces
+        if request.param == "memory":
+            with mock.patch.object(work, "SHARD_EVENTS", size):
+                yield make_source(sm.read_events(table, **settings), n_jobs=2)
+        elif request.param == "stream":
+            folder = Path(tempfile.mkdtemp(dir=tmp_path))
+            for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
+                parquet.write_table(table.slice(a, b - a), folder / f"{number}.parquet")
+            memory = size * EVENT_BYTES
+            with sm.scan_events(folder, memory=memory, scratch=tmp_path, **settings) as source:
+                yield source
+        else:
+            frame = spark.createDataFrame(table)
+            settings |= {"memory": size * EVENT_BYTES, "partitions": 3}
+            with sm.scan_spark(frame, **settings) as source:
+                yield source
+
+    open_.name = request.param
+    return open_

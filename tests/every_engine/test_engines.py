@@ -4,15 +4,11 @@ Each engine is given the same rows and must give, to the last bit, what one thre
 """
 
 import itertools
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
 
 import summarkov as sm
 from strategies import assert_same
@@ -27,9 +23,7 @@ from summarkov.engines import (
     work,
 )
 from summarkov.engines.disk import StreamSource
-from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError
-from summarkov.kernels import numpy_kernels
 from summarkov.models.learning import learn
 from summarkov.simulate.example import web_shop
 from summarkov.summaries import (
@@ -45,8 +39,6 @@ from summarkov.summaries import (
 
 #: What is said of many ties is the topic of test_ties_warning.
 pytestmark = pytest.mark.filterwarnings("ignore::summarkov.errors.TiesWarning")
-
-ENGINES = ("memory", "stream", "spark")
 
 
 def own():
@@ -73,35 +65,6 @@ SUMMARIES = [
     ChainSummary(2),
     own(),
 ]
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request, backend, tmp_path):
-    """Opens a table of rows as a source of this engine."""
-    if request.param == "spark" and backend is numpy_kernels:
-        pytest.skip("the workers of Spark have kernels of their own")
-    spark = request.getfixturevalue("spark") if request.param == "spark" else None
-
-    @contextmanager
-    def open_(table, pieces=40, **settings):
-        size = len(table) // pieces
-        if request.param == "memory":
-            with mock.patch.object(work, "SHARD_EVENTS", size):
-                yield MemorySource(sm.read_events(table, **settings), n_jobs=2)
-        elif request.param == "stream":
-            folder = Path(tempfile.mkdtemp(dir=tmp_path))
-            for number, (a, b) in enumerate(itertools.pairwise([0, 5, len(table) // 2, len(table)])):
-                parquet.write_table(table.slice(a, b - a), folder / f"{number}.parquet")
-            memory = size * EVENT_BYTES
-            with sm.scan_events(folder, memory=memory, scratch=tmp_path, **settings) as source:
-                yield source
-        else:
-            frame = spark.createDataFrame(table)
-            settings |= {"memory": size * EVENT_BYTES, "partitions": 3}
-            with sm.scan_spark(frame, **settings) as source:
-                yield source
-
-    return open_
 
 
 def shuffled(sequences, seed=0):

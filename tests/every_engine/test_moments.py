@@ -268,8 +268,6 @@ def test_attributes_that_change_or_clash_are_refused(tmp_path):
     parquet.write_table(named, tmp_path / "named.parquet")
     with pytest.raises(DataError, match="both a label and the name of an attribute"):
         sm.scan_events(tmp_path / "named.parquet", attributes=["region"])
-    with pytest.raises(SettingError, match="a table of attributes needs the events in memory"):
-        sm.scan_events(tmp_path / "named.parquet", attributes=named)
 
 
 @pytest.mark.parametrize("kind", ["whole", "text", "clock", "float"])

@@ -8,6 +8,7 @@ import pytest
 
 import summarkov as sm
 from summarkov.engines import MemorySource, StatesRequest, Target
+from summarkov.engines.memory import make_source
 from summarkov.errors import DataError, SettingError, TiesWarning
 
 N = 80
@@ -52,6 +53,10 @@ READ = {
     "a label for missing ones": {"order": "row", "missing": "nobody"},
     "times": {"order": ["at", "row"], "times": True},
     "attributes": {"order": "row", "attributes": ["region", "age"], "cuts": {"age": [30, 50]}},
+    "weights": {"order": "row", "weight": "weight", "lifecycle": "complete"},
+    "sessions": {"order": ["at", "row"], "session_gap": "3h", "attributes": ["region"], "weight": "weight"},
+    "sessions of days as text": {"order": ["day", "row"], "date_format": "%d/%m/%Y", "session_gap": "1 day"},
+    "a table of attributes": {"order": "row", "attributes": {"case": [0, 1, 3], "sex": ["f", None, "m"]}},
 }
 
 
@@ -60,7 +65,7 @@ def test_equal_to_memory(spark, kind):
     how = {"case": "case", "event": "activity", "missing": "skip"} | READ[kind]
     table = log()
     events = sm.read_events(table, **how)
-    memory = MemorySource(events)
+    memory = make_source(events)
     with sm.scan_spark(spark.createDataFrame(table), partitions=2, **how) as source:
         assert source.labels == memory.labels
         assert source.label_counts.tolist() == memory.label_counts.tolist()
@@ -102,12 +107,21 @@ def test_many_ties(spark):
     ("how", "error", "told"),
     [
         (
-            {"weight": "weight"},
-            SettingError,
-            r"^weight=, session_gap and a table of attributes need .* write it",
+            {"weight": "region"},
+            DataError,
+            r"weight column 'region' of the dataframe holds 'r\d'; a weight is",
         ),
-        ({"session_gap": "1h"}, SettingError, r"^weight=, session_gap and a table of attributes need"),
-        ({"attributes": {"case": [1], "sex": ["f"]}}, SettingError, r"^weight=, session_gap and a table of"),
+        (
+            {"session_gap": "1h"},
+            SettingError,
+            r"'row' of the dataframe holds numbers, not times; give session",
+        ),
+        ({"session_gap": 1, "order": False}, SettingError, r"^session_gap needs the time of every event"),
+        (
+            {"session_gap": 1, "attributes": {"case": [*range(9)], "age": [*range(9)]}},
+            SettingError,
+            r"numbers of 'age' would be cut at quartiles of the sessions.*; say where to cut",
+        ),
         ({"missing": "error"}, DataError, r"column 'activity' of the dataframe has no value in 2 rows"),
         (
             {"lifecycle": "done"},
@@ -127,3 +141,53 @@ def test_refused(spark, how, error, told):
     given = {"case": "case", "event": "activity", "order": "row", "missing": "skip"} | how
     with pytest.raises(error, match=told):
         sm.scan_spark(spark.createDataFrame(log()), **given)
+
+
+@pytest.mark.parametrize("type_", ["long", "string"])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_dataframe_of_attributes(spark, type_, moved):
+    """It is joined, whether each executor gets all of it or rows move; ties keep the order of the rows."""
+    table = pa.table(
+        {"case": [0, 1, 3, 5, 9], "sex": ["f", None, "m", "f", "m"], "age": [30, 31, 32, 33, 34]}
+    )
+    asked = {"case": "case", "event": "activity", "order": "hour", "ties": "in row order", "missing": "skip"}
+    events = sm.read_events(log(), **asked, attributes=table)
+    assert events.attributes.names[-3:] == ("sex=(missing)", "sex=f", "sex=m")
+    cases = spark.createDataFrame(table)
+    cases = cases.withColumn("case", cases["case"].cast(type_))
+    before = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1" if moved else before)
+    try:
+        frame = spark.createDataFrame(log()).repartition(3, "row")
+        frame = frame.sortWithinPartitions("row") if moved else spark.createDataFrame(log())
+        if moved:  # the rows in the order in which Spark numbers them
+            events = sm.read_events(frame.toArrow(), **asked, attributes=table)
+        for memory in (2**27, 1000):
+            with sm.scan_spark(frame, **asked, attributes=cases, memory=memory, partitions=2) as source:
+                assert source.attributes == events.attributes.names
+                tables = [str(sm.BSuMM("pay", lookback=2).fit(data).table_) for data in (source, events)]
+                assert tables[0] == tables[1]
+                assert source.label_counts.tolist() == MemorySource(events).label_counts.tolist()
+    finally:
+        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", before)
+
+
+@pytest.mark.parametrize(
+    ("cases", "told"),
+    [
+        ([1, 1], r"case '1' has two rows in the table of attributes"),
+        ([1, None], r"column 'case' of the table of attributes has no value in 1 row; fill or drop"),
+        ([1.5, 2.5], r"the case is bigint in the dataframe and double in the table of attributes; turn both"),
+        ([1, 2], r"have no order column, and joining the table of attributes to them may move them; name"),
+    ],
+)
+def test_a_dataframe_of_attributes_is_refused(spark, cases, told):
+    table = spark.createDataFrame(pa.table({"case": cases, "sex": ["f", "m"]}))
+    asked = {
+        "case": "case",
+        "event": "activity",
+        "order": False if cases == [1, 2] else "row",
+        "missing": "skip",
+    }
+    with pytest.raises((DataError, SettingError), match=told):
+        sm.scan_spark(spark.createDataFrame(log()), **asked, attributes=table)

@@ -20,6 +20,7 @@ from summarkov.events.draws import distinct_keys
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.buckets import FILES
+from summarkov.io.case_tables import CaseTable
 from summarkov.io.files import ENDINGS, STREAMED, Format, format_of, open_file
 from summarkov.io.finding import are_several, find_files, stream_format
 from summarkov.io.scan import Content, Progress, Task, spill
@@ -165,11 +166,6 @@ def scan_events(
     ('A',)
     """
     wanted = Wanted.of(**reading)
-    if wanted.cases is not None:
-        raise SettingError(
-            "a table of attributes needs the events in memory: read them with read_events, or "
-            'engine="memory"; or add its columns to the files, and name them with attributes=[...]'
-        )
     if wanted.gap is not None:
         raise SettingError(
             'session_gap needs the events in memory: read them with engine="memory", or cut the files into '
@@ -187,7 +183,8 @@ def scan_events(
     found = find_files(path, kind)
     if found.repeated:
         warnings.warn(str(found), stacklevel=2)
-    task = Task(Files(found.paths, kind, wanted, memory), reporter(progress))
+    cases = None if wanted.cases is None else CaseTable.of(wanted.cases, wanted.columns.case)
+    task = Task(Files(found.paths, kind, wanted, memory), reporter(progress), cases)
     with Scratch(scratch).removed_on_error() as folder:
         content = spill(task, folder, names=names)
         ties, n = content.spill.ties.n, content.spill.n_events

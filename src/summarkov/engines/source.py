@@ -269,10 +269,7 @@ class EventSource(ABC):
         """The sequences that were drawn, however often, in their order. This takes a pass."""
         keys = [some[drawn.weights(some) > 0] for some in self.sequence_keys()]
         counts = self.run(Seen(SurveyWork(), Only(drawn)))
-        seen = SeenSource(self, Only(drawn), self.labels, counts, keys=keys)
-        if self.weights is not None:
-            seen.weights = self.weights[drawn.weights(np.concatenate(self.sequence_keys())) > 0]
-        return seen
+        return SeenSource(self, Only(drawn), self.labels, counts, keys=keys)
 
 
 class SeenSource(EventSource):
@@ -298,7 +295,15 @@ class SeenSource(EventSource):
         self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
         self.attributes = tuple(name for name in source.attributes if name in set(labels))
         self.outcomes = source.outcomes
-        self.scale, self.weights, self.origin = source.scale, source.weights, source.origin
+        self.scale, self.origin = source.scale, source.origin
+
+    @cached_property
+    def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed
+        """Those of the sequences that are seen."""
+        weights = self._source.weights
+        if weights is None or not isinstance(self._view, Only):
+            return weights
+        return weights[self._view.drawn.weights(np.concatenate(self._source.sequence_keys())) > 0]
 
     def sequence_keys(self) -> Sequence[HashArray]:
         """Those of the source, unless the view changes them."""
@@ -329,6 +334,6 @@ def refuse_weights(source: object, sample_weight: Any) -> None:
     """Say that a source cannot be weighed, if it is asked to be."""
     if sample_weight is not None:
         raise SettingError(
-            f"sample_weight needs events in memory, and this is a {type(source).__name__}; give events that "
-            "were read with read_events"
+            f"sample_weight needs events in memory, and this is a {type(source).__name__}; name a column of "
+            "weights with weight= where the source is made, or give events that were read with read_events"
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
@@ -35,17 +36,27 @@ def fixed_point(weights: Any, n_sequences: int) -> tuple[IntArray | None, int]:
         )
     if given.dtype.kind not in "buif" or not np.isfinite(given.astype(float)).all() or (given < 0).any():
         raise SettingError("sample_weight must be finite numbers from 0 on")
-    scale = 1 if (given == np.rint(given.astype(float))).all() else FIXED_POINT
+    scale = 1 if not n_fractions(given) else FIXED_POINT
+    return in_units(given, scale), scale
+
+
+def n_fractions(given: npt.NDArray[Any]) -> int:
+    """How many weights are not whole."""
+    return int(np.count_nonzero(given != np.rint(given.astype(float))))
+
+
+def in_units(given: npt.NDArray[Any], scale: int) -> IntArray:
+    """Weights in units of ``1 / scale``; refused where these are too coarse, or weights too large."""
     if given.size and float(given.max()) * scale > 2**42:
         raise SettingError(f"sample_weight {float(given.max()):g} is too large; scale the weights down")
-    units = np.rint(given.astype(float) * scale).astype(np.int64)
+    units: IntArray = np.rint(given.astype(float) * scale).astype(np.int64)
     lost = given[(units == 0) & (given > 0)]
     if len(lost):
         raise SettingError(
             f"sample_weight {float(lost[0]):g} is too small: weights are rounded to multiples of 2^-20, and "
             "this would be 0; scale the weights up, or leave out such sequences by a weight of 0"
         )
-    return units, scale
+    return units
 
 
 def refuse_overflow(total: float, scale: int) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +16,11 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.describe import MISSING
 from summarkov.events.vocabulary import translation
-from summarkov.io.addresses import name_of
-from summarkov.io.columns import case_column
-from summarkov.io.encoding import Encoded, count, encode, encode_some, which_occur
+from summarkov.io.encoding import Encoded, count, which_occur
 from summarkov.settings import is_finite
 from summarkov.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from summarkov.io.wanted import Wanted
 
 #: Values that are not numbers may be as many, and numbers up to as many different ones stay as they are.
@@ -224,62 +218,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
-
-
-def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attributes | None:
-    """The attributes of sequences from a second table, or its file, with one row per case.
-
-    All its columns are attributes but the one that names the case.
-    """
-    source = name_of(table) if isinstance(table, str | os.PathLike) else "the table of attributes"
-    content = _table_of(table, source)
-    several = [name for name, n in Counter(content.column_names).items() if n > 1]
-    if several:
-        raise DataError(f"{source} has several columns {several[0]!r}; leave one of them in it")
-    case = case_column(content.column_names, wanted.columns.case, source)
-    names = encode(content.column(case), case, source)
-    row: dict[str, int] = {}
-    for at, code in enumerate(names.codes.tolist()):
-        if row.setdefault(names.texts[code], at) != at:
-            raise DataError(
-                f"case {names.texts[code][:40]!r} has two rows in {source}; attributes have one row per "
-                "case: keep one"
-            )
-    # Sessions are called as their case, with a number after it.
-    cases = ids if wanted.gap is None else [name.rpartition("/")[0] for name in ids]
-    rows = np.array([row.get(name, -1) for name in cases], np.int64)
-    columns = {}
-    for name in content.column_names:
-        if name != case:
-            values = encode_some(content.column(name), name, source)
-            columns[name] = Encoded(np.append(values.codes, -1)[rows], values.texts)
-    return attributes_of(columns, wanted, source, ids)
-
-
-def _table_of(table: Any, source: str) -> pa.Table:
-    import pyarrow as pa
-
-    from summarkov.io.csv_files import read_whole
-    from summarkov.io.files import format_of
-    from summarkov.io.tables import is_table
-
-    if isinstance(table, str | os.PathLike):
-        kind = format_of(source, None)
-        if kind in ("csv", "tsv"):
-            return read_whole(source, kind)
-        if kind == "parquet":
-            from pyarrow import parquet
-
-            from summarkov.io.parquet_files import reading_parquet
-
-            with reading_parquet(source):
-                return parquet.read_table(source)
-        raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
-    if isinstance(table, Mapping):
-        return pa.table(dict(table))
-    if not is_table(table):
-        raise SettingError(
-            "attributes must be a list of columns, a table with one row per case, or the path of one, not "
-            f"{type(table).__name__}"
-        )
-    return pa.table(table)

@@ -183,12 +183,13 @@ class Gap:
 
 
 def cut_sessions(
-    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction
+    keys: npt.NDArray[Any], offsets: IntArray, ids: Sequence[str], gap: Fraction, first: int = 1
 ) -> tuple[IntArray, list[str], IntArray]:
     """Begin a new sequence wherever more than ``gap`` lies between an event and the one before it.
 
-    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ... Returns the offsets
-    and names of the new sequences, and the number of the sequence that each was a part of.
+    ``keys`` are sorted in every sequence. Sequence ``a`` becomes ``a/1``, ``a/2``, ..., the first one from
+    number ``first`` on. Returns the offsets and names of the new sequences, and the number of the sequence
+    that each was a part of.
 
     >>> offsets, ids, of = cut_sessions(np.array([1, 2, 9, 4]), np.array([0, 3, 4]), ["a", "b"], Fraction(5))
     >>> offsets.tolist(), ids, of.tolist()
@@ -201,9 +202,36 @@ def cut_sessions(
     owner = np.concatenate([np.arange(len(offsets) - 1), np.searchsorted(offsets, cuts, side="right") - 1])
     order = np.argsort(starts, kind="stable")
     owner = owner[order]
-    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+    number = np.arange(len(owner)) - np.searchsorted(owner, owner) + np.where(owner == 0, first, 1)
     names = [f"{ids[own]}/{n}" for own, n in zip(owner.tolist(), number.tolist(), strict=True)]
     return np.append(starts[order], len(keys)), names, owner
+
+
+class Sessions:
+    """Cuts sequences that are read some events at a time, see :func:`cut_sessions`."""
+
+    def __init__(self, gap: Fraction) -> None:
+        self._gap, self._number = gap, 0  # that of the last session
+        self._name: str | None = None
+        self._key: npt.NDArray[Any] = np.empty(0)  # of the last event, which was of that name
+
+    def cut(
+        self, keys: npt.NDArray[Any], starts: IntArray, ids: Sequence[str]
+    ) -> tuple[IntArray, list[str], IntArray]:
+        """Where sessions begin or go on, their names, and the number of the run that each is a part of.
+
+        >>> sessions = Sessions(Fraction(5))
+        >>> sessions.cut(np.array([1, 2, 9]), np.array([0]), ["a"])[1]
+        ['a/1', 'a/2']
+        >>> sessions.cut(np.array([10, 20, 4]), np.array([0, 2]), ["a", "b"])[1]
+        ['a/2', 'a/3', 'b/1']
+        """
+        first = 1
+        if ids[0] == self._name:
+            first = self._number + int(_far(np.concatenate([self._key, keys[:1]]), self._gap)[0])
+        offsets, names, of = cut_sessions(keys, np.append(starts, len(keys)), ids, self._gap, first)
+        self._name, self._key, self._number = ids[-1], keys[-1:], int(names[-1].rpartition("/")[2])
+        return offsets[:-1], names, of
 
 
 def _far(keys: npt.NDArray[Any], gap: Fraction) -> BoolArray:

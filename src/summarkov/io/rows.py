@@ -99,16 +99,17 @@ class CaseValues:
         return Encoded(codes[:, at], self._known[at].found)
 
 
-def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int = 0) -> None:
-    """Refuse what is no weight; ``column`` has one value per row, and begins at ``first_row``."""
+def refuse_no_weight(column: Encoded, name: str, source: str, first_row: int | None = 0) -> None:
+    """Refuse what is no weight; ``column`` has one value per row, and begins at ``first_row``, if known."""
     numbers = _numbers(column)[column.codes]
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if len(wrong):
         value = text_of(column, int(column.codes[wrong[0]]))
         told = "no value" if value is None else repr(value[:40])
+        where = "" if first_row is None else f" in row {first_row + int(wrong[0]) + 1} of the data"
         raise DataError(
-            f"weight column {name!r} of {source} holds {told} in row {first_row + int(wrong[0]) + 1} of the "
-            "data; a weight is a number from 0 on: correct it"
+            f"weight column {name!r} of {source} holds {told}{where}; a weight is a number from 0 on: "
+            "correct it"
         )
 
 

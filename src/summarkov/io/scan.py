@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
 from summarkov.io.case_attributes import AttributeNames, attribute_names
-from summarkov.io.encoding import Vocabulary
+from summarkov.io.case_tables import CaseTable
+from summarkov.io.encoding import Encoded, Vocabulary
 from summarkov.io.files import TextBudget
 from summarkov.io.grouping import repeats, run_starts, sorted_within, tied
 from summarkov.io.line_files import jsonl_origin
@@ -39,6 +40,7 @@ class Task:
 
     files: Files
     tell: Callable[..., None]
+    cases: CaseTable | None = None  # attributes from a second table
 
     @property
     def memory(self) -> int:
@@ -52,8 +54,12 @@ class Task:
 
     @property
     def per_case(self) -> tuple[str, ...]:
-        """The columns, or keys, that must not change during a case."""
-        return self.files.wanted.columns.per_case
+        """The columns, or keys, that must not change during a case; or come from a second table."""
+        return (*self.files.wanted.columns.per_case, *(() if self.cases is None else self.cases.columns))
+
+    def from_table(self, cases: Sequence[str]) -> list[Encoded]:
+        """What the second table tells of cases, if there is one."""
+        return [] if self.cases is None else [*self.cases.values(cases).values()]
 
     @property
     def together(self) -> bool:
@@ -112,8 +118,10 @@ def spill(task: Task, scratch: Scratch, *, names: bool = False) -> Content:
         writer.close()
     asked, values = files.wanted.columns, content.values()
     weights = None if asked.weight is None else weights_of(found.values.column(asked.weight, values))
-    named = {name: found.values.column(name, values) for name in asked.attributes}
-    attributes = attribute_names(named, files.wanted, files.paths[0]) if named else None
+    columns = asked.attributes if task.cases is None else (*task.cases.columns,)
+    named = {name: found.values.column(name, values) for name in columns}
+    source = files.paths[0] if task.cases is None else task.cases.source
+    attributes = attribute_names(named, files.wanted, source) if named else None
     if files.format == "jsonl":
         origin = jsonl_origin(files.wanted, found.left_out)
     else:
@@ -169,7 +177,7 @@ class _Grouped:
 
     def add(self, block: TableBlock) -> npt.NDArray[np.uint64]:
         """Write the events of some rows; the keys of the cases that begin in them."""
-        rows, codes, values = rows_of(block, self.task.files, self.found)
+        rows, codes, values = rows_of(block, self.task, self.found)
         case = rows.case
         starts = run_starts(case.codes)
         if repeats(case.codes[starts]):
@@ -237,11 +245,14 @@ class _Grouped:
         return same if self.task.together else None, times
 
 
-def rows_of(block: TableBlock, files: Files, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
-    """Some rows, the codes of their labels, and those of their columns that do not change during a case."""
+def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArray, CodeArray]:
+    """Some rows, the codes of their labels, and those of what does not change during a case."""
+    files = task.files
     found.budget.share = block.done / files.n_bytes
     rows = read_rows(block.table, files.chosen, files.wanted, block.path, found.left_out, block.first_row)
-    return rows, found.labels.recode(rows.event), found.values.recode(rows.per_case)
+    of_rows = [Encoded(each.codes[rows.case.codes], each.texts) for each in task.from_table(rows.case.texts)]
+    per_case = [*rows.per_case, *of_rows]
+    return rows, found.labels.recode(rows.event), found.values.recode(per_case)
 
 
 def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> None:
@@ -255,7 +266,7 @@ def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> N
     def rows() -> Any:
         n = 0
         for block in files.blocks(task.n_rows):
-            some, codes, values = rows_of(block, files, found)
+            some, codes, values = rows_of(block, task, found)
             columns: dict[str, Any] = {"code": pa.array(codes), "row": pa.array(np.arange(n, n + len(codes)))}
             n += len(codes)
             for at, each in enumerate(order.columns):

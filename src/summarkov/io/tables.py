@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from summarkov.errors import DataError, SettingError
+from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
 from summarkov.events.origin import Origin
@@ -17,7 +17,7 @@ from summarkov.io.grouping import cut_sessions, group
 from summarkov.io.list_columns import is_list, read_lists
 from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.rows import LeftOut, one_per_case, read_per_case, read_rows, weights_of
-from summarkov.io.ticks import Ties, with_moments
+from summarkov.io.ticks import Ties, refuse_no_order, with_moments
 from summarkov.io.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ def sequences_of(table: pa.Table, chosen: Columns, wanted: Wanted, source: str) 
     """Turn the chosen columns of a table into sequences: one row per event, or one row per sequence."""
     wanted = wanted.for_columns(chosen)
     if wanted.gap is not None and not chosen.order:
-        raise SettingError(
-            f"session_gap needs the time of every event, and {source} has no order column; "
-            "name it with order="
-        )
+        refuse_no_order(wanted, source)
     if is_list(table.column(chosen.event[0]).type):
         return _from_lists(table, chosen, wanted, source)
     return _from_rows(table, chosen, wanted, source)

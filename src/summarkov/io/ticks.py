@@ -92,6 +92,11 @@ def with_moments(
 
 def refuse_no_order(wanted: Wanted, source: str) -> None:
     """Refuse to tell when events happened where no order column does."""
+    if wanted.gap is not None:
+        raise SettingError(
+            f"session_gap needs the time of every event, and {source} has no order column; "
+            "name it with order="
+        )
     if wanted.times or wanted.ties == "together":
         raise SettingError(
             f"times=True and ties='together' need the time of every event, and {source} has no order "

@@ -13,7 +13,7 @@ from summarkov.io.files import LEAST, LISTED_BYTES, refuse_beyond
 from summarkov.io.line_files import Line, jsonl_sequences, times_key
 from summarkov.io.list_columns import flat_values, read_lists
 from summarkov.io.ordering import OrderColumn
-from summarkov.io.rows import LeftOut, read_per_case
+from summarkov.io.rows import LeftOut, read_per_case, text_of
 from summarkov.io.spill import SpillWriter
 from summarkov.io.table_files import ROW_BYTES
 from summarkov.io.ticks import as_column, times_of_texts
@@ -44,7 +44,8 @@ def add_lists(task: Task, found: Found, writer: SpillWriter) -> None:
         if chosen.case is not None:
             case = encode(block.table.column(chosen.case), chosen.case, *where)
             names = [case.texts[code] for code in case.codes.tolist()]
-        values = found.values.recode(read_per_case(block.table, chosen, *where))
+        per_case = [*read_per_case(block.table, chosen, *where), *task.from_table(names)]
+        values = found.values.recode(per_case)
         together = None if starts is None else ~starts
         keys = sequence_keys(names)
         writer.add(codes, offsets[1:], keys, names, values=values, together=together)
@@ -91,7 +92,8 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
             codes.extend(map(found.labels.code, line.labels))
             ends.append(len(codes))
             names.append(str(n) if line.name is None else line.name)
-            values.append(found.values.codes(line.values))
+            more = (text_of(each, int(each.codes[0])) for each in task.from_table(names[-1:]))
+            values.append(found.values.codes([*line.values, *more]))
             n += 1
             held += _n_rows(line)
             if held >= task.n_rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Generic
 
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 #: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
 #: wrong.
 ANSWERS = (
-    "events bigint, sequences bigint, ties bigint, together bigint, checksum bigint, plain bigint, "
-    "answer binary, error binary"
+    "events bigint, sequences bigint, ties bigint, together bigint, fractions bigint, weight bigint, "
+    "checksum bigint, plain bigint, answer binary, error binary"
 )
 
 
@@ -29,6 +29,9 @@ class Tally:
     sequences: int = 0
     ties: int = 0
     together: int = 0  # events that happened together with the one before
+    fractions: int = 0  # sequences whose weight is not a whole number
+    #: Of all events, in units of 2^20, as the sum over partitions must fit; blocks decide how it is rounded.
+    weight: int = field(default=0, compare=False)
     checksum: int = 0  # a sum over the partitions
 
     def __add__(self, other: Tally) -> Tally:

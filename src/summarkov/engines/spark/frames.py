@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from summarkov.engines.spark.case_frames import CaseFrame
 from summarkov.engines.spark.session import FRAME, map_partitions
 from summarkov.engines.spark.sorted_rows import FromText, OneLabel, Sorted, TextKinds
 from summarkov.engines.spark.sorting import PLACE, ROW_BITS, Packing, Sorting
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events.origin import Origin
-from summarkov.io.case_attributes import AttributeNames, attribute_names
+from summarkov.io.case_attributes import AttributeNames, attribute_names, cuts_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, encode, encode_some, missing, missing_rows
 from summarkov.io.ordering import sort_keys, text_kinds, unordered
-from summarkov.io.rows import LeftOut, changes
+from summarkov.io.rows import LeftOut
 from summarkov.io.tables import origin_of
 from summarkov.io.ticks import refuse_no_order
 from summarkov.io.wanted import Wanted
@@ -32,12 +33,14 @@ class Frame:
     ``rows`` has those as "case", "event", "order0", "order1", ... (if any) and "row", which increases from
     row to row of the dataframe, and so tells in which order they came. Where rows have no other order and
     come from files, "file" and "start" come before it: Spark reads large files first, and the parts of one in
-    any order. ``kept`` are columns of the user's to keep beside these, as "kept0", "kept1", ...
+    any order. ``table`` has attributes of cases, if they are in a second table. ``kept`` are columns of the
+    user's to keep beside these, as "kept0", "kept1", ...
     """
 
     frame: Any
     chosen: Columns
     wanted: Wanted
+    table: CaseFrame | None = None
     kept: tuple[str, ...] = ()
 
     @classmethod
@@ -50,12 +53,6 @@ class Frame:
                 f"column {chosen.event[0]!r} of {FRAME} holds lists; make a row of every event with "
                 "pyspark.sql.functions.posexplode, and give the position as order="
             )
-        if chosen.weight is not None or wanted.cases is not None or wanted.gap is not None:
-            raise SettingError(
-                "weight=, session_gap and a table of attributes need the events in memory or in files, and "
-                f"{FRAME} is neither; join attributes to its rows, or write it to Parquet and read that with "
-                "read_events, or scan_events for weights"
-            )
         if not chosen.order:
             refuse_no_order(wanted, FRAME)
         times = [name for name, kind in frame.dtypes if kind.startswith(("timestamp", "date"))]
@@ -66,7 +63,16 @@ class Frame:
                 "one with order=, or say order=False to take rows of files in the order of the files, and "
                 "all others as Spark happens to read them"
             )
-        return cls(frame, chosen, wanted.for_columns(chosen))
+        wanted, table = wanted.for_columns(chosen), None
+        if wanted.cases is not None:
+            table = CaseFrame.of(wanted.cases, wanted.columns.case, frame.sparkSession)
+            wanted = replace(wanted, cases=table.names)
+            if table.moves_rows and not chosen.order:
+                raise SettingError(
+                    f"the rows of {FRAME} have no order column, and joining {table.source} to them may move "
+                    "them; name the order with order=, or give the attributes as a table in memory"
+                )
+        return cls(frame, chosen, wanted, table)
 
     @cached_property
     def roles(self) -> dict[str, str]:
@@ -75,9 +81,10 @@ class Frame:
         found = {"case": self.chosen.case}
         found |= {f"event{at}": name for at, name in enumerate(self.chosen.event)}
         found |= {f"order{at}": name for at, name in enumerate(self.chosen.order or ())}
-        found |= {f"value{at}": name for at, name in enumerate(self.chosen.attributes)}
-        found |= {} if self.chosen.period is None else {"period": self.chosen.period}
-        return found if self.chosen.lifecycle is None else {**found, "lifecycle": self.chosen.lifecycle}
+        attributes = self.chosen.attributes if self.table is None else self.table.names
+        found |= {f"value{at}": name for at, name in enumerate(attributes)}
+        others = {role: getattr(self.chosen, role) for role in ("period", "weight", "lifecycle")}
+        return found | {role: name for role, name in others.items() if name is not None}
 
     @property
     def order(self) -> list[str]:
@@ -93,10 +100,12 @@ class Frame:
             quoted = name.replace("`", "``")
             return f.col(f"`{quoted}`").alias(role)
 
-        each = [column(role, name) for role, name in self.roles.items()]
+        of_rows = [role for role in self.roles if self.table is None or not role.startswith("value")]
+        each = [column(role, self.roles[role]) for role in of_rows]
         each += [column(f"kept{at}", name) for at, name in enumerate(self.kept)]
         where = [] if self.order else self._places_in_files()
-        return self.frame.select(*each, *where, f.monotonically_increasing_id().alias("row"))
+        found = self.frame.select(*each, *where, f.monotonically_increasing_id().alias("row"))
+        return found if self.table is None else self.table.joined_to(found)
 
     def _places_in_files(self) -> list[Any]:
         """Columns for the file of a row and the start of its part of the file, if Spark can tell these."""
@@ -187,7 +196,7 @@ class Frame:
         needed = [
             role
             for role in self.roles
-            if not role.startswith(("event", "value"))
+            if not role.startswith(("event", "value", "weight"))
             or (role.startswith("event") and self.wanted.missing == "error")
         ]
         (holes,) = self.given.agg(*(f.sum(self._missing(role)).alias(role) for role in needed)).collect()
@@ -228,30 +237,23 @@ class Frame:
         """The names of attributes, and which of them values have; the values of each come to the driver."""
         from pyspark.sql import functions as f
 
-        columns = {}
+        columns, source = {}, FRAME if self.table is None else self.table.source
         for role in (role for role in self.roles if role.startswith("value")):
-            one = self.rows.groupBy("case").agg(
-                f.min(role).alias(role),
-                f.max(role).alias("other"),
-                (f.count("*") - f.count(role)).alias("absent"),
-            )
-            self._refuse_change(one, role)
+            one = self.rows.groupBy("case").agg(f.min(role).alias(role))  # workers see whether it changes
             found = one.groupBy(role).agg(f.count("*").alias("n")).toArrow()
-            values = encode_some(found.column(role), self.roles[role], FRAME)
+            values = encode_some(found.column(role), self.roles[role], source)
             times = np.array(found.column("n").to_pylist(), np.int64)
             columns[self.roles[role]] = Encoded(np.repeat(values.codes, times), values.texts)
-        return attribute_names(columns, self.wanted, FRAME) if columns else None
-
-    def _refuse_change(self, one: Any, role: str) -> None:
-        """Refuse an attribute that changes during a case; ``one`` has a row per case."""
-        from pyspark.sql import functions as f
-
-        gaps = (f.col("absent") > 0) & f.col(role).isNotNull()
-        found = one.where((f.col(role) != f.col("other")) | gaps).limit(1).toArrow()
-        if found.num_rows:
-            case = encode(found.column("case"), self.roles["case"], FRAME).texts[0]
-            low, high = (encode(found.column(name), role, FRAME).texts[0] for name in (role, "other"))
-            raise changes(self.roles[role], case, FRAME, low, high if high != low else None)
+        if not columns:
+            return None
+        named = attribute_names(columns, self.wanted, source)
+        for name, cuts in cuts_of(named.names).items() if self.wanted.gap is not None else ():
+            if cuts is not None and name not in self.wanted.cuts:
+                raise SettingError(
+                    f"numbers of {name!r} would be cut at quartiles of the sessions, which are not known "
+                    f"yet; say where to cut them with cuts={{{name!r}: [...]}}"
+                )
+        return named
 
     def sorted(
         self,
@@ -267,7 +269,7 @@ class Frame:
         """
         from pyspark.sql import functions as f
 
-        rows, kind = self.rows, None
+        rows, kind, gap = self.rows, None, None
         for role in self.order:
             if self._is_text(role):
                 rows, found = self._with_keys(rows, role)
@@ -281,12 +283,16 @@ class Frame:
             part = f.pmod(f.hash("case"), f.lit(n_partitions)).alias("part")
             orders = tuple((role, self.roles[role]) for role in self.order)
             packing = Packing((("case", self.roles["case"]), *orders), FRAME, labels, n_partitions, memory)
+            if self.table is not None and self.table.moves_rows:
+                rows, orders = rows.withColumnRenamed("row", "came"), (*orders, ("came", "row"))
             schema = rows.select([name for name in ("case", *PLACE) if name in rows.columns]).schema
             schema = schema.add("row", "long").add("rows", "binary").add("error", "binary")
             packed = map_partitions(rows.drop("row").select("*", part), packing, schema)
             together = packed.repartition(n_partitions, "case")
             sorting = Sorting(orders, FRAME, labels, memory)
         names = tuple(self.roles[role] for role in self.roles if role.startswith("value"))
+        if self.wanted.gap is not None:
+            gap = self.wanted.gap.in_keys(kind, self.roles["order0"], FRAME)
         return together, Sorted(
             self.roles["case"],
             self.roles["event0"],
@@ -297,6 +303,8 @@ class Frame:
             tuple(zip(names, heads, strict=False)),
             sorting,
             self.chosen.period,
+            self.chosen.weight,
+            gap,
         )
 
     def _sorted_by_spark(self, rows: Any, n_partitions: int) -> Any:

@@ -61,6 +61,10 @@ def map_sorted(
     from pyspark.sql.types import StructType
 
     wanted = Wanted.of(**reading)
+    if wanted.columns.per_case or wanted.cases is not None or wanted.gap is not None:
+        raise SettingError(
+            "predictions are made of events as they are; leave out weight=, attributes= and session_gap="
+        )
     frame = Frame.of(dataframe, wanted)
     assert frame.chosen.case is not None
     fields = [field for field in dataframe.schema.fields if not only_case or field.name == frame.chosen.case]

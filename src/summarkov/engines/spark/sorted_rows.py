@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +17,19 @@ from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.columns import Columns
 from summarkov.io.date_formats import DateFormat
 from summarkov.io.encoding import Vocabulary, encode, encode_some, numpy_of, refuse_missing
-from summarkov.io.grouping import run_starts
+from summarkov.io.grouping import Sessions, run_starts
 from summarkov.io.ordering import fitting, order_text, sort_keys, text_kinds, unreadable_row
-from summarkov.io.rows import LeftOut, read_rows
+from summarkov.io.rows import LeftOut, changes, one_per_case, read_rows, refuse_no_weight, text_of, weights_of
 from summarkov.io.ticks import Ties, times_of
 from summarkov.io.wanted import Wanted
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+#: Columns with one value per case.
+_PER_CASE = ("value", "weight")
 
 
 @dataclass(frozen=True)
@@ -43,16 +48,18 @@ class SortedBlock:
     times: IntArray | None
     periods: IntArray | None
     heads: CodeArray  # the codes of the attributes of each run, sorted
+    weights: FloatArray  # of the runs; none if they have none
 
 
 @dataclass(frozen=True)
 class Sorted:
-    """Reads sorted rows: columns "case", "event", "order0", ..., "value0", ... and "period", as far as asked.
+    """Reads sorted rows: columns "case", "event", "order0", ..., "value0", ..., "period" and "weight".
 
     ``together`` says that rows of one place happened together; ``times`` are the type and the name of the
     column of times, if these are to be kept; ``heads`` are the names of columns of attributes, and the code
-    of every value of each. ``sorting`` unpacks and sorts rows that are packed. ``period`` is the name of the
-    column of periods, if there is one.
+    of every value of each. ``sorting`` unpacks and sorts rows that are packed. ``period`` and ``weight`` are
+    the names of the columns of periods and of weights, if there are any. Where more than ``gap`` lies between
+    two rows of a case, another sequence begins.
     """
 
     case: str  # what the columns are called by the user
@@ -64,6 +71,8 @@ class Sorted:
     heads: tuple[tuple[str, dict[str | None, int]], ...] = ()
     sorting: Sorting | None = None
     period: str | None = None
+    weight: str | None = None
+    gap: Fraction | None = None
 
     @property
     def time_unit(self) -> TimeUnit | None:
@@ -86,7 +95,8 @@ class Sorted:
     def _read(self, tables: Iterable[pa.Table]) -> Iterator[SortedBlock]:
         import pyarrow as pa
 
-        vocabulary = Vocabulary(self.labels)
+        vocabulary, per_case = Vocabulary(self.labels), _PerCase(self)
+        sessions = None if self.gap is None else Sessions(self.gap)
         last_case: str | None = None
         last_order: list[Any] = []
         for table in _whole_ticks(tables) if self.together else tables:
@@ -94,6 +104,11 @@ class Sorted:
             event = encode(table.column("event"), self.event, self.source)
             starts = run_starts(case.codes)
             names = [case.texts[code] for code in case.codes[starts].tolist()]
+            heads, weights = per_case.read(table, starts, names)
+            if sessions is not None:
+                keys = sort_keys(table.column("order0"), "order", self.source)
+                starts, names, of = sessions.cut(keys, starts, names)
+                heads, weights = heads[of], weights[of] if len(weights) else weights
             continues, tied = names[0] == last_case, np.zeros(table.num_rows, bool)
             order = [table.column(name).combine_chunks() for name in table.column_names if "order" in name]
             for each in order:
@@ -103,12 +118,10 @@ class Sorted:
                 tied = _tied(order, starts)
                 tied[0] = continues and first == last_order
                 last_order = [each[-1] for each in order]
-            of_rows = self._heads(table)
             try:
                 codes = vocabulary.recode(event)
             except UnknownLabelError as error:  # all labels were looked up before
                 raise unstable(f"there was no label {error.label!r} when labels were looked up") from None
-            heads = np.sort(of_rows[starts], axis=1)
             last_case, ties = names[-1], _ties(tied, starts, names)
             if not self.together:
                 tied[:] = False
@@ -126,6 +139,7 @@ class Sorted:
                 moments.times,
                 moments.periods,
                 heads,
+                weights,
             )
 
     def _times(self, table: pa.Table) -> IntArray | None:
@@ -141,16 +155,39 @@ class Sorted:
         named = encode(table.column("period"), self.period, self.source)
         return np.asarray(period_numbers(named.texts)[named.codes])
 
-    def _heads(self, table: pa.Table) -> CodeArray:
-        """The codes of the attributes of rows: one row each, one column each."""
-        found = np.empty((table.num_rows, len(self.heads)), np.int32)
-        for at, (name, codes) in enumerate(self.heads):
-            values = encode_some(table.column(f"value{at}"), name, self.source)
-            each = [codes.get(text, -1) for text in (*values.texts, None)]
-            found[:, at] = np.array(each, np.int32)[values.codes]
-        if (found < 0).any():
+
+class _PerCase:
+    """Reads what must not change during a case: attributes and the weight."""
+
+    def __init__(self, rows: Sorted) -> None:
+        self._rows = rows
+        self._columns = [(f"value{at}", name) for at, (name, _) in enumerate(rows.heads)]
+        self._columns += [] if rows.weight is None else [("weight", rows.weight)]
+        self._case: str | None = None
+        self._last: list[str | None] = []  # the values of the last row, which was of that case
+
+    def read(self, table: pa.Table, starts: IntArray, names: list[str]) -> tuple[CodeArray, FloatArray]:
+        """The codes of the attributes of each run, sorted, and the weights of the runs."""
+        source, offsets, found = self._rows.source, np.append(starts, table.num_rows), []
+        for role, name in self._columns:
+            column = encode_some(table.column(role), name, source)
+            found.append(one_per_case(column, offsets, name, names, source))
+        first = [text_of(column, int(column.codes[0])) for column in found]
+        for (_, name), before, value in zip(self._columns, self._last, first, strict=False):
+            if names[0] == self._case and before != value:
+                raise changes(name, names[0], source, before, value)
+        self._case, self._last = names[-1], [text_of(column, int(column.codes[-1])) for column in found]
+        weights = np.empty(0)
+        if self._rows.weight is not None:
+            refuse_no_weight(found[-1], self._rows.weight, source, None)
+            weights = weights_of(found[-1])
+        heads = np.empty((len(starts), len(self._rows.heads)), np.int32)
+        for at, (_, codes) in enumerate(self._rows.heads):
+            each = [codes.get(text, -1) for text in (*found[at].texts, None)]
+            heads[:, at] = np.array(each, np.int32)[found[at].codes]
+        if (heads < 0).any():
             raise unstable("an attribute has a value that was not there when values were looked up")
-        return found
+        return np.sort(heads, axis=1), weights
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -214,8 +251,10 @@ class OneLabel:
         import pyarrow as pa
 
         for batch in batches:
-            table = pa.table({name: batch.column(role) for role, name in self.roles.items()})
-            rows = read_rows(table, self.chosen, self.wanted, self.source, LeftOut())
+            chosen = replace(self.chosen, weight=None, attributes=())
+            needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
+            table = pa.table({name: batch.column(role) for role, name in needed.items()})
+            rows = read_rows(table, chosen, self.wanted, self.source, LeftOut())
             names = [name for name in batch.schema.names if not name.startswith(("event", "lifecycle"))]
             kept = batch.select(names)
             kept = kept if rows.kept is None else kept.filter(pa.array(rows.kept))

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov import kernels
 from summarkov.engines.source import EventSource
@@ -32,6 +33,7 @@ from summarkov.engines.spark.sorted_rows import Sorted
 from summarkov.engines.spark.sorting import ROW_BYTES
 from summarkov.engines.spark.workers import Contents, OnPartition, ToCodes, numbers
 from summarkov.engines.views import Seen, SurveyWork, joined
+from summarkov.engines.weights import FIXED_POINT, in_units, refuse_overflow
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import DataError, SummarkovError, TooLargeError
 from summarkov.io.addresses import name_of
@@ -71,6 +73,8 @@ class SparkSource(EventSource):
         if named is not None:
             self.attributes, codes = named.names, named.codes_in(together)
         self._tally: Tally | None = None
+        self._n_events = 0
+        self._content: Contents
         self._is_attribute = None if named is None else np.append(np.isin(together, named.names), False)
         n_events = int(label_counts.sum())
         fits = n_events * ROW_BYTES <= 0.75 * memory * n_partitions  # if no partition is much larger
@@ -98,6 +102,7 @@ class SparkSource(EventSource):
                 frame.refuse_missing()  # which can tell how many values are missing, and where
                 raise
             assert self._tally is not None
+            self._n_events = int(self.event_counts.sum())
             self.n_sequences, self.tied_order = self._tally.sequences, self._tally.ties
             self.has_ticks = self._tally.together > 0
             ties = Ties(self.tied_order, self._tied_case())
@@ -108,6 +113,8 @@ class SparkSource(EventSource):
             same = (found <= label_counts) if reading.together else (found == label_counts)
             if not same.all():
                 raise unstable("its labels were counted twice, with different results")
+            if reading.weight is not None:
+                self._weigh()
             if self._kept is not None and self._kept.is_new:
                 self._kept.seal(self._session, self._tally)
         except BaseException as error:
@@ -115,6 +122,26 @@ class SparkSource(EventSource):
             if self._kept is not None and self._kept.is_new and isinstance(error, SummarkovError):
                 raise DataError(f"{error}; before that, remove {self._kept.path}") from error
             raise
+
+    def _weigh(self) -> None:
+        """Count by the weights of sequences, in units that suit all of them."""
+        assert self._tally is not None
+        self.scale = FIXED_POINT if self._tally.fractions else 1
+        refuse_overflow(float(self._tally.weight << 20) * self.scale, self.scale)
+        self._content = replace(self._content, scale=self.scale)
+        self.label_counts = self.run(SurveyWork())
+
+    @property
+    def n_events(self) -> int:
+        """N, without weights."""
+        return self._n_events
+
+    @cached_property
+    def weights(self) -> IntArray | None:  # type: ignore[override]  # looked up when it is needed
+        """Those of the sequences, in units of ``1 / scale``; 8 bytes per sequence come to the driver."""
+        if self._content.scale is None:
+            return None
+        return in_units(np.concatenate([np.empty(0), *self._of_sequences("weights", np.float64)]), self.scale)
 
     def _sort(self, frame: Frame, heads: Sequence[dict[str | None, int]], memory: int | None) -> Sorted:
         """Sort and cache, on the workers in that much memory, or by Spark."""
@@ -197,13 +224,17 @@ class SparkSource(EventSource):
 
     @cached_property
     def _keys(self) -> list[HashArray]:
-        with explained(self._session), named(self._session, "names of sequences"):
-            found = self._codes.select("part", "keys").toArrow()
-        each: list[list[HashArray]] = [[np.empty(0, np.uint64)] for _ in range(self.n_partitions)]
+        return self._of_sequences("keys", np.uint64)
+
+    def _of_sequences(self, name: str, kind: npt.DTypeLike) -> list[npt.NDArray[Any]]:
+        """A column of the codes that has a number per sequence, by partition."""
+        with explained(self._session), named(self._session, f"{name} of sequences"):
+            found = self._codes.select("part", name).toArrow()
+        each: list[list[npt.NDArray[Any]]] = [[np.empty(0, kind)] for _ in range(self.n_partitions)]
         for batch in found.to_batches():
-            keys = batch.column("keys")
+            column = batch.column(name)
             for at, part in enumerate(batch.column("part").to_pylist()):
-                each[part].append(numbers(keys[at : at + 1], np.uint64))
+                each[part].append(numbers(column[at : at + 1], kind))
         return [np.concatenate(some) for some in each]
 
 
@@ -259,8 +290,8 @@ def scan_spark(
         codes of the same events, read in the same way, are there already, they are taken and nothing is
         sorted: labels, how often each occurs, columns and settings are compared.
     **reading
-        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events` but
-        ``weight``, ``session_gap`` and a table of attributes. Rows of one order stay as they come, and with
+        ``case``, ``event``, ``order``, ``labels`` and all other settings of :func:`read_events`. A table of
+        ``attributes`` may be a dataframe. Rows of one order stay as they come, and with
         ``order=False`` all do; Spark keeps the order of rows only where files are read as they are, so name a
         column if you can.
 

@@ -16,6 +16,7 @@ from summarkov import __version__, kernels
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.answers import Returned, Tally, row_of, row_of_error
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
+from summarkov.engines.weights import MOST, in_units, n_fractions
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError, SummarkovError
 from summarkov.events.block import Block
@@ -33,14 +34,15 @@ ROW_EVENTS = 1 << 11
 _END, _WITHIN = np.int32(-(2**31)), np.int32(1 << 30)
 
 #: The cached table: the number of the partition, codes (int32), their times and periods (int64) if they have
-#: some, the keys (uint64) of the sequences that begin among them or in the rows that follow, ties in the
-#: order column, a case with some, and errors.
+#: some, the keys (uint64) and weights (float64) of the sequences that begin among them or in the rows that
+#: follow, ties in the order column, a case with some, and errors.
 CODES = {
     "part": "integer",
     "codes": "binary",
     "times": "binary",
     "periods": "binary",
     "keys": "binary",
+    "weights": "binary",
     "ties": "long",
     "tied_case": "string",
     "error": "binary",
@@ -49,13 +51,17 @@ CODES = {
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in the cached table: labels, which of them are attributes, and what times are measured in."""
+    """What is in the cached table: labels, which of them are attributes, and what times are measured in.
+
+    Sequences count by their weights, in units of ``1 / scale``, once that is known.
+    """
 
     labels: tuple[str, ...]
     attributes: BoolArray | None = None
     time_unit: TimeUnit | None = None
     has_moments: bool = False  # whether not every row is a position of its own, or rows have times or periods
     has_periods: bool = False
+    scale: int | None = None
 
 
 class Coded(NamedTuple):
@@ -98,6 +104,7 @@ class ToCodes:
             for block, ends in self.rows.blocks(batches):
                 codes, *others = _with_heads(block, ends)
                 keys = sequence_keys(block.names[block.continues :])
+                weights = block.weights[int(block.continues) :]
                 cuts = np.append(np.arange(0, len(codes), ROW_EVENTS), len(codes))
                 n = len(cuts) - 1
                 times, periods = (
@@ -110,14 +117,15 @@ class ToCodes:
                         "times": times,
                         "periods": periods,
                         "keys": _binary(keys, np.append(0, np.full(n, len(keys)))),
+                        "weights": _binary(weights, np.append(0, np.full(n, len(weights)))),
                         "ties": pa.array([block.ties.n] + [0] * (n - 1), pa.int64()),
                         "tied_case": pa.array([block.ties.case] + [None] * (n - 1), pa.string()),
                         "error": pa.nulls(n, pa.binary()),
                     }
                 )
         except SummarkovError as error:
-            columns = [[number], [b""], [b""], [b""], [b""], [0], [None], [pack_error(error)]]
-            binary = [pa.binary()] * 4
+            columns = [[number], *([b""] for _ in range(5)), [0], [None], [pack_error(error)]]
+            binary = [pa.binary()] * 5
             kinds = [pa.int32(), *binary, pa.int64(), pa.string(), pa.binary()]
             arrays = [pa.array(*column) for column in zip(columns, kinds, strict=True)]
             yield pa.record_batch(arrays, [*CODES])
@@ -165,9 +173,9 @@ class CachedCodes:
 
     def __init__(self, batches: Iterable[pa.RecordBatch], partition: int, content: Contents) -> None:
         self._batches, self._content = batches, content
-        self._checksums = [partition] * 4  # of the codes, of the keys, of the times, of the periods
-        self._tally = Tally()
-        self._keys = np.empty(0, np.uint64)  # of sequences that have not ended
+        self._checksums = [partition] * 5  # of the codes, keys, weights, times and periods
+        self._tally, self._weight = Tally(), 0.0
+        self._keys, self._weights = np.empty(0, np.uint64), np.empty(0)  # of sequences that have not ended
         self._ends, self._is_whole = 0, True  # sequences that ended, and whether the last one has
 
     def blocks(self, most: int) -> Iterator[Block]:
@@ -184,8 +192,13 @@ class CachedCodes:
                     content.time_unit or NANOSECONDS,
                     periods if content.has_periods else None,
                 )
-            yield replace(block, keys=self._keys[:n], moments=moments)
-            self._keys = self._keys[n - block.goes_on :]
+            floats = self._weights[:n]
+            if content.scale is not None and len(floats) < n:
+                raise DataError("the weights do not fit to the sequences")
+            self._weight += float(floats @ np.diff(block.offsets)[: len(floats)])
+            weights = None if content.scale is None else in_units(floats, content.scale)
+            yield replace(block, keys=self._keys[:n], weights=weights, moments=moments)
+            self._keys, self._weights = self._keys[n - block.goes_on :], self._weights[n - block.goes_on :]
 
     def tally(self) -> Tally:
         """What was read; refused if it is a piece of a partition."""
@@ -193,24 +206,27 @@ class CachedCodes:
             raise DataError(
                 "a partition of the codes was read in pieces; make them anew, with more partitions="
             )
-        return replace(self._tally, checksum=sum(self._checksums))
+        return replace(self._tally, weight=int(min(self._weight, MOST)) >> 20, checksum=sum(self._checksums))
 
     def _codes(self) -> Iterator[Coded]:
         for batch in self._batches:
             error = batch.column("error")
             if error.null_count < len(error):
                 raise unpack_error(error.drop_null()[0].as_py())
-            codes, keys = numbers(batch.column("codes"), np.int32), numbers(batch.column("keys"), np.uint64)
-            times, periods = (numbers(batch.column(name), np.int64) for name in ("times", "periods"))
+            kinds = {"codes": np.int32, "keys": np.uint64, "weights": np.float64, "times": np.int64}
+            kinds["periods"] = np.int64
+            found = [numbers(batch.column(name), kind) for name, kind in kinds.items()]
+            codes, keys, weights, times, periods = found
             self._refuse_unfit(Coded(codes, times, periods))
-            each = zip((codes, keys, times, periods), self._checksums, strict=True)
+            each = zip(found, self._checksums, strict=True)
             self._checksums = [crc32(some.data, before) for some, before in each]
             within = codes & _WITHIN != 0
             if self._content.attributes is not None:
                 within &= ~self._content.attributes[codes & ~_END & ~_WITHIN]
             ties, together = sum(batch.column("ties").to_pylist()), int(np.count_nonzero(within))
-            self._tally += Tally(len(codes), len(keys), ties, together)
+            self._tally += Tally(len(codes), len(keys), ties, together, n_fractions(weights))
             self._keys = np.concatenate([self._keys, keys])
+            self._weights = np.concatenate([self._weights, weights])
             self._ends += int(np.count_nonzero(codes < 0))
             self._is_whole = bool(codes[-1] < 0) if len(codes) else self._is_whole
             yield Coded(codes, times, periods)

@@ -1,0 +1,153 @@
+"""What sequences have beside their events: weights, attributes from a second table, and session gaps."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import summarkov as sm
+from summarkov.engines.memory import make_source
+from summarkov.errors import DataError, SettingError
+
+SETTINGS = {"case": "case", "event": "event", "order": "at"}
+WEIGHTS = {"whole": [0, 1, 2, 5], "fractions": [0, 0.25, 1.5, 3]}
+
+
+def rows(n=20, seed=5):
+    """Cases in which "A" makes "B" likely, rows in any order, with gaps between some; numbers and regions."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for case in range(n):
+        at, before = 0, ""
+        for _ in range(int(rng.integers(3, 25))):
+            before = "B" if before == "A" and rng.random() < 0.7 else "ABCD"[rng.integers(4)]
+            at += int(rng.choice([1, 2, 30]))
+            found.append({"case": f"case {case}", "event": before, "at": at, "number": case})
+    return pa.Table.from_pylist([found[row] for row in rng.permutation(len(found))])
+
+
+def cases(n=20):
+    """Attributes of all cases but one, and of one that has no events."""
+    numbers = [*range(1, n), n + 7]
+    return pa.table(
+        {
+            "event": [("north", "south", None)[number % 3] for number in numbers],  # no event of any kind
+            "id": [f"case {number}" for number in numbers],
+            "age": [20 + 3 * number % 50 for number in numbers],
+        }
+    )
+
+
+def results(data):
+    """All that is learned, resampled, shuffled and compared."""
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, false_edges=None)).fit(data)
+    compared = sm.compare(data, models=["chain-0"], targets=["B"], splits=1)
+    lines = [[value for name, value in vars(line).items() if name != "seconds"] for line in compared.lines]
+    return (
+        graph.edges_,
+        graph.confidence(data, n=4),
+        graph.order_test(data, n=19),
+        lines,
+        [str(model.table_) for model in graph.models_.values()],
+    )
+
+
+def assert_equal(source, events):
+    held = make_source(events)
+    assert (source.labels, source.attributes, source.scale) == (held.labels, held.attributes, held.scale)
+    assert (source.n_sequences, source.n_events) == (held.n_sequences, held.n_events)
+    assert source.label_counts.tolist() == held.label_counts.tolist()
+    assert source.add_end().label_counts.tolist() == held.add_end().label_counts.tolist()
+    assert results(source) == results(events)
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights(kind, engine):
+    table = rows()
+    weights = [WEIGHTS[kind][number % 4] for number in table.column("number").to_pylist()]
+    table = table.append_column("weight", pa.array(weights))
+    events = sm.read_events(table, **SETTINGS, weight="weight")
+    assert {*events.weights.tolist()} == {*WEIGHTS[kind]}
+    pieces = 1 if kind == "whole" else 40  # workers sort, or Spark does
+    with engine(table, pieces=pieces, **SETTINGS, weight="weight") as source:
+        assert source.scale == (1 if kind == "whole" else 2**20)
+        assert_equal(source, events)
+        ended = [sm.OutcomeModel(reaches="D", after=2).fit(data) for data in (source, events)]
+        assert ended[0].model_.fitted.influences == ended[1].model_.fitted.influences
+
+
+def weighed(*weights):
+    """One case of many events; the last ones have these weights."""
+    column = pa.array([*weights[:1] * (12 - len(weights)), *weights])
+    return pa.table({"case": ["a"] * 12, "event": ["A", "B"] * 6, "at": range(12), "weight": column})
+
+
+@pytest.mark.parametrize(
+    ("weights", "error", "told"),
+    [
+        (
+            (1.0, None),
+            DataError,
+            r"(?s)'1.0' in one row and no value|'weight' of .* holds no value.*; a weight",
+        ),
+        (
+            ("x",),
+            DataError,
+            r"weight column 'weight' of .* holds 'x'.*; a weight is a number from 0 on: correct",
+        ),
+        ((-1.0,), DataError, r"weight column 'weight' of .* holds '-1.0'"),
+        ((float("inf"),), DataError, r"weight column 'weight' of .* holds 'inf'"),
+        (
+            (1.0, 2.0),
+            DataError,
+            r"column 'weight' of .* changes during case 'a': '1.0' in one row and '2.0' in",
+        ),
+        ((2.0**43,), SettingError, r"sample_weight 8.79609e\+12 is too large; scale the weights down"),
+        ((1e-9,), SettingError, r"sample_weight 1e-09 is too small: weights are rounded to multiples"),
+    ],
+)
+def test_weights_that_are_refused(weights, error, told, engine):
+    with (
+        pytest.raises(error, match=told),
+        engine(weighed(*weights), pieces=1, **SETTINGS, weight="weight"),
+    ):
+        pass
+
+
+def test_the_heaviest_events_that_can_be_counted(engine):
+    with engine(weighed(2.0**41), pieces=1, **SETTINGS, weight="weight") as source:
+        assert source.label_counts.tolist() == [6 * 2**41] * 2
+
+
+@pytest.mark.parametrize("cuts", [None, {"age": [25, 40]}])
+def test_a_table_of_attributes(cuts, engine):
+    asked = {**SETTINGS, "attributes": cases(), "cuts": cuts}
+    events = sm.read_events(rows(), **asked)
+    assert len(events.attributes.names) == 3 + (5 if cuts is None else 4)
+    assert "event=(missing)" in events.attributes.names
+    with engine(rows(), pieces=4, **asked) as source:
+        assert_equal(source, events)
+
+
+def test_a_table_of_attributes_is_refused(engine):
+    table = rows()
+    twice = pa.table({"case": ["case 1", "case 1"], "sex": ["f", "f"]})
+    with (
+        pytest.raises(DataError, match=r"case 'case 1' has two rows in the table of attributes; attributes"),
+        engine(table, **SETTINGS, attributes=twice),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("attributes", [None, {"age": [25, 40]}])
+def test_sessions(attributes, engine):
+    asked = {**SETTINGS, "session_gap": 10}
+    if attributes is not None:
+        asked |= {"attributes": cases(), "cuts": attributes}
+    events = sm.read_events(rows(), **asked)
+    assert len(events) > 50
+    if engine.name == "stream":
+        with pytest.raises(SettingError, match="session_gap needs the events in memory"):
+            engine(rows(), **asked).__enter__()
+        return
+    with engine(rows(), pieces=40, **asked) as source:  # a case is cut, and its sessions go on
+        assert_equal(source, events)
