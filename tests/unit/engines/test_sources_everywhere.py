@@ -155,7 +155,7 @@ OPTIONS = {
             lambda e: sm.Bag(sm.BSuMM("purchase"), 2).fit(e, sample_weight=WEIGHTS),
             lambda e: sm.sensitivity(sm.BSuMM("purchase"), e, sample_weight=WEIGHTS),
         ],
-        "sample_weight needs events in memory, and this is a StreamSource; name a column of weights with weight=",
+        "sample_weight needs events in memory, and this is a StreamSource; name a column of weights",
     ),
     "blocks": (
         [
