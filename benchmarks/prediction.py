@@ -24,7 +24,6 @@ from paper.lightgbm import LightgbmContender
 import summarkov as sm
 from summarkov.baselines import JointContender
 from summarkov.evaluation.lineup import BOOSTED_GRID, ROUNDS
-from summarkov.kernels import Index
 
 #: The labels that the paper's table of Timelines is about.
 TIMELINES = [
@@ -54,16 +53,11 @@ def outcomes(events: sm.EventSequences, targets: Sequence[str]) -> Any:
     return np.array([number.get(label, len(targets)) for label in events.labels])[events.codes]
 
 
-def index_of(events: sm.EventSequences) -> Index:
-    """What kernels read."""
-    return Index(events.codes, events.offsets, len(events.labels))
-
-
-def joint(train: sm.EventSequences, targets: Sequence[str]) -> Tuned:
-    """The boosted joint model as ``compare`` has it."""
-    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS)
+def joint(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
+    """The boosted joint model as ``compare`` has it, stopped on dev."""
+    contender = JointContender("joint", sm.JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, stop_on=dev)
     for _, predictor in contender.fit_each(train, targets):
-        yield lambda events, fitted=predictor.fitted: fitted.at(index_of(events))
+        yield predictor.next_event
 
 
 def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence[str]) -> Tuned:
@@ -125,7 +119,7 @@ def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | Non
             found = {
                 "data": name,
                 "split": seed,
-                "joint": measure(joint(train, targets), dev, test, targets),
+                "joint": measure(joint(train, dev, targets), dev, test, targets),
                 "lightgbm": measure(lightgbm(train, dev, targets), dev, test, targets),
             }
             with open(out, "a", encoding="utf-8") as file:

@@ -1,9 +1,12 @@
 """The joint model's features, likelihood and gradient, by the letter and with the standard library only."""
 
 import math
+from collections import Counter
+from fractions import Fraction
 
 WITHIN = (1, 2, 3, 5, 10, 20)
 STARTS = (1, 2, 3, 5, 10, 20, 50)
+START = "(start)"
 
 
 def share(n, size, rate):
@@ -88,3 +91,27 @@ def gradient(places, weights):
             for o in range(len(own)):
                 by_own[o][x] += rest * own[o][x]
     return by_level, by_shared, by_own
+
+
+def after_last_labels(sequences, labels, order, history):
+    """Kneser and Ney's estimate: the textbook's recursion, from n-grams that are listed one by one."""
+    grams = Counter()
+    for sequence in sequences:
+        padded = [START] * order + sequence
+        for at in range(order, len(padded)):
+            grams[tuple(padded[at - order : at + 1])] += 1
+    p = {x: Fraction(1, len(labels)) for x in labels}
+    levels = [grams]
+    for _ in range(order):
+        levels.append(Counter(gram[1:] for gram in levels[-1]))
+    past = [START] * order + history
+    for length, counts in enumerate(reversed(levels)):
+        ones, twos = (sum(n == k for n in counts.values()) for k in (1, 2))
+        discount = Fraction(ones, ones + 2 * twos) if ones else Fraction(1, 2)
+        context = tuple(past[len(past) - length :])
+        after = {x: counts[*context, x] for x in labels}
+        total = sum(after.values())
+        if total:
+            kinds = sum(n > 0 for n in after.values())
+            p = {x: (max(after[x] - discount, 0) + discount * kinds * p[x]) / total for x in labels}
+    return [p[x] for x in labels]

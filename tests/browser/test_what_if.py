@@ -147,7 +147,9 @@ def test_a_label_that_never_occurred(visit: Any) -> None:
         assert "Infinity" not in page.locator("body").inner_text()
 
 
-@pytest.mark.parametrize("settings", [{}, {"rounds": 4}, {"targets": ["purchase", "search"], "rounds": 2}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"rounds": 4}, {"targets": ["purchase", "search"], "rounds": 2, "contexts": 0.3}]
+)
 def test_a_joint_model(visit: Any, settings: dict[str, Any]) -> None:
     model = sm.JointSuMM(gamma=0.05, penalty=3.0, **settings).fit(EVENTS)
     page = visit(model)

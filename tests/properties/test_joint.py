@@ -1,5 +1,7 @@
 """The joint model equals its oracle: features, likelihood, gradient, probabilities."""
 
+import math
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,15 +56,26 @@ def test_the_likelihood_and_its_gradient_are_the_oracles(sequences, codes, seed)
 
 
 @examples(15)
-@given(SEQUENCES.filter(lambda each: sum(map(len, each)) > 3), SEQUENCES)
-def test_probabilities_are_the_oracles_and_sum_to_one(train, test):
+@given(SEQUENCES.filter(lambda each: sum(map(len, each)) > 3), SEQUENCES, st.sampled_from([0.0, 0.3]))
+def test_probabilities_are_the_oracles_and_sum_to_one(train, test, contexts):
     events = sm.EventSequences.from_lists(train, labels=LABELS)
-    model = sm.JointSuMM(penalty=2.0, gamma=0.0, lookback=LOOKBACK).fit(events)
+    model = sm.JointSuMM(penalty=2.0, gamma=0.0, lookback=LOOKBACK, contexts=contexts).fit(events)
     weights = tuple(part.tolist() for part in vars(model.fitted.weights).values())
     data = JointData.of(MemorySource(events), model.fitted.features.target, model.fitted.summary)
-    naive = [
-        oracle_joint.softmax(oracle_joint.logits(features, own, *weights))
+    said = [
+        oracle_joint.logits(features, own, *weights)
         for features, own, _ in places(test, data, model.fitted.features.target)
+    ]
+    after = [
+        oracle_joint.after_last_labels(train, LABELS, 2, sequence[:i])
+        for sequence in test
+        for i in range(len(sequence))
+    ]
+    naive = [
+        oracle_joint.softmax(
+            [(1 - contexts) * z + contexts * math.log(p) for z, p in zip(*each, strict=True)]
+        )
+        for each in zip(said, after, strict=True)
     ]
     found = model.predict_proba(sm.EventSequences.from_lists(test, labels=LABELS))
     np.testing.assert_allclose(found, np.array(naive).reshape(found.shape), rtol=1e-8)

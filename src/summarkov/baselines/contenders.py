@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from summarkov.baselines.learners import EventCache
 from summarkov.engines import EventSource, as_source, joint_memory, make_source
 from summarkov.events import EventSequences
 from summarkov.events.draws import Bootstrap
@@ -238,11 +239,23 @@ class JointPredictor:
     """A fitted joint model, asked for one label after the other."""
 
     fitted: FittedJoint
+    _kept: EventCache[FloatArray] = field(default_factory=lambda: EventCache(most=1), repr=False)
+
+    def next_event(self, events: EventSequences) -> FloatArray:
+        """The distribution at every position, kept until other events are asked about."""
+        data = events.recode(self.fitted.labels)
+        index = Index(data.codes, data.offsets, len(data.labels))
+        return self._kept.get(events, "p", lambda: self.fitted.at(index))
+
+    def loss(self, events: EventSequences) -> float:
+        """Log loss per event."""
+        known = events.recode(self.fitted.labels)
+        happened = self.fitted.features.target.outcome_of()[known.codes]
+        return float(-np.log(self.next_event(events)[np.arange(len(happened)), happened]).mean())
 
     def probability(self, events: EventSequences, target: str) -> FloatArray:
         """What the one distribution says of the target."""
-        data = events.recode(self.fitted.labels)
-        return self.at(Index(data.codes, data.offsets, len(data.labels)), target)
+        return np.asarray(self.next_event(events)[:, self._outcome(target)])
 
     def influencers(self, target: str) -> tuple[str, ...] | None:
         """As learned."""
@@ -283,13 +296,17 @@ class JointContender:
     grid : sequence of settings
         One fit each.
     rounds : sequence of int
-        After how many rounds the trees of a fit may be stopped.
+        After how many rounds the trees of a fit may be stopped; they grow.
+    stop_on : events, optional
+        Grow no more trees once two of these numbers in a row foretold these events less well than an earlier
+        one: faster. Give the events that settings are chosen on, never those that are measured.
     """
 
     name: str
     template: JointSuMM
     grid: Sequence[Mapping[str, Any]]
     rounds: Sequence[int] = (0,)
+    stop_on: EventSequences | None = field(default=None, repr=False)
     n_jobs: int | None = field(default=None, repr=False)  # changes nothing but the time
     takes_sources: ClassVar[bool] = True
     one_for_all: ClassVar[bool] = True  # with settings of their own, labels would not sum to 1
@@ -298,9 +315,16 @@ class JointContender:
         """Every setting with every number of rounds."""
         some = None if len(targets) == len(train.labels) else tuple(targets)
         source = as_source(train, n_jobs=self.n_jobs)
-        model = self.template.copy(rounds=max(self.rounds), targets=some, n_jobs=self.n_jobs)
+        model = self.template.copy(targets=some, n_jobs=self.n_jobs)
         data = model._count(source)
         for settings in self.grid:
-            fitted = model.copy(**settings)._learn(data, source).fitted
-            for rounds in self.rounds:
-                yield {**settings, "rounds": rounds}, JointPredictor(fitted.stopped(rounds))
+            losses: list[float] = []
+            for rounds, fitted in zip(
+                self.rounds, model.copy(**settings)._learn(data, source, self.rounds), strict=False
+            ):
+                predictor = JointPredictor(fitted)
+                yield {**settings, "rounds": rounds}, predictor
+                if self.stop_on is not None:
+                    losses.append(predictor.loss(self.stop_on))
+                    if min(losses[-2:]) > min(losses):
+                        break

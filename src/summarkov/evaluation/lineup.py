@@ -56,8 +56,8 @@ SPLITS: tuple[float | str, ...] = (0.4, 0.05, "auto")
 JOINT_GRID = tuple({"penalty": penalty} for penalty in (3.0, 30.0, 300.0, 3000.0))
 #: With trees there are two settings to choose from, for few events and for many: with more, chance chooses.
 BOOSTED_GRID = (
-    {"penalty": 10.0, "leaves": 4, "learning_rate": 0.1},
-    {"penalty": 1000.0, "leaves": 8, "learning_rate": 0.05},
+    {"penalty": 10.0, "leaves": 4, "learning_rate": 0.1, "contexts": 0.2},
+    {"penalty": 1000.0, "leaves": 8, "learning_rate": 0.05, "contexts": 0.0},
 )
 ROUNDS = (0, 20, 40, 60, 80, 120, 160, 240)
 
@@ -110,7 +110,7 @@ for _k in (3, 5, 10):
     _MAKE[f"lr-relaxed-{_k}"] = partial(_relaxed, _k)
 _MAKE["joint"] = lambda jobs: JointContender("joint", JointSuMM(gamma=0.25), JOINT_GRID, n_jobs=jobs)
 _MAKE["joint-boosted"] = lambda jobs: JointContender(
-    "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, jobs
+    "joint-boosted", JointSuMM(gamma=0.0), BOOSTED_GRID, ROUNDS, n_jobs=jobs
 )
 _MAKE["boosting"] = lambda jobs: BoostingContender(name="boosting")
 

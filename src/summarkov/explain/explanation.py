@@ -180,7 +180,7 @@ class Explanation(Tabular):
 
 
 #: The factors that are not of a single influencer.
-_REST = ("habits", "place", "trees", "competition")
+_REST = ("habits", "place", "trees", "contexts", "competition")
 
 
 @dataclass(frozen=True)
@@ -217,8 +217,9 @@ class SharedExplanation(Tabular):
         Its probability after the history, and its share of all events.
     shares : tuple of Share
         The factors of influencers, the strongest first.
-    habits, place, trees : float
-        The factors of the habits of this sequence, of the place in it, and of the trees.
+    habits, place, trees, contexts : float
+        The factors of the habits of this sequence, of the place in it, of the trees, and of what followed the
+        last labels in all sequences.
     competition : float
         The room that all labels leave each other: below 1 where others are more likely than usual.
     """
@@ -230,6 +231,7 @@ class SharedExplanation(Tabular):
     habits: float
     place: float
     trees: float
+    contexts: float
     competition: float
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -17,7 +17,7 @@ from summarkov.explain.explanation import SharedExplanation
 from summarkov.frames import Records, Sheet
 from summarkov.kernels import Index
 from summarkov.models.edges import Edges, HasEdges, HasPage
-from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges
+from summarkov.models.joint_learning import FittedJoint, JointData, joint_edges, pooled
 from summarkov.models.learning import check_in_a_row
 from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
@@ -25,6 +25,7 @@ from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictions import OTHER, Residual
 from summarkov.models.predictor import Predictor
 from summarkov.models.stored_models import joint_document
+from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import log_likelihood
 from summarkov.search.boosting import Boosting
 from summarkov.settings import (
@@ -32,6 +33,7 @@ from summarkov.settings import (
     Progress,
     check_level,
     check_positive,
+    check_share,
     check_whole,
     seed_of,
     step_counter,
@@ -64,6 +66,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     - :math:`t_x` is a sum of small trees, for what no such sum can say; none unless asked for by ``rounds``.
       Then the logarithm is the mean of two: of the sum above, and of as many trees that stand alone, on top
       of base rates. Weights and trees err in different ways, so their mean predicts better than either.
+    - With ``contexts``, the logarithm of what followed the last two labels in all sequences (Kneser and Ney's
+      estimate) has that share, and the above has the rest. It helps where there are few, short sequences.
 
     The weights are those of the largest likelihood less ``penalty`` / 2 times their squares (a tenth of it
     for a label's own past and habits). Then influencers that are not worth their cost are left out.
@@ -80,6 +84,8 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         Trees of every label.
     leaves, learning_rate
         The most leaves of a tree, and the share of the best step that each takes.
+    contexts : float
+        The share, from 0 to 1, of what followed the last two labels in all sequences.
     lookback : int
         How many events back the model looks at most.
     seed : int
@@ -111,6 +117,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
     rounds: int = 0
     leaves: int = 4
     learning_rate: float = 0.1
+    contexts: float = 0.0
     lookback: int = 500
     seed: int = 0
     random_state: int | None = None
@@ -128,38 +135,49 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         self._check()
         on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        return self._learn(self._count(source), source, on_step)
+        (self._fitted,) = self._learn(self._count(source), source, (self.rounds,), on_step)
+        on_step(0)
+        return self
 
     def _count(self, source: CountSource) -> JointData:
         """What all else follows from, whatever the other settings are."""
         check_in_a_row("JointSuMM", Layout.of(source))
         return JointData.of(source, self._target(source.labels), ProfileSummary(self.lookback))
 
-    def _learn(self, data: JointData, source: CountSource, on_step: OnStep = untold) -> Self:
-        rounds = self.rounds
-        weights, chosen = data.select(self.penalty, self.gamma, lambda left: on_step(left + 2 * rounds + 1))
+    def _learn(
+        self, data: JointData, source: CountSource, rounds: Sequence[int], on_step: OnStep = untold
+    ) -> Iterator[FittedJoint]:
+        """What is learned with each of these numbers of rounds, which grow."""
+        most = rounds[-1]
+        weights, chosen = data.select(self.penalty, self.gamma, lambda left: on_step(left + 2 * most + 1))
         how = Boosting(leaves=self.leaves, learning_rate=self.learning_rate)
         grow = chosen, how, rounds, seed_of(self.seed, self.random_state)
-        start = data.rows.logits(weights)
-        trees, said = data.trees(start, *grow, lambda left: on_step(left + rounds + 1))
-        alone, said_alone = data.trees_alone(*grow, lambda left: on_step(left + 1))
-        self._fitted = FittedJoint(
-            summary=data.summary,
-            vocabulary=tuple(source.labels),
-            features=data.features,
-            weights=weights,
-            chosen=chosen,
-            trees=trees,
-            alone=alone,
-            edges=tuple(joint_edges(data, weights, chosen, self.penalty, source.labels)),
-            gains=data.gains(weights),
-            log_likelihood=log_likelihood(0.5 * (said + said_alone) if rounds else said, data.counts),
-            n_sequences=source.n_sequences,
-            label_counts=np.asarray(source.label_counts / source.scale),
-            settings=self.get_params(deep=False),
+        on_top = data.trees(data.rows.logits(weights), *grow, lambda left: on_step(left + most + 1))
+        by_themselves = data.trees(
+            data.features.usual(len(data.counts)), *grow, lambda left: on_step(left + 1)
         )
-        on_step(0)
-        return self
+        last = LastLabels.of(data.context, data.counts) if self.contexts else None
+        after = None if last is None else last.at(data.context)
+        edges = tuple(joint_edges(data, weights, chosen, self.penalty, source.labels))
+        gains, label_counts = data.gains(weights), np.asarray(source.label_counts / source.scale)
+        for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
+            logits = pooled(said, said_alone if n else None, after, self.contexts)
+            yield FittedJoint(
+                summary=data.summary,
+                vocabulary=tuple(source.labels),
+                features=data.features,
+                weights=weights,
+                chosen=chosen,
+                trees=trees,
+                alone=alone,
+                last=last,
+                edges=edges,
+                gains=gains,
+                log_likelihood=log_likelihood(logits, data.counts),
+                n_sequences=source.n_sequences,
+                label_counts=label_counts,
+                settings={**self.get_params(deep=False), "rounds": n},
+            )
 
     def _check(self) -> None:
         check_positive("penalty", self.penalty)
@@ -167,6 +185,7 @@ class JointSuMM(HasEdges, HasPage, Predictor):
         check_whole("rounds", self.rounds, 0, 100_000)
         check_whole("leaves", self.leaves, 2, _MOST_LEAVES)
         check_level("learning_rate", self.learning_rate)
+        check_share("contexts", self.contexts)
         ProfileSummary(self.lookback)
         check_whole("seed", seed_of(self.seed, self.random_state), 0)
 

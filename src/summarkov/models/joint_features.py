@@ -31,6 +31,8 @@ _SPARSE = 0.1
 #: Events that the base rates count for where a sequence's own rates are asked, and those that shorter
 #: contexts count for where longer ones are.
 BASE_WEIGHT, CONTEXT_WEIGHT = 5.0, 2.0
+#: How many of the last labels are a context, whose followers are counted over all sequences.
+CONTEXT = 2
 #: In how many windows trees ask how often a label occurred.
 N_TREE_COUNTS = 4
 #: How many levels a feature of trees has at most.
@@ -77,6 +79,10 @@ class JointFeatures:
     def outcome_rates(self) -> FloatArray:
         """Base rates of the outcomes."""
         return np.asarray(self._outcomes(self.base_rates[None])[0])
+
+    def usual(self, n: int) -> FloatArray:
+        """The logarithms of the base rates of outcomes, for each of n rows."""
+        return np.tile(np.log(self.outcome_rates), (n, 1))
 
     def _outcomes(self, each: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Numbers of labels, ``[row, label]``, as those of outcomes; all that is no target is one."""
@@ -139,6 +145,12 @@ class JointFeatures:
         shared = sparse.hstack([at, sparse.csr_array(start)], format="csr")
         is_full = shared.nnz > _SPARSE * n * shared.shape[1]
         return Features(shared.toarray() if is_full else shared, self._habits(profile))
+
+    def context(self, profile: Profile) -> CodeArray:
+        """The last labels, the last one first: their codes + 1; 0: none; above all: one that is not known."""
+        recent = profile.recent[:, :CONTEXT]
+        unknown = (recent == 0) & (profile.seen[:, None] > np.arange(CONTEXT))
+        return np.where(unknown, np.int32(self.n_labels + 1), recent)
 
     def by_lag(self, label: int) -> tuple[tuple[str, ...], FloatArray]:
         """The features of an influencer that occurred once in a long past, by how long ago, and these lags.

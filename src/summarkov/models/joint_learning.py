@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -17,12 +17,13 @@ from summarkov.explain.explanation import Share, SharedExplanation, ordered
 from summarkov.kernels import Index, LevelArray
 from summarkov.models.joint_features import N_HABITS, N_LAGS, PER_LABEL, JointFeatures, base_rates
 from summarkov.models.next_event import Distribution
+from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import Features, Weights, dense, maximise, softmax, zero_weights
 from summarkov.search.boosting import Boosting, Trees, boost
 from summarkov.settings import OnStep
 from summarkov.summaries import Memory
 from summarkov.summaries.profile import ProfileSummary
-from summarkov.typing import BoolArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class FittedJoint(Distribution):
 
     With trees, the logarithm of a probability is the mean of two: that of the weights with ``trees`` on top,
     and that of the trees ``alone``, which start from base rates. Each has as many rounds as the other.
+    Beside them, what followed the last labels in all sequences (``last``) has its share, if asked for.
     """
 
     summary: ProfileSummary
@@ -40,6 +42,7 @@ class FittedJoint(Distribution):
     chosen: BoolArray  # [z, x]: whether z is an influencer of x
     trees: Trees
     alone: Trees
+    last: LastLabels | None
     edges: tuple[Influence, ...]
     gains: FloatArray  # [z, x]
     log_likelihood: float
@@ -67,12 +70,19 @@ class FittedJoint(Distribution):
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
         profile = self.summary.read(self.summary.rows(index, positions), len(self.labels))
         rows = self.features.of(profile)
-        levels = self.features.levels(profile, rows.own) if len(self.trees) else None
-        return softmax(logits(rows, levels, self.features, self.weights, self.trees, self.alone))
+        found, alone = rows.logits(self.weights), None
+        if len(self.trees):
+            levels = self.features.levels(profile, rows.own)
+            self.trees.add_to(found, levels)
+            alone = self.features.usual(len(found))
+            self.alone.add_to(alone, levels)
+        after = None if self.last is None else self.last.at(self.features.context(profile))
+        return softmax(pooled(found, alone, after, self.contexts))
 
-    def stopped(self, rounds: int) -> FittedJoint:
-        """The same with the trees of the first rounds only."""
-        return replace(self, trees=self.trees.first(rounds), alone=self.alone.first(rounds))
+    @property
+    def contexts(self) -> float:
+        """The share of what followed the last labels."""
+        return float(self.settings["contexts"])
 
     def by_recency(self, influencer: str, outcome: int) -> dict[str, float]:
         """The factor of an outcome's odds by how long ago an influencer occurred, once in a long past."""
@@ -85,7 +95,7 @@ class FittedJoint(Distribution):
         """Why an outcome has its probability at one place: a product of factors."""
         profile = self.summary.read(self.summary.rows(index, ends), len(self.labels))
         features = self.features.of(profile)
-        row, half = dense(features.shared)[0], 0.5 if len(self.trees) else 1.0
+        row, half = dense(features.shared)[0], (1 - self.contexts) * (0.5 if len(self.trees) else 1.0)
         weights = half * self.weights.shared[:, outcome]
         found = []
         for z in np.flatnonzero(profile.lag[0]).tolist():
@@ -103,7 +113,11 @@ class FittedJoint(Distribution):
         by_trees = math.exp(half * float(said[0, outcome]))
         probability = float(self.at(index, ends)[0, outcome])
         base_rate = float(self.features.outcome_rates[outcome])
-        told = math.prod(share.factor for share in found) * place * habits * by_trees
+        after = 1.0
+        if self.last is not None:
+            said_after = float(self.last.at(self.features.context(profile))[0, outcome])
+            after = (said_after / base_rate) ** self.contexts
+        told = math.prod(share.factor for share in found) * place * habits * by_trees * after
         return SharedExplanation(
             target=self.labels[self.features.target.codes[outcome]],
             probability=probability,
@@ -112,26 +126,21 @@ class FittedJoint(Distribution):
             habits=habits,
             place=place,
             trees=by_trees,
+            contexts=after,
             competition=probability / (base_rate * told),
         )
 
 
-def logits(
-    rows: Features,
-    levels: LevelArray | None,
-    features: JointFeatures,
-    weights: Weights,
-    trees: Trees,
-    alone: Trees,
+def pooled(
+    found: FloatArray, alone: FloatArray | None, after: FloatArray | None, contexts: float
 ) -> FloatArray:
-    """The logarithms of probabilities, up to a number per row; trees need ``levels``."""
-    found = rows.logits(weights)
-    if levels is None or not len(trees):
-        return found
-    trees.add_to(found, levels)
-    other = np.tile(np.log(features.outcome_rates), (len(found), 1))
-    alone.add_to(other, levels)
-    return np.asarray(0.5 * (found + other))
+    """The logarithms of probabilities, up to a number per row.
+
+    The mean of weights with trees on top (``found``) and of trees ``alone``; beside it, with the share
+    ``contexts``, the logarithms of ``after``, the probabilities after the last labels.
+    """
+    both = found if alone is None else 0.5 * (found + alone)
+    return both if after is None else (1 - contexts) * both + contexts * np.log(after)
 
 
 #: A label's own past, its habits and its level have less of the penalty: there is more to learn of them.
@@ -152,9 +161,7 @@ class JointData:
     levels: LevelArray
     counts: FloatArray  # [row, outcome]
     present: BoolArray  # [row, label]: whether it is in the window
-    grown: dict[Any, tuple[Trees, FloatArray]] = field(
-        default_factory=dict, repr=False
-    )  # trees that stand alone
+    context: CodeArray  # [row, place]: the last labels
 
     @classmethod
     def of(cls, source: CountSource, target: Target, summary: ProfileSummary) -> JointData:
@@ -169,7 +176,8 @@ class JointData:
         profile = summary.read(table.keys, len(source.labels))
         rows = features.of(profile)
         levels = features.levels(profile, rows.own)
-        return cls(summary, features, rows, levels, counts, np.asarray(profile.lag > 0))
+        present, context = np.asarray(profile.lag > 0), features.context(profile)
+        return cls(summary, features, rows, levels, counts, present, context)
 
     def penalties(self, penalty: float, chosen: BoolArray) -> Weights:
         """The penalty of every weight; infinite for labels that are no influencer (``chosen[z, x]``)."""
@@ -254,21 +262,20 @@ class JointData:
         return replace(weights, shared=shared)
 
     def trees(
-        self, start: FloatArray, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep
-    ) -> tuple[Trees, FloatArray]:
-        """Trees on top of ``start[row, x]`` that look at influencers, habits and place; and both added."""
+        self,
+        start: FloatArray,
+        chosen: BoolArray,
+        how: Boosting,
+        rounds: Sequence[int],
+        seed: int,
+        on_step: OnStep,
+    ) -> Iterator[tuple[Trees, FloatArray]]:
+        """Trees on top of ``start[row, x]`` that look at influencers, habits and place; and both added.
+
+        After each of some numbers of rounds, see :func:`boost`.
+        """
         allowed = self.features.tree_features(chosen)
         return boost(self.levels, self.counts, start, how, rounds, seed, allowed, on_step)
-
-    def trees_alone(
-        self, chosen: BoolArray, how: Boosting, rounds: int, seed: int, on_step: OnStep
-    ) -> tuple[Trees, FloatArray]:
-        """The same of trees that start from base rates; grown once, whatever the penalty of weights is."""
-        asked = chosen.tobytes(), how, rounds, seed
-        if asked not in self.grown:
-            start = np.tile(np.log(self.features.outcome_rates), (len(self.counts), 1))
-            self.grown[asked] = self.trees(start, chosen, how, rounds, seed, on_step)
-        return self.grown[asked]
 
 
 def joint_edges(

@@ -27,7 +27,7 @@ _NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
 #: Entries that are younger than the format: a file may be without them.
 _YOUNGER = (
     *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
-    *("corrected_ratio", "corrected_low", "corrected_high"),
+    *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
 )
 
 

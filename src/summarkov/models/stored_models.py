@@ -14,10 +14,19 @@ from summarkov.errors import StoreError
 from summarkov.events.vocabulary import vocabulary_of
 from summarkov.explain import Influence, effect_of
 from summarkov.kernels import NONE
-from summarkov.models.joint_features import N_HABITS, N_LEVELS, PER_LABEL, STARTS, JointFeatures, base_rates
+from summarkov.models.joint_features import (
+    CONTEXT,
+    N_HABITS,
+    N_LEVELS,
+    PER_LABEL,
+    STARTS,
+    JointFeatures,
+    base_rates,
+)
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
 from summarkov.models.saving import document_of
+from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
 from summarkov.store import Node
@@ -144,7 +153,7 @@ _NUMBERS = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_wi
 
 def joint_document(fitted: FittedJoint) -> dict[str, Any]:
     """A fitted joint model as plain values."""
-    settings = {name: fitted.settings[name] for name in _SETTINGS}
+    settings = {name: fitted.settings[name] for name in (*_SETTINGS, "contexts")}
     plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in settings.items()}
     targets = fitted.settings["targets"]
     return {
@@ -156,6 +165,7 @@ def joint_document(fitted: FittedJoint) -> dict[str, Any]:
         },
         "log_likelihood": fitted.log_likelihood,
         "outcomes": [_outcome(fitted, x) for x in range(fitted.features.target.n_outcomes)],
+        "last_labels": _contexts(fitted),
         "edges": [
             {
                 **{name: getattr(edge, name) for name in ("influencer", "target", "depends")},
@@ -185,6 +195,17 @@ def _outcome(fitted: FittedJoint, x: int) -> dict[str, Any]:
     }
 
 
+def _contexts(fitted: FittedJoint) -> list[dict[str, Any]]:
+    """How often each outcome followed the last labels, the last one first; null where there is none."""
+    if fitted.last is None:
+        return []
+    names = (None, *fitted.labels)
+    return [
+        {"last": [names[code] for code in key], "counts": counts}
+        for key, counts in zip(fitted.last.keys.tolist(), fitted.last.counts.tolist(), strict=True)
+    ]
+
+
 def _tree_documents(trees: Trees, outcome: int) -> list[dict[str, Any]]:
     return [
         {
@@ -204,7 +225,8 @@ def read_settings(document: Node) -> dict[str, Any]:
     settings = document["settings"]
     targets = settings["targets"]
     names = None if targets.value is None else tuple(item.text() for item in targets.list())
-    return {"targets": names, **{name: settings[name].value for name in _SETTINGS}}
+    contexts = settings["contexts"].value if "contexts" in settings else 0.0  # younger than the format
+    return {"targets": names, "contexts": contexts, **{name: settings[name].value for name in _SETTINGS}}
 
 
 def read_labels(document: Node) -> tuple[str, ...]:
@@ -229,6 +251,9 @@ def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> Fitt
         vocabulary=labels,
         features=features,
         **_read_outcomes(document["outcomes"], settings, labels, features),
+        last=_read_contexts(document["last_labels"], labels, target.n_outcomes)
+        if settings["contexts"]
+        else None,
         edges=tuple(_edge(node, labels, targets) for node in document["edges"].list()),
         log_likelihood=document["log_likelihood"].number(),
         n_sequences=document["data"]["sequences"].count(),
@@ -266,6 +291,19 @@ def _read_outcomes(
         "gains": gains,
         **{name: _together(found, leaves, target.n_outcomes) for name, found in each.items()},
     }
+
+
+def _read_contexts(node: Node, labels: tuple[str, ...], n_outcomes: int) -> LastLabels:
+    keys, counts = [], []
+    for item in node.list():
+        last = item["last"].list(CONTEXT)
+        keys.append([0 if each.value is None else labels.index(each.label(labels)) + 1 for each in last])
+        counts.append(_numbers(item["counts"], n_outcomes))
+        if (counts[-1] < 0).any() or not counts[-1].any():
+            item["counts"].wrong("numbers from 0 on, not all of them 0")
+    if not keys:
+        node.wrong("at least one context")
+    return LastLabels.of(np.array(keys, np.int32), np.array(counts))
 
 
 def _together(each: list[list[tuple[Any, ...]]], leaves: int, n_outcomes: int) -> Trees:

@@ -64,24 +64,34 @@ function treeSum(trees, levels, outcome, nOutcomes) {
   return sum;
 }
 
+// What followed the last labels in all sequences: each context gives every outcome its own part, and leaves the rest to the shorter one.
+function afterLast(past, nOutcomes) {
+  const codes = joint.contexts.levels.slice(1).map((_, i) => { const code = past[past.length - 1 - i]; return code === undefined ? 0 : code === UNKNOWN ? -1 : code + 1; });
+  return joint.contexts.levels.reduce((shorter, level, length) => {
+    const found = level[codes.slice(0, length).join(",")];
+    return found ? shorter.map((p, x) => found[0][x] + found[1] * p) : shorter;
+  }, new Array(nOutcomes).fill(1 / nOutcomes));
+}
+
 // Every target with its probability and the factors that it is a product of.
 function jointly(history) {
   const profile = profileOf(history), habits = habitsOf(profile), usual = outcomesOf(joint.rates), nOutcomes = usual.length;
-  const boosted = joint.trees[0].length > 0, half = boosted ? 0.5 : 1, levels = boosted ? levelsOf(profile, habits) : [];
+  const { share } = joint.contexts, after = share ? afterLast(profile.past, nOutcomes) : usual;
+  const boosted = joint.trees[0].length > 0, half = (1 - share) * (boosted ? 0.5 : 1), levels = boosted ? levelsOf(profile, habits) : [];
   const place = joint.cuts.starts.map((start) => Number(profile.seen < start));
   const parts = usual.map((p, x) => {
     const shares = Object.entries(joint.influencers[x]).map(([code, weights]) => [Number(code), weights]).filter(([code]) => profile.lag[code])
       .map(([code, weights]) => ({ code, lag: profile.lag[code], log: half * dot(featuresOf(code, profile), weights) }));
     const own = half * dot(habits.map((each) => each[x]), joint.own[x]), start = half * dot(place, joint.place[x]);
     const trees = boosted ? half * sumOf(joint.trees.map((each) => treeSum(each, levels, x, nOutcomes))) : 0;
-    const level = boosted ? 0.5 * (joint.level[x] + Math.log(p)) : joint.level[x];
-    return { shares, own, start, trees, logit: level + sumOf(shares.map(({ log }) => log)) + own + start + trees };
+    const level = boosted ? half * (joint.level[x] + Math.log(p)) : half * joint.level[x], last = share * Math.log(after[x] / p);
+    return { shares, own, start, trees, last, logit: level + share * Math.log(p) + sumOf(shares.map(({ log }) => log)) + own + start + trees + last };
   });
   const top = Math.max(...parts.map(({ logit }) => logit)), total = sumOf(parts.map(({ logit }) => Math.exp(logit - top)));
   return joint.codes.map((code, x) => {
-    const { shares, own, start, trees, logit } = parts[x], p = Math.exp(logit - top) / total;
-    const told = sumOf(shares.map(({ log }) => log)) + own + start + trees;
-    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["room that other labels leave", Math.log(p / usual[x]) - told]] };
+    const { shares, own, start, trees, last, logit } = parts[x], p = Math.exp(logit - top) / total;
+    const told = sumOf(shares.map(({ log }) => log)) + own + start + trees + last;
+    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["the last labels in all sequences", last], ["room that other labels leave", Math.log(p / usual[x]) - told]] };
     return { code, target: modelOf[code].target, outcome: 0, own: p, p, hits: 0, support: 0, why };
   });
 }

@@ -171,7 +171,27 @@ def joint_content(model: FittedDistribution) -> dict[str, Any]:
             for each in model.recency_.values()
         ],
         "trees": [_trees(trees) for trees in (fitted.trees, fitted.alone)],
+        "contexts": {"share": fitted.contexts, "levels": _contexts(fitted.last)},
     }
+
+
+def _contexts(after: Any) -> list[dict[str, list[Any]]]:
+    """For each length of contexts what each gives every outcome itself, and leaves to the shorter one."""
+    if after is None:
+        return []
+    found = []
+    for level in after.levels:
+        own, left = level.shares
+        found.append(
+            {
+                ",".join(map(str, np.frombuffer(key, np.int32))): [
+                    all_rounded(own[at].tolist(), _DIGITS),
+                    rounded(float(left[at]), _DIGITS),
+                ]
+                for key, at in level.rows.items()
+            }
+        )
+    return found
 
 
 def _by_label(model: FittedDistribution) -> list[dict[str, float]]:

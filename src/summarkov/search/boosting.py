@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,11 +74,6 @@ class Trees:
         )
         return cls(leaf, feature, level, value, each[0].n_outcomes)
 
-    def first(self, rounds: int) -> Trees:
-        """The trees of the first rounds."""
-        n = rounds * self.n_outcomes
-        return Trees(self.leaf[:n], self.feature[:n], self.level[:n], self.value[:n], self.n_outcomes)
-
     def __len__(self) -> int:
         return len(self.value)
 
@@ -103,12 +98,14 @@ def boost(
     counts: FloatArray,
     logits: FloatArray,
     how: Boosting,
-    rounds: int,
+    rounds: Sequence[int],
     seed: int,
     allowed: BoolArray,
     on_step: OnStep = untold,
-) -> tuple[Trees, FloatArray]:
-    r"""Grow one tree per outcome in each round; the trees, and ``logits`` with what they add.
+) -> Iterator[tuple[Trees, FloatArray]]:
+    r"""Grow one tree per outcome in each round; yield the trees, and ``logits`` with what they add.
+
+    Both after each of the numbers of ``rounds``, which grow; so trees are grown only as far as is asked for.
 
     With p the softmax so far, a leaf l of a tree for x has
 
@@ -123,15 +120,21 @@ def boost(
     Reference: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29
     (2001), with Newton steps as in Friedman, Hastie, Tibshirani, "Additive logistic regression" (2000).
     """
-    if not rounds:
-        return Trees.none(counts.shape[1], how.leaves), logits
     rng = np.random.default_rng(seed)
     logits, n = logits.copy(), counts.sum(axis=1, keepdims=True)
+    grown = [Trees.none(counts.shape[1], how.leaves)]
+    if not rounds[-1]:
+        yield grown[0], logits
+        return
     n_levels = int(levels.max(initial=0)) + 1
     grow = kernels.tree_grower(levels)
     growth = kernels.Growth(n_levels, how.leaves, how.penalty, _UNIT, _LEAST_GAIN, _LEAST_VARIANCE)
-    grown: list[Trees] = []
-    for left in reversed(range(rounds)):
+    for done in range(rounds[-1] + 1):
+        if done in rounds:
+            grown = [Trees.together(grown)]
+            yield grown[0], logits.copy()
+        if done == rounds[-1]:
+            return
         p = softmax(logits)
         values = np.stack([counts - n * p, n * p * (1 - p)], axis=-1).swapaxes(0, 1)
         whole = np.ascontiguousarray(np.round(values / _UNIT).astype(np.int64))
@@ -142,5 +145,4 @@ def boost(
         value = how.learning_rate * gradient / (variance + how.penalty)
         grown.append(Trees(leaf, feature, level, value, counts.shape[1]))
         grown[-1].add_to(logits, levels)
-        on_step(left)
-    return Trees.together(grown), logits
+        on_step(rounds[-1] - done - 1)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import summarkov as sm
 from summarkov.baselines import JointContender
@@ -24,6 +25,20 @@ def test_it_is_the_model_with_each_setting():
         expected = model.predict_proba(EVENTS)[:, column]
         np.testing.assert_allclose(predictor.probability(EVENTS, "search"), expected, rtol=1e-12)
         assert predictor.influencers("search") == model.influencers_["search"]
+
+
+def test_trees_stop_growing_where_more_of_them_foretell_less():
+    rounds = (0, 2, 4, 8, 16, 32, 64, 128)
+    grid = ({"penalty": 10.0, "leaves": 8, "learning_rate": 0.5},)
+    every = JointContender("joint", sm.JointSuMM(gamma=0.0), grid, rounds)
+    new = web_shop().simulate(n_sequences=40, length=12, seed=2)
+    losses = [predictor.loss(new) for _, predictor in every.fit_each(EVENTS, EVENTS.labels)]
+    few = list(replace(every, stop_on=new).fit_each(EVENTS, EVENTS.labels))
+    assert [predictor.loss(new) for _, predictor in few] == losses[: len(few)]
+    assert len(few) < len(rounds)
+    assert min(losses[len(few) - 2 : len(few)]) > min(losses[: len(few)])
+    model = sm.JointSuMM(gamma=0.0, **grid[0]).fit(EVENTS)
+    assert losses[0] == pytest.approx(-model.score(new), rel=1e-9)
 
 
 def test_other_labels_than_the_targets_are_one_outcome():

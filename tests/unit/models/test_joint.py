@@ -13,6 +13,7 @@ from summarkov.kernels import Index
 from summarkov.models.joint_learning import joint_edges
 from summarkov.scores.softmax import dense, zero_weights
 from summarkov.simulate.example import web_shop
+from summarkov.store import write_sealed
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def model(events):
 
 @pytest.fixture(scope="module")
 def boosted(events):
-    return sm.JointSuMM(gamma=0.0, rounds=3, targets=["purchase", "browse"]).fit(events)
+    return sm.JointSuMM(gamma=0.0, rounds=3, contexts=0.3, targets=["purchase", "browse"]).fit(events)
 
 
 def test_it_finds_the_influences_of_the_web_shop(model):
@@ -51,12 +52,16 @@ def test_an_explanation_is_exactly_a_product(model, boosted):
     history = ["search", "add to cart", "get coupon"]
     for each in (model, boosted):
         why = each.explain(history, "purchase")
-        rest = why.habits * why.place * why.trees * why.competition
+        rest = why.habits * why.place * why.trees * why.contexts * why.competition
         product = why.base_rate * math.prod(share.factor for share in why.shares) * rest
         after = each.predict_next([history]).probabilities[0]
         assert math.isclose(product, why.probability, rel_tol=1e-9)
         assert math.isclose(after[each.outcomes_.index("purchase")], why.probability, rel_tol=1e-9)
     assert why.trees != 1
+    shop, after = boosted.fitted, ["get coupon", "add to cart"]
+    key = np.array([[shop.labels.index(label) + 1 for label in after]], np.int32)
+    usual = boosted.label_counts_["purchase"] / sum(boosted.label_counts_.values())
+    assert math.isclose(why.contexts, (shop.last.at(key)[0, 1] / usual) ** 0.3, rel_tol=1e-3)
     (cart,) = [share for share in model.explain(history, "purchase").shares if share.label == "add to cart"]
     assert cart.lag == 2
     assert cart.factor > 2
@@ -71,16 +76,15 @@ def test_only_the_targets_are_told_apart(boosted):
 
 
 def test_trees_add_to_the_likelihood(events, boosted):
-    without = sm.JointSuMM(gamma=0.0, targets=["purchase", "browse"]).fit(events)
-    more = boosted.copy(rounds=40).fit(events)
-    assert more.log_likelihood_ > without.log_likelihood_ + 1
+    without = boosted.copy(rounds=0).fit(events)
+    more = boosted.copy(rounds=40)
+    early, more = more._learn(more._count(as_source(events)), as_source(events), (3, 40))
+    assert more.log_likelihood > without.log_likelihood_ + 1
     assert math.isclose(boosted.log_likelihood(events), boosted.log_likelihood_, rel_tol=1e-9)
     assert math.isclose(without.log_likelihood(events), without.log_likelihood_, rel_tol=1e-9)
-    stopped = more.fitted.stopped(3)
-    assert len(stopped.trees) == len(stopped.alone) == 3 * 3
-    np.testing.assert_allclose(
-        stopped.at(Index(events.codes, events.offsets, 10)), boosted.predict_proba(events), rtol=1e-12
-    )
+    assert len(early.trees) == len(early.alone) == 3 * 3
+    index = Index(events.codes, events.offsets, 10)
+    np.testing.assert_allclose(early.at(index), boosted.predict_proba(events), rtol=1e-12)
 
 
 def test_the_gain_of_an_influencer_is_what_its_ablation_loses(model, events):
@@ -142,14 +146,39 @@ def test_a_changed_file_is_refused(model, tmp_path):
         sm.load(path)
 
 
-def test_weights_of_sequences_are_copies(events):
+def test_contexts_that_cannot_be_are_refused(boosted, tmp_path):
+    path = tmp_path / "joint.json"
+    for change, message in (
+        ({"counts": [0.0, 0.0, 0.0]}, "not all of them 0"),
+        ({"last": ["browse", "no such label"]}, "no such label"),
+    ):
+        document = boosted.to_document()
+        document["last_labels"][0] |= change
+        write_sealed(path, document)
+        with pytest.raises(StoreError, match=message):
+            sm.load(path)
+    write_sealed(path, boosted.to_document() | {"last_labels": []})
+    with pytest.raises(StoreError, match="at least one context"):
+        sm.load(path)
+
+
+def test_files_that_are_older_than_contexts_load(model, events, tmp_path):
+    document = model.to_document()
+    del document["settings"]["contexts"], document["last_labels"]
+    write_sealed(tmp_path / "old.json", document)
+    old = sm.load(tmp_path / "old.json")
+    assert old.contexts == 0
+    assert (old.predict_proba(events[:5]) == model.predict_proba(events[:5])).all()
+
+
+@pytest.mark.parametrize("contexts", [0.0, 0.3])
+def test_weights_of_sequences_are_copies(events, contexts):
     few = events[:60]
     weights = np.tile([1, 2], 30)
     copied = few[np.repeat(np.arange(60), weights)]
-    weighed = sm.JointSuMM(rounds=1).fit(few, sample_weight=weights)
-    np.testing.assert_allclose(
-        weighed.predict_proba(few), sm.JointSuMM(rounds=1).fit(copied).predict_proba(few), rtol=1e-9
-    )
+    weighed = sm.JointSuMM(rounds=1, contexts=contexts).fit(few, sample_weight=weights)
+    expected = sm.JointSuMM(rounds=1, contexts=contexts).fit(copied)
+    np.testing.assert_allclose(weighed.predict_proba(few), expected.predict_proba(few), rtol=1e-9)
 
 
 def test_factors_by_recency_are_those_of_an_explanation(model):
@@ -216,6 +245,7 @@ def test_pictures_have_its_edges(model):
         ({"gamma": -1}, "gamma must be a number from 0 on"),
         ({"rounds": 1.5}, "rounds must be a whole number"),
         ({"leaves": 1}, "leaves must be a whole number from 2 to 64"),
+        ({"contexts": 1.1}, "contexts must be a number from 0 to 1"),
         ({"learning_rate": 2}, "learning_rate must be a number between 0 and 1"),
         ({"lookback": 3}, "lookback must be a whole number from 20"),
         ({"targets": []}, "targets is an empty list"),

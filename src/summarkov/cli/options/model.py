@@ -186,6 +186,10 @@ class ModelSettings(InfluencerSettings):
         int | None,
         _search("N", "joint: trees of every label beside the weights; some 40 or more, or none. Default 0."),
     ] = None
+    contexts: Annotated[
+        float | None,
+        _search("S", "joint: share of what followed the last two labels; 0.2 for few events. Default 0."),
+    ] = None
 
 
 #: Of every model what it takes itself.

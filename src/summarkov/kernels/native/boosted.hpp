@@ -24,16 +24,19 @@ struct Levels {
 // and that level. So a leaf of few rows is summed up as fast as it is small.
 struct Rare {
     std::vector<std::uint8_t> usual;
+    std::vector<std::int64_t> n_levels;  // of each feature, counted from 0 to its highest
     std::vector<bool> known;  // whether a feature has a usual level
     std::vector<std::int64_t> start;
     std::vector<std::uint32_t> others;  // feature * 256 + level, of row i from start[i] to start[i + 1]
 
     Rare(const Levels& levels, std::int64_t n_features)
-        : usual(n_features), known(n_features), start(levels.n_rows + 1) {
+        : usual(n_features), n_levels(n_features, 1), known(n_features), start(levels.n_rows + 1) {
         for (std::int64_t f = 0; f < n_features; ++f) {
             std::vector<std::int64_t> times(256);
             const std::uint8_t* level = levels.of(f);
             for (std::int64_t i = 0; i < levels.n_rows; ++i) ++times[level[i]];
+            for (std::int64_t l = 0; l < 256; ++l)
+                if (times[l]) n_levels[f] = l + 1;
             const auto most = std::max_element(times.begin(), times.end());
             known[f] = *most * 2 > levels.n_rows;
             usual[f] = static_cast<std::uint8_t>(most - times.begin());
@@ -63,8 +66,11 @@ class GrowingTree {
     GrowingTree(const Levels& levels, const Rare& rare, std::vector<std::int64_t> features, const Count* values,
                 const Growth& how)
         : levels_(levels), rare_(rare), features_(std::move(features)), values_(values), how_(how),
-          place_(rare.usual.size(), static_cast<std::int32_t>(features_.size())) {
-        for (std::size_t f = 0; f < features_.size(); ++f) place_[features_[f]] = static_cast<std::int32_t>(f);
+          begin_(features_.size() + 1, 0) {
+        for (std::size_t f = 0; f < features_.size(); ++f)
+            begin_[f + 1] = begin_[f] + 2 * rare.n_levels[features_[f]];
+        place_.assign(rare.usual.size(), begin_.back());
+        for (std::size_t f = 0; f < features_.size(); ++f) place_[features_[f]] = begin_[f];
     }
 
     void grow(Span<std::int32_t> rows, std::int32_t* leaf, std::int32_t* feature, std::int32_t* level, Count* sums) {
@@ -91,7 +97,7 @@ class GrowingTree {
   private:
     struct Leaf {
         std::vector<std::int32_t> rows;
-        std::vector<Count> sums;  // [feature][level][2]
+        std::vector<Count> sums;  // [feature][level][2], each feature with as many levels as it has
         Split best;
     };
 
@@ -113,20 +119,21 @@ class GrowingTree {
 
     // Rows in a row mostly have the same level, and a sum must wait for the one before it; four sums need not.
     std::vector<Count> level_sums(const std::vector<std::int32_t>& rows) {
-        const std::int64_t size = how_.n_levels * 2, n = static_cast<std::int64_t>(rows.size());
-        std::vector<Count> sums((features_.size() + 1) * size, 0), apart(4 * size), own(2 * n);
+        const std::int64_t n = static_cast<std::int64_t>(rows.size());
+        std::vector<Count> sums(begin_.back() + 2 * 256, 0), apart, own(2 * n);
         Count all[2] = {0, 0};
         for (std::int64_t i = 0; i < n; ++i) {
             const std::int32_t row = rows[i];
             for (int side = 0; side < 2; ++side) all[side] += own[2 * i + side] = values_[2 * row + side];
             for (std::int64_t k = rare_.start[row]; k < rare_.start[row + 1]; ++k) {
-                Count* cell = sums.data() + place_[rare_.others[k] >> 8] * size + 2 * (rare_.others[k] & 255);
+                Count* cell = sums.data() + place_[rare_.others[k] >> 8] + 2 * (rare_.others[k] & 255);
                 cell[0] += own[2 * i];
                 cell[1] += own[2 * i + 1];
             }
         }
         for (std::size_t f = 0; f < features_.size(); ++f) {
-            Count* to = sums.data() + f * size;
+            Count* to = sums.data() + begin_[f];
+            const std::int64_t size = begin_[f + 1] - begin_[f];
             if (rare_.known[features_[f]]) {
                 Count* usual = to + 2 * rare_.usual[features_[f]];
                 Count rest[2] = {all[0], all[1]};
@@ -136,7 +143,7 @@ class GrowingTree {
                 continue;
             }
             const std::uint8_t* level = levels_.of(features_[f]);
-            std::fill(apart.begin(), apart.end(), 0);
+            apart.assign(4 * size, 0);
             const auto add = [&](std::int64_t i, std::int64_t part) {
                 Count* cell = apart.data() + part * size + 2 * level[rows[i]];
                 cell[0] += own[2 * i];
@@ -149,6 +156,7 @@ class GrowingTree {
             for (std::int64_t c = 0; c < size; ++c)
                 to[c] = apart[c] + apart[size + c] + apart[2 * size + c] + apart[3 * size + c];
         }
+        sums.resize(begin_.back());
         return sums;
     }
 
@@ -156,15 +164,15 @@ class GrowingTree {
     Split best(const std::vector<Count>& sums) const {
         Split found;
         Count all[2] = {0, 0};  // every feature has the same sum over its levels
-        for (std::int64_t l = 0; !features_.empty() && l < how_.n_levels; ++l)
-            for (int side = 0; side < 2; ++side) all[side] += sums[2 * l + side];
+        for (std::int64_t c = 0; !features_.empty() && c < begin_[1]; ++c) all[c & 1] += sums[c];
         const double gradient = static_cast<double>(all[0]) * how_.unit;
         const double variance = static_cast<double>(all[1]) * how_.unit;
         const double worth = how_.worth(gradient, variance);
         for (std::size_t f = 0; f < features_.size(); ++f) {
-            const Count* cell = sums.data() + f * how_.n_levels * 2;
+            const Count* cell = sums.data() + begin_[f];
+            const std::int64_t n_levels = (begin_[f + 1] - begin_[f]) / 2;
             Count below[2] = {0, 0};
-            for (std::int64_t l = 0; l + 1 < how_.n_levels; ++l) {
+            for (std::int64_t l = 0; l + 1 < n_levels; ++l) {
                 if (!cell[2 * l] && !cell[2 * l + 1]) continue;
                 for (int side = 0; side < 2; ++side) below[side] += cell[2 * l + side];
                 const double low_gradient = static_cast<double>(below[0]) * how_.unit;
@@ -183,7 +191,8 @@ class GrowingTree {
     std::vector<std::int64_t> features_;
     const Count* values_;
     const Growth& how_;
-    std::vector<std::int32_t> place_;  // of each feature among those looked at; of the others, behind them
+    std::vector<std::int64_t> begin_;  // where the sums of each feature that is looked at begin
+    std::vector<std::int64_t> place_;  // the same by feature; those not looked at are summed up behind the others
     std::vector<Leaf> leaves_;
 };
 
