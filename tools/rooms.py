@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "summarkov"
 FILE = ROOT / "CONTRIBUTING.md"
 START, END = "<!-- the map of rooms, by tools/rooms.py -->\n```text\n", "```\n<!-- the end of the map -->"
 #: What every room may use, and nobody need be told of.
-EVERYWHERE = {"errors", "settings", "typing", "wording"}
+EVERYWHERE = {"arrow", "errors", "settings", "typing", "wording"}
 
 
 def imports(package: Path) -> dict[str, Counter[tuple[str, bool]]]:

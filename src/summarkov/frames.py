@@ -12,15 +12,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import MissingLibraryError, SettingError, nearest, optional_library
 from summarkov.wording import number, visible
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Show at most this many rows.
 MOST = 30
@@ -324,8 +322,6 @@ def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None)
 
 
 def _to_arrow(columns: Mapping[str, Column]) -> pa.Table:
-    import pyarrow as pa
-
     kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: None}
     return pa.table({name: pa.array(each.values, kinds[each.kind]) for name, each in columns.items()})
 

@@ -33,7 +33,7 @@ FLOORS = (
     ("events",),
     ("kernels",),
     ("frames", "settings"),
-    ("errors", "typing", "wording"),
+    ("arrow", "errors", "typing", "wording"),
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
@@ -46,7 +46,7 @@ SIDEWAYS = {
 #: Where a library may be imported: a room, or a module of it. Everything else is refused.
 LIBRARIES = {
     "numpy": {*FLOOR_OF},
-    "pyarrow": {"io", "events.block", "engines", "frames", "models.edges", "models.predictions", "cli"},
+    "pyarrow": {"arrow"},
     "pandas": {"frames"},
     "polars": {"frames"},
     "pyspark": {"engines.spark"},

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
+from summarkov.arrow import csv, parquet
 from summarkov.cli.errors import report
 from summarkov.cli.printing import shown, working
 from summarkov.errors import DataError, SettingError, UnknownLabelError
@@ -127,8 +128,6 @@ def saving(path: Path) -> Iterator[None]:
 
 def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
     """Write a table of Arrow as CSV or Parquet, all or nothing."""
-    from pyarrow import csv, parquet
-
     from summarkov.io.temporary import replacing
     from summarkov.io.write import for_spreadsheets
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
+from summarkov.arrow import parquet
 from summarkov.engines.source import EventSource
 from summarkov.engines.views import Heads
 from summarkov.engines.weights import fixed_point
@@ -300,8 +301,6 @@ def _needed(path: Path, format: str | None) -> int:
     try:
         kind = format_of(name_of(path), format)
         if kind == "parquet":
-            from pyarrow import parquet
-
             from summarkov.io.parquet_files import bytes_in_memory
 
             with open_file(name_of(path)) as file:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import errors
+from summarkov.arrow import pa
 from summarkov.errors import SettingError, SummarkovError
 
 Kind = TypeVar("Kind", bound=type)
@@ -38,8 +39,6 @@ def pack(answer: object) -> bytes:
     >>> unpack(pack((1, [0.5, "a"], np.arange(3))))
     (1, [0.5, 'a'], array([0, 1, 2]))
     """
-    import pyarrow as pa
-
     arrays: list[npt.NDArray[Any]] = []
     tree = json.dumps(_tree(answer, arrays)).encode()
     stream = pa.BufferOutputStream()
@@ -51,8 +50,6 @@ def pack(answer: object) -> bytes:
 
 def unpack(message: bytes) -> Any:
     """The answer that :func:`pack` was given."""
-    import pyarrow as pa
-
     stream = pa.BufferReader(message)
     arrays = (pa.ipc.read_tensor(stream).to_numpy().copy() for _ in itertools.count())
     return _value(json.loads(next(arrays).tobytes()), arrays)

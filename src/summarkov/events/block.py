@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.sequences import EventSequences
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from summarkov.events.rows import Rows
 
 #: Numbers to hold at a time, such as a probability of every label for every event.

@@ -13,12 +13,10 @@ import re
 import shutil
 from io import BufferedReader
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from summarkov.arrow import fs, pa
 from summarkov.errors import DataError, StoreError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Path = str | os.PathLike[str]
 
@@ -74,8 +72,6 @@ def open_address(address: str) -> BufferedReader:
 
 def arrow_file(path: str) -> pa.NativeFile:
     """A file as Arrow reads it best; an OSError if that is not possible."""
-    import pyarrow as pa
-
     if not is_address(path):
         return pa.OSFile(os.fsencode(path))
     system, inside = _at(path)
@@ -92,8 +88,6 @@ def size_of(path: Path) -> int:
 
 def files_at(address: str) -> list[str] | None:
     """The addresses of all files in a folder and its subfolders, or of a pattern; None if it is a file."""
-    from pyarrow import fs
-
     start, question, settings = address.partition("?")
     pattern = None
     if any(mark in start for mark in "*["):
@@ -139,8 +133,6 @@ def plain_name(path: Path) -> str:
 
 def _at(address: str) -> tuple[Any, str]:
     """The file system of an address, and the path in it."""
-    from pyarrow import fs
-
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (OSError, ValueError, NotImplementedError) as error:

@@ -10,11 +10,12 @@ from functools import partial
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import sequence_keys
 from summarkov.io.encoding import Encoded, as_dictionaries, numpy_of
@@ -24,10 +25,6 @@ from summarkov.io.rows import CaseValues
 from summarkov.io.spill import SpillWriter
 from summarkov.io.ticks import Ties, Times, times_of
 from summarkov.typing import BoolArray, CodeArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: How messages call files, where a row may be of any.
 FILES = "the files"
@@ -81,8 +78,6 @@ class Stream:
     """A file to which Arrow writes tables; Arrow takes no path that is not UTF-8."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
-        import pyarrow as pa
-
         self._file = pa.OSFile(os.fsencode(path), "wb")
         self._writer = pa.ipc.new_stream(self._file, schema)
 
@@ -110,8 +105,6 @@ class Bucket:
 
     def read(self) -> Iterator[pa.Table]:
         """The rows, as written."""
-        import pyarrow as pa
-
         with pa.OSFile(os.fsencode(self.path)) as file, pa.ipc.open_stream(file) as reader:
             for batch in reader:
                 yield pa.table(batch)
@@ -125,8 +118,6 @@ def again(bucket: Bucket) -> Iterator[CaseBlock]:
 
 def cases_of(table: pa.Table) -> Encoded:
     """The cases of rows."""
-    import pyarrow as pa
-
     chunks = as_dictionaries(table.column("case"))
     codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
     return Encoded(codes, chunks[0].dictionary.to_pylist())
@@ -192,8 +183,6 @@ def _same(text: str, _: int) -> str:
 
 
 def _rows_of(case: Encoded, text: str) -> pa.Array:
-    import pyarrow as pa
-
     code = case.texts.index(text) if text in case.texts else -1
     return pa.array(case.codes == code)
 
@@ -243,8 +232,6 @@ def _in_order(tables: Iterator[pa.Table], path: Path, memory: int, order: Order)
 
 def _together(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
     """Join tables up to ``most`` rows."""
-    import pyarrow as pa
-
     held: list[pa.Table] = []
     for table in tables:
         if held and sum(each.num_rows for each in held) + table.num_rows > most:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.io.addresses import name_of
@@ -18,8 +19,6 @@ from summarkov.io.columns import case_column
 from summarkov.io.encoding import Encoded, encode, encode_some
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from summarkov.io.wanted import Wanted
 
 #: How messages call it.
@@ -80,8 +79,6 @@ def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attribute
 
 
 def _table_of(table: Any, source: str) -> pa.Table:
-    import pyarrow as pa
-
     from summarkov.io.csv_files import read_whole
     from summarkov.io.files import format_of
     from summarkov.io.tables import is_table
@@ -91,8 +88,6 @@ def _table_of(table: Any, source: str) -> pa.Table:
         if kind in ("csv", "tsv"):
             return read_whole(source, kind)
         if kind == "parquet":
-            from pyarrow import parquet
-
             from summarkov.io.parquet_files import reading_parquet
 
             with reading_parquet(source):

@@ -9,8 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from summarkov.arrow import csv as arrow_csv
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
@@ -19,10 +20,6 @@ from summarkov.io.files import decode, open_text
 from summarkov.io.quotes import has_quotes, long_cells
 from summarkov.io.tables import sequences_of
 from summarkov.io.wanted import Wanted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: What may separate cells, the first that fits.
 SEPARATORS = {"csv": (",", ";", "\t", "|"), "tsv": ("\t",)}
@@ -60,9 +57,6 @@ def read_csv(path: str, wanted: Wanted, *, format: str) -> EventSequences:
 
 def read_whole(path: str, format: str) -> pa.Table:
     """All columns of a small table with a header line, as text; an empty cell is a missing value."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     with open_text(path) as file:
         first = decode(_whole(file.readline(BLOCK + 1), path), path, 1)
     with long_cells():
@@ -172,9 +166,6 @@ def _separator(
 
 def _parse(path: str, header: Header, *, quotes: bool, as_it_is: bool) -> pa.Table:
     """Parse the chosen columns, all but the order straight into dictionaries."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
     chosen, text = header.chosen, pa.dictionary(pa.int32(), pa.string())
     types = dict.fromkeys(chosen.names(), text)
     types |= dict.fromkeys(chosen.order or (), pa.string())  # to be read as text in any order column is

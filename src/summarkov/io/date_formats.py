@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa, pc
 from summarkov.errors import SettingError
 from summarkov.typing import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
@@ -100,14 +97,10 @@ class DateFormat:
     @property
     def type(self) -> pa.DataType:
         """What is read: times in microseconds, in UTC if they have a zone."""
-        import pyarrow as pa
-
         return pa.timestamp("us", "UTC" if "(?P<zone>" in self.pattern else None)
 
     def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         """All of some text as times, or None if some of it does not fit."""
-        import pyarrow as pa
-
         values, fits = self._parse(text)
         return pa.chunked_array([pa.array(values).cast(self.type)]) if fits.all() else None
 
@@ -118,8 +111,6 @@ class DateFormat:
 
     def _parse(self, text: pa.ChunkedArray) -> tuple[IntArray, BoolArray]:
         """Microseconds since 1970, and whether each text is a time at all."""
-        import pyarrow.compute as pc
-
         parts = pc.extract_regex(text.combine_chunks(), self.pattern)
         fits = _bools(pc.is_valid(parts))
 

@@ -6,20 +6,18 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa, pc
 from summarkov.errors import DataError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.vocabulary import refuse_unknown_labels, translation
 from summarkov.io.files import TextBudget
 from summarkov.typing import BoolArray, CodeArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,6 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
     >>> encode(pa.chunked_array([[30, 7], [7]]), "event", "the table").texts
     ['30', '7']
     """
-    import pyarrow as pa
-
     refuse_missing(column, name, source, first_row)
     if not len(column):
         return Encoded(np.zeros(0, dtype=np.int32), [])
@@ -65,8 +61,6 @@ def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int 
     >>> encode_some(pa.chunked_array([["b", None, "a"]]), "event", "the table").codes.tolist()
     [0, -1, 1]
     """
-    import pyarrow as pa
-
     absent = missing_rows(column)
     if not len(absent):
         return encode(column, name, source, first_row)
@@ -82,8 +76,6 @@ def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int 
 
 def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
     """Return chunks of codes that share one dictionary of values."""
-    import pyarrow as pa
-
     chunks = column.chunks
     if not pa.types.is_dictionary(column.type):
         # chunk by chunk: encoding them together repeats the growing dictionary for each
@@ -94,8 +86,6 @@ def as_dictionaries(column: pa.ChunkedArray) -> list[pa.DictionaryArray]:
 
 def _texts(values: pa.Array) -> list[str]:
     """Return the text of every value: floats and truth values as Python writes them, the rest as Arrow."""
-    import pyarrow as pa
-
     if pa.types.is_floating(values.type):
         return [str(value) for value in np.from_dlpack(values)]  # as short as their precision allows
     if pa.types.is_boolean(values.type):
@@ -135,8 +125,6 @@ def without_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> without_codes(pa.chunked_array([pa.array([7, 7]).dictionary_encode()])).to_pylist()
     [7, 7]
     """
-    import pyarrow as pa
-
     if not pa.types.is_dictionary(column.type):
         return column
     kind = column.type.value_type
@@ -153,9 +141,6 @@ def missing_rows(column: pa.ChunkedArray) -> npt.NDArray[np.integer]:
     >>> missing_rows(pa.chunked_array([["A", None]])).tolist()
     [1]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     holes = column.null_count > 0
     if pa.types.is_dictionary(column.type):
         # the rows may all have a code, and yet the value of a code be missing

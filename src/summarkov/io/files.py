@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Any, Literal
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TooLargeError, nearest
 from summarkov.io.addresses import is_address, local_name, open_address, plain_name, size_of
 
@@ -167,8 +168,6 @@ class _Unpacked(_Over):
     """What a packed file holds, up to what is believable."""
 
     def __init__(self, file: BufferedReader, path: str, codec: str) -> None:
-        import pyarrow as pa
-
         super().__init__(file, path)
         self._codec = codec
         self._stream = pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)

@@ -7,17 +7,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.settings import is_number, read_time
 from summarkov.typing import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -161,8 +159,6 @@ class Gap:
 
     def in_keys(self, kind: pa.DataType, name: str, source: str) -> Fraction:
         """Its length in the numbers that a column of this type is sorted by. (Text must be empty.)"""
-        import pyarrow as pa
-
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             if self.timed:
                 raise SettingError(

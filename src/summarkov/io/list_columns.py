@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
 from summarkov.io.encoding import Encoded, count, encode, encode_some, missing_rows, numpy_of, refuse_missing
 from summarkov.io.rows import LeftOut, filled
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Lists(NamedTuple):
@@ -31,16 +29,12 @@ class Lists(NamedTuple):
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether a column of this type holds lists."""
-    import pyarrow as pa
-
     kinds = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
     return any(getattr(pa.types, f"is_{name}", lambda _: False)(kind) for name in kinds)
 
 
 def flat_values(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """What is in lists, however deep they are."""
-    import pyarrow.compute as pc
-
     while is_list(column.type):
         column = pc.list_flatten(column)
     return column
@@ -99,8 +93,6 @@ def _ticks(
 
 def _flat(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, IntArray]:
     """What is in the lists of a column, and where each begins and the last ends; a missing one is empty."""
-    import pyarrow.compute as pc
-
     offsets = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(numpy_of(pc.fill_null(pc.list_value_length(column), 0)), out=offsets[1:])
     return pc.list_flatten(column), offsets

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa, pc
 from summarkov.errors import DataError
 from summarkov.io.date_formats import DateFormat
 from summarkov.io.encoding import missing_rows, numpy_of, refuse_missing, without_codes
 from summarkov.typing import IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Digits that 64 bits hold.
 _DIGITS = 18
@@ -34,9 +32,6 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
     >>> sort_keys(pa.chunked_array([["10", "9"]]), "step", "the table").tolist()
     [10, 9]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = as_ordered(column, name, source)
     if not len(column):
         return np.zeros(0, dtype=np.int64)
@@ -60,15 +55,11 @@ def sort_keys(column: pa.ChunkedArray, name: str, source: str) -> npt.NDArray[An
 
 def is_ranked(kind: pa.DataType) -> bool:
     """Whether no numbers of 64 bits stand for the values, so that keys of one part say nothing of another."""
-    import pyarrow as pa
-
     return bool(pa.types.is_decimal(kind)) and kind.precision > _DIGITS
 
 
 def _unscaled(column: pa.ChunkedArray) -> IntArray:
     """Decimals without their point: they have two words of 64 bits, and few digits fit into the lower one."""
-    import pyarrow as pa
-
     column = column.cast(pa.decimal128(column.type.precision, column.type.scale))
     words = [np.frombuffer(chunk.buffers()[1], "<i8")[::2] for chunk in column.chunks]
     each = zip(words, column.chunks, strict=True)
@@ -137,9 +128,6 @@ class OrderColumn:
 
     def _refuse_long(self, column: pa.ChunkedArray, source: str, first_row: int) -> None:
         """Refuse what is too long for a number or a date before a copy is made for every row."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if not pa.types.is_dictionary(column.type) or not is_text(column.type.value_type):
             return
         row = 0
@@ -165,8 +153,6 @@ class OrderColumn:
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether a column of this type holds text."""
-    import pyarrow as pa
-
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
@@ -180,9 +166,6 @@ class TextKind:
 
     def read(self, text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         """All of some text as values, or None if it does not fit; "nan" is no number."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
         if self.format is not None:
             return self.format.read(text)
         if self.family == "time of day":
@@ -197,8 +180,6 @@ class TextKind:
 
 def text_kinds(date_format: DateFormat | None = None) -> list[TextKind]:
     """What text in an order column can be: numbers, or as stated. The first kind that all fits is taken."""
-    import pyarrow as pa
-
     if date_format is not None:
         numbers = [kind for kind in text_kinds() if kind.family == "number"]
         return [TextKind("stated", date_format.type, date_format), *numbers]
@@ -223,9 +204,6 @@ def fitting(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> list[TextKind]:
 
 def order_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The text of an order column, without blanks around it."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     return pc.utf8_trim_whitespace(column.cast(pa.string()))
 
 
@@ -239,8 +217,6 @@ def _misfit(kinds: Sequence[TextKind], text: pa.ChunkedArray) -> int:
 
 
 def _family(value: str) -> str:
-    import pyarrow as pa
-
     return next((kind.family for kind in fitting(text_kinds(), pa.chunked_array([[value]]))), "other")
 
 
@@ -270,8 +246,6 @@ def _shown(value: str) -> str:
 
 
 def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
-    import pyarrow as pa
-
     try:
         return text.cast(kind)
     except pa.ArrowInvalid:
@@ -280,8 +254,6 @@ def _cast(text: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray | None:
 
 def _as_iso(text: pa.ChunkedArray) -> pa.ChunkedArray:
     """Write dates as ISO does where they can mean only one: 2024/01/31, as Disco and ProM, and 31.01.2024."""
-    import pyarrow.compute as pc
-
     text = pc.replace_substring_regex(text, r"^(\d{4})/(\d{2})/(\d{2})\b", r"\1-\2-\3")
     return pc.replace_substring_regex(text, r"^(\d{2})\.(\d{2})\.(\d{4})\b", r"\3-\2-\1")
 

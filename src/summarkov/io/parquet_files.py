@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from summarkov.arrow import pa, parquet, pc
 from summarkov.errors import DataError, SummarkovError
 from summarkov.events import EventSequences
 from summarkov.io.addresses import arrow_file
@@ -15,10 +16,6 @@ from summarkov.io.files import LEAST, LISTED_BYTES, open_file, refuse_beyond
 from summarkov.io.list_columns import flat_values
 from summarkov.io.tables import columns_of, one_line, sequences_of
 from summarkov.io.wanted import Wanted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
 
 #: What a value takes while it is read.
 _VALUE_BYTES = 24
@@ -32,8 +29,6 @@ PAGE = 1 << 20
 
 def read_parquet(path: str, wanted: Wanted) -> EventSequences:
     """Read the needed columns of a Parquet file, texts straight into dictionaries."""
-    from pyarrow import parquet
-
     with open_file(path) as file:
         schema = parquet_schema(file, path)
         chosen = columns_of(schema, wanted.columns, path)
@@ -50,8 +45,6 @@ def read_parquet(path: str, wanted: Wanted) -> EventSequences:
 
 def parquet_schema(file: BufferedReader, path: str) -> pa.Schema:
     """The columns of a file."""
-    from pyarrow import parquet
-
     with reading_parquet(path):
         schema = parquet.read_schema(file)
         _ = schema.names  # which may not be text
@@ -78,13 +71,13 @@ def check_rows(path: str, expected: int, found: int) -> None:
         )
 
 
-def text_leaves(metadata: pq.FileMetaData, names: Sequence[str]) -> list[str]:
+def text_leaves(metadata: parquet.FileMetaData, names: Sequence[str]) -> list[str]:
     """The paths of the texts in some columns, also in lists, which can be read as dictionaries."""
     leaves = (metadata.schema.column(number) for number in range(len(metadata.schema)))
     return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and _belongs(leaf.path, names)]
 
 
-def bytes_in_memory(metadata: pq.FileMetaData, names: Sequence[str]) -> int:
+def bytes_in_memory(metadata: parquet.FileMetaData, names: Sequence[str]) -> int:
     """What some columns take in memory while they are read, about."""
     return sum(
         max(_VALUE_BYTES * leaf.num_values, 2 * leaf.total_uncompressed_size)
@@ -107,8 +100,6 @@ def plan(path: str, names: Sequence[str], memory: int) -> Plan:
     Arrow lets a dictionary grow as it reads, so texts are read as one only where it is small. Elsewhere every
     row gets a copy of its text, and one text that is very long may be that of many rows.
     """
-    from pyarrow import parquet
-
     with open_file(path) as file:
         metadata = parquet.read_metadata(file)
     texts = text_leaves(metadata, names)
@@ -133,7 +124,7 @@ def plan(path: str, names: Sequence[str], memory: int) -> Plan:
     return Plan(small, row_bytes)
 
 
-def _groups(metadata: pq.FileMetaData, names: Sequence[str]) -> Iterator[tuple[list[Any], int]]:
+def _groups(metadata: parquet.FileMetaData, names: Sequence[str]) -> Iterator[tuple[list[Any], int]]:
     """The parts of some columns in each row group, and its number of rows."""
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -141,7 +132,7 @@ def _groups(metadata: pq.FileMetaData, names: Sequence[str]) -> Iterator[tuple[l
         yield [leaf for leaf in leaves if _belongs(leaf.path_in_schema, names)], group.num_rows
 
 
-def _is_small(metadata: pq.FileMetaData, text: str) -> bool:
+def _is_small(metadata: parquet.FileMetaData, text: str) -> bool:
     """Whether a text is stored as codes and a small dictionary everywhere."""
     leaves = [leaf for leaves, _ in _groups(metadata, [text]) for leaf in leaves]
     return all(leaf.total_uncompressed_size <= 4 * leaf.num_values + _SMALL for leaf in leaves)
@@ -149,10 +140,6 @@ def _is_small(metadata: pq.FileMetaData, text: str) -> bool:
 
 def _longest(path: str, group: int, text: str) -> int:
     """The length of the longest text in the dictionary that a row group begins with."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    from pyarrow import parquet
-
     with parquet.ParquetFile(
         arrow_file(path), read_dictionary=[text], buffer_size=PAGE, pre_buffer=False
     ) as file:

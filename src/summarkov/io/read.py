@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import timedelta
 from typing import Any, Literal
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.origin import Origin
@@ -226,8 +227,6 @@ def _as_table(source: Any, wanted: Wanted) -> Any:
         return source
     asked = wanted.columns
     if any(name in source for name in (asked.case, *asked.event) if name is not None):
-        import pyarrow as pa
-
         try:
             return pa.table({str(name): column for name, column in source.items()})
         except (pa.ArrowException, TypeError, ValueError) as error:

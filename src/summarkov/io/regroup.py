@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.events.draws import sequence_keys, stable_hashes
 from summarkov.events.moments import TimeUnit
 from summarkov.io.buckets import (
@@ -33,9 +34,6 @@ from summarkov.io.rows import CaseValues
 from summarkov.io.spill import AT_ONCE, CODE_BYTES, TIME_BYTES, SpillWriter, split_codes
 from summarkov.io.ticks import Ties, Times
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Buckets are cut into 2^6 smaller ones by the next bits of the hash, of which there are 64.
 _BITS = 6
@@ -88,8 +86,6 @@ def regroup(
 
 def _cut(rows: Iterable[CaseBlock], folder: Path, depth: int) -> list[Bucket]:
     """Write rows to files by some bits of the hash of their case."""
-    import pyarrow as pa
-
     buckets: dict[int, Bucket] = {}
     try:
         for some in rows:
@@ -122,8 +118,6 @@ def _cut(rows: Iterable[CaseBlock], folder: Path, depth: int) -> list[Bucket]:
 
 def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryArray:
     """The cases of some rows; each name is there once, however long it is."""
-    import pyarrow as pa
-
     used, codes = np.unique(case.codes[rows], return_inverse=True)
     texts = pa.array([case.texts[code] for code in used.tolist()], pa.large_string())
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), texts)
@@ -131,8 +125,6 @@ def _dictionary(case: Encoded, rows: npt.NDArray[np.integer]) -> pa.DictionaryAr
 
 def _sort(bucket: Bucket, writer: SpillWriter, order: Order, values: CaseValues) -> None:
     """Group a bucket in memory."""
-    import pyarrow as pa
-
     table = pa.concat_tables(bucket.read())
     case = cases_of(table)
     keys, times = order.keys(table)

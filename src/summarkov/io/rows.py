@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events.draws import period_numbers
 from summarkov.io.columns import Columns
@@ -16,9 +16,6 @@ from summarkov.io.encoding import Encoded, Vocabulary, encode, encode_some, whic
 from summarkov.io.files import TextBudget
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def one_per_case(column: Encoded, offsets: IntArray, name: str, ids: Sequence[str], source: str) -> Encoded:

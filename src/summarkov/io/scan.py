@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.events.draws import any_twice, sequence_keys
 from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
@@ -257,8 +258,6 @@ def rows_of(block: TableBlock, task: Task, found: Found) -> tuple[Rows, CodeArra
 
 def _regrouped(task: Task, found: Found, writer: SpillWriter, folder: Path) -> None:
     """Group rows that are in any order."""
-    import pyarrow as pa
-
     files = task.files
     named = [OrderColumn(name, files.wanted.date_format) for name in files.chosen.order or ()]
     order = Order(named, task.together, files.wanted.times)

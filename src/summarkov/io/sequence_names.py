@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+from summarkov.arrow import pa
 
 
 class SequenceNames:
@@ -18,8 +17,6 @@ class SequenceNames:
         self._folder = folder
 
     def __enter__(self) -> SequenceNames:
-        import pyarrow as pa
-
         self._texts, self._ends = open(self._folder / "names", "rb"), open(self._folder / "name_ends", "rb")
         self._left: Any = pa.array([], pa.string())
         self._read = 0  # bytes of names
@@ -31,8 +28,6 @@ class SequenceNames:
 
     def take(self, ended: int, goes_on: bool) -> pa.Array:
         """The next names: ``ended`` that are used up, and one more that the next block may go on with."""
-        import pyarrow as pa
-
         wanted = max(0, ended + goes_on - len(self._left))
         ends = np.concatenate([[self._read], np.fromfile(self._ends, np.int64, wanted)])
         texts = self._texts.read(int(ends[-1]) - self._read)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from summarkov.arrow import csv as arrow_csv
+from summarkov.arrow import pa, parquet
 from summarkov.errors import DataError
 from summarkov.io.addresses import arrow_file, size_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
@@ -19,9 +20,6 @@ from summarkov.io.parquet_files import PAGE, check_rows, parquet_schema, plan, r
 from summarkov.io.quotes import QuoteScan, Watched, has_quotes, refuse_open_quotes
 from summarkov.io.tables import columns_of, list_columns
 from summarkov.io.wanted import Wanted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: What a row takes while it is read, unless it is larger.
 ROW_BYTES = 1 << 9
@@ -58,8 +56,6 @@ class Files:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns of the first file, whose types those of all others must fit."""
-        import pyarrow as pa
-
         path, folders = self.paths[0], self._folders(self.paths[0])
         if self.format == "parquet":
             schema = _parquet_schema(path)
@@ -90,8 +86,6 @@ class Files:
 
     def blocks(self, n_rows: int) -> Iterator[TableBlock]:
         """Read all files, at most ``n_rows`` rows at a time, and fewer where rows are large."""
-        import pyarrow as pa
-
         before = 0
         for path in self.paths:
             size = size_of(path)
@@ -106,8 +100,6 @@ class Files:
             before += size
 
     def _parquet(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
-        from pyarrow import parquet
-
         schema = _parquet_schema(path)
         there = [*schema.names, *(name for name in self._folders(path) if name not in schema.names)]
         choose_columns(there, self.chosen, path, list_columns=list_columns(schema))
@@ -135,9 +127,6 @@ class Files:
             check_rows(path, total, done)
 
     def _csv(self, path: str, n_rows: int) -> Iterator[tuple[pa.RecordBatch, float]]:
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
-
         with open_text(path) as file:
             header = header_of(file, path, self.chosen, _separators(path), [*self._folders(path)])
             if not file.peek(1):
@@ -174,8 +163,6 @@ class Files:
 
     def _aligned(self, batch: pa.RecordBatch, path: str) -> pa.Table:
         """Columns of the types of the first file, with those that folders tell."""
-        import pyarrow as pa
-
         columns, folders = {}, self._folders(path)
         for name in self.chosen.names():
             kind = _plain(self.schema.field(name).type)
@@ -203,8 +190,6 @@ def _parquet_schema(path: str) -> pa.Schema:
 
 
 def _csv_schema(path: str, asked: Columns, folders: Iterable[str]) -> pa.Schema:
-    import pyarrow as pa
-
     with open_text(path) as file:
         header = header_of(file, path, asked, _separators(path), [*folders])
     return pa.schema([(name, pa.string()) for name in header.names])
@@ -217,8 +202,6 @@ def _separators(path: str) -> tuple[str, ...]:
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     """The type of the values; all types of text are one, and so are all types of lists."""
-    import pyarrow as pa
-
     if is_list(kind):
         return pa.list_(_plain(kind.value_type))
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments
@@ -19,9 +20,6 @@ from summarkov.io.ordering import as_ordered, sort_keys
 from summarkov.io.rows import LeftOut, one_per_case, read_per_case, read_rows, weights_of
 from summarkov.io.ticks import Ties, refuse_no_order, with_moments
 from summarkov.io.wanted import Wanted
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def is_table(source: object) -> bool:
@@ -52,8 +50,6 @@ def read_table(source: Any, wanted: Wanted) -> EventSequences:
     >>> read_table(table, Wanted()).to_lists()
     [['A', 'B'], ['A']]
     """
-    import pyarrow as pa
-
     source, left_out, times = _without_other_columns(source, wanted.columns)
     with _open(source) as reader:  # closed also on error: a DuckDB connection serves one at a time
         chosen = columns_of(reader.schema, wanted.columns, TABLE, left_out, times)
@@ -68,8 +64,6 @@ def read_table(source: Any, wanted: Wanted) -> EventSequences:
 
 def _open(source: Any) -> pa.RecordBatchReader:
     """Open a table as a stream of record batches."""
-    import pyarrow as pa
-
     try:
         if hasattr(source, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(source)
@@ -91,8 +85,6 @@ def columns_of(
 
     A column of dates or times that is not used must have been left out on purpose.
     """
-    import pyarrow as pa
-
     lists, names = list_columns(schema), [*schema.names, *others]
     chosen = choose_columns(names, asked, source, list_columns=lists)
     if chosen.event[0] not in lists:

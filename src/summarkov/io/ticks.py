@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
 from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
 from summarkov.events.origin import Origin
@@ -15,8 +16,6 @@ from summarkov.io.grouping import Keys, tied
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from summarkov.io.ordering import OrderColumn
     from summarkov.io.wanted import Wanted
 
@@ -115,8 +114,6 @@ def refuse_ties(ties: Ties, wanted: Wanted, name: str, source: str) -> None:
 
 def as_column(times: Sequence[str | None]) -> pa.ChunkedArray:
     """Times as they are written, as a column."""
-    import pyarrow as pa
-
     return pa.chunked_array([pa.array(times, pa.string())])
 
 
@@ -150,8 +147,6 @@ class Times(NamedTuple):
 
 def times_of(first: npt.NDArray[Any], kind: pa.DataType, where: tuple[str, str]) -> Times:
     """The times that the keys of the first order column, which is of this type, stand for."""
-    import pyarrow as pa
-
     _refuse_far(first, FARTHEST, where)
     if pa.types.is_floating(kind):
         _refuse_far(first, 2**31, where)

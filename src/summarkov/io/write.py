@@ -6,10 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from summarkov.arrow import csv, pa, parquet, pc
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
 from summarkov.events.block import cut_between_sequences
@@ -21,9 +22,6 @@ from summarkov.io.read import read_events
 from summarkov.io.spmf_files import write_spmf
 from summarkov.io.temporary import replacing
 from summarkov.io.xes_writing import write_xes
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
 #: How texts begin that spreadsheets take for formulas.
@@ -121,8 +119,6 @@ def writable_format(path: str) -> str:
 
 def _open(temporary: os.PathLike[str], name: str) -> Any:
     """A new file of bytes, packed if its name says so."""
-    import pyarrow as pa
-
     file = pa.PythonFile(open(temporary, "wb"), mode="w")  # noqa: SIM115  # closed by what it is given to
     for ending, codec in _PACKED.items():
         if name.lower().endswith(ending):
@@ -171,9 +167,6 @@ def event_rows(events: EventSequences) -> Iterator[Rows]:
 
 def write_table(parts: Iterable[Rows], to: Any, format: str, *, safe_csv: bool = False) -> None:
     """Write a table part by part; every part has the same columns. ``safe_csv``: for spreadsheets."""
-    import pyarrow as pa
-    from pyarrow import csv, parquet
-
     tables = (pa.table(_typed(part)) for part in parts)
     each = map(for_spreadsheets, tables) if safe_csv else tables
     first = next(each)
@@ -194,8 +187,6 @@ def for_spreadsheets(table: pa.Table) -> pa.Table:
     >>> for_spreadsheets(pyarrow.table({"@event": ["=1+1", "a=b"]})).to_pydict()
     {"'@event": ["'=1+1", 'a=b']}
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
     def quoted(texts: Any) -> Any:
         formulas = pc.match_substring_regex(texts, _FORMULA)
@@ -208,8 +199,6 @@ def for_spreadsheets(table: pa.Table) -> pa.Table:
 
 def _typed(part: Rows) -> dict[str, Any]:
     """Lists are texts, whatever they hold, even nothing."""
-    import pyarrow as pa
-
     return {name: pa.array(v, pa.string()) if isinstance(v, list) else v for name, v in part.items()}
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
 from summarkov.events.draws import period_numbers
@@ -26,9 +27,6 @@ from summarkov.io.rows import CaseValues, LeftOut, changes, is_weight, refuse_se
 from summarkov.io.ticks import Ties, with_moments
 from summarkov.io.wanted import Wanted
 from summarkov.typing import CodeArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _BLOCK = 1 << 16
 #: How far elements may stand in each other, and how many keys of attributes that are not asked for are noted.
@@ -134,8 +132,6 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
 
 
 def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     column = pa.chunked_array([pa.array(places, pa.string())])
     return as_ordered(column, name, log.path, date_format=log.wanted.date_format)
 

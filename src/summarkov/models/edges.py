@@ -7,6 +7,7 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
+from summarkov.arrow import pa
 from summarkov.explain import Influence, Shown, ranked, weight
 from summarkov.explain.sentences import change, limits, rates, times, verdict
 from summarkov.frames import MOST, Records, Sheet
@@ -14,7 +15,6 @@ from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
     import networkx as nx
-    import pyarrow as pa
 
 
 class Edges(Records[Influence]):

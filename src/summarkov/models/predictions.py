@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.arrow import pa
 from summarkov.engines import EventSource, make_source
 from summarkov.engines.work import Part, carry_past
 from summarkov.errors import UnknownLabelError
@@ -163,8 +164,6 @@ def predict_part(
     A graph of some labels only is not normalised: each of its models stands for itself. ``ids`` are the names
     of the sequences, where the blocks of the part do not have them.
     """
-    import pyarrow as pa
-
     names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
     all_ids = pa.array(ids, pa.string())
     before = 0  # events of the sequence that goes on from the block before

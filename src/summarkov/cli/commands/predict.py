@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from summarkov.arrow import pa
 from summarkov.cli.files import check_output, is_a, known_labels, load_model, refuse_unless_csv, saving
 from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option, takes_options
 from summarkov.cli.options.reading import PLAIN_OPENING, Opening
@@ -147,8 +148,6 @@ def _predict_open(
     json: bool,
 ) -> None:
     """One row per sequence: the probability of the outcome, from what has happened in it so far."""
-    import pyarrow as pa
-
     from summarkov.cli.files import plain_rows, write_rows
     from summarkov.cli.printing.graph import known, print_open
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
+from summarkov.arrow import pa
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import SummarkovError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: What comes back of a pass: a tally, how many partitions were counted in NumPy, the answer, and what went
 #: wrong.
@@ -77,8 +75,6 @@ def added(work: Work[Answer], rows: Iterable[dict[str, Any]]) -> Returned[Answer
 
 
 def row_of(returned: Returned[Answer]) -> pa.RecordBatch:
-    import pyarrow as pa
-
     whole = {**vars(returned.tally), "plain": returned.plain}
     columns = {name: pa.array([value], pa.int64()) for name, value in whole.items()}
     answer = pa.array([pack(returned.answer)], pa.binary())
@@ -86,8 +82,6 @@ def row_of(returned: Returned[Answer]) -> pa.RecordBatch:
 
 
 def row_of_error(error: SummarkovError) -> pa.RecordBatch:
-    import pyarrow as pa
-
     columns = {name: pa.nulls(1, pa.int64()) for name in (*vars(Tally()), "plain")}
     told = pa.array([pack_error(error)], pa.binary())
     return pa.record_batch({**columns, "answer": pa.nulls(1, pa.binary()), "error": told})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from summarkov.arrow import pa
 from summarkov.engines.spark.session import check_frame
 from summarkov.errors import DataError, SettingError
 from summarkov.io.case_tables import CASES, CaseTable, case_of, two_rows
@@ -50,7 +51,6 @@ class CaseFrame:
     @classmethod
     def _of_table(cls, table: CaseTable, session: Any) -> CaseFrame:
         """Values and names as texts, as they are compared in memory; every executor gets all of them."""
-        import pyarrow as pa
         from pyspark.sql import functions as f
 
         columns = {"case": pa.array([*table.rows], pa.string())}
@@ -77,6 +77,4 @@ class CaseFrame:
 
 
 def _texts(column: Encoded) -> Any:
-    import pyarrow as pa
-
     return pa.array(column.texts, pa.string()).take(pa.array(column.codes, mask=column.codes < 0))

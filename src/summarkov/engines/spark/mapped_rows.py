@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.engines.spark.frames import Frame
 from summarkov.engines.spark.session import check_frame, explained, map_partitions, named
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
@@ -18,9 +19,6 @@ from summarkov.events.block import Block
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -102,8 +100,6 @@ class MapSorted:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that the function makes of one partition."""
-        import pyarrow as pa
-
         kept = _Waiting(len(self.kept))
 
         def read(most: int) -> Iterator[Block]:
@@ -126,16 +122,12 @@ class _Waiting:
 
     def seen(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same batches, of which some columns are held."""
-        import pyarrow as pa
-
         for batch in batches:
             self._tables.append(pa.Table.from_batches([batch.select(self._names)]))
             yield batch
 
     def next(self, n: int) -> pa.Table:
         """The next ``n`` rows, which are held no longer."""
-        import pyarrow as pa
-
         held = pa.concat_tables(self._tables)
         self._tables = [held.slice(n)]
         return held.slice(0, n)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from summarkov.arrow import pa, pc
 from summarkov.engines.spark.session import unstable
 from summarkov.engines.spark.sorting import Sorting
 from summarkov.errors import UnknownLabelError
@@ -23,10 +24,6 @@ from summarkov.io.rows import LeftOut, changes, one_per_case, read_rows, refuse_
 from summarkov.io.ticks import Ties, times_of
 from summarkov.io.wanted import Wanted
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 #: Columns with one value per case.
 _PER_CASE = ("value", "weight")
@@ -93,8 +90,6 @@ class Sorted:
             yield before, _ends(before, closed=True)
 
     def _read(self, tables: Iterable[pa.Table]) -> Iterator[SortedBlock]:
-        import pyarrow as pa
-
         vocabulary, per_case = Vocabulary(self.labels), _PerCase(self)
         sessions = None if self.gap is None else Sessions(self.gap)
         last_case: str | None = None
@@ -191,16 +186,11 @@ class _PerCase:
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    import pyarrow as pa
-
     return (pa.table(batch) for batch in batches if batch.num_rows)
 
 
 def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """The same rows, cut where the place in the order is another one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     held: pa.Table | None = None
     for some in tables:
         table = some if held is None else pa.concat_tables([held, some]).combine_chunks()
@@ -217,9 +207,6 @@ def _whole_ticks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def _tied(order: Sequence[pa.Array], starts: IntArray) -> BoolArray:
     """Whether each row has the order of the row before, in the same run."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     each = [pc.equal(column[1:], column[:-1]).cast(pa.uint8()) for column in order]
     same = np.bitwise_and.reduce([numpy_of(pa.chunked_array([one])) for one in each])
     found = np.append(False, same.astype(bool))
@@ -248,8 +235,6 @@ class OneLabel:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows that are kept: columns "case", those of the order, "row" and "event"."""
-        import pyarrow as pa
-
         for batch in batches:
             chosen = replace(self.chosen, weight=None, attributes=())
             needed = {role: name for role, name in self.roles.items() if not role.startswith(_PER_CASE)}
@@ -270,8 +255,6 @@ class TextKinds:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row per batch: whether it fits each kind, as bits, and a value that fits none, or the first."""
-        import pyarrow as pa
-
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -294,8 +277,6 @@ class FromText:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The same rows with numbers."""
-        import pyarrow as pa
-
         for batch in batches:
             text = order_text(pa.chunked_array([batch.column(self.role)]))
             column = text_kinds(self.stated)[self.kind].read(text)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.session import unstable
 from summarkov.errors import SummarkovError, TooLargeError, UnknownLabelError
@@ -16,9 +17,6 @@ from summarkov.io.encoding import Vocabulary, encode, numpy_of, refuse_missing
 from summarkov.io.grouping import group, run_starts
 from summarkov.io.ordering import sort_keys
 from summarkov.typing import IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: What a row takes while it is packed or sorted, about.
 ROW_BYTES = 96
@@ -80,8 +78,6 @@ class Packing:
 
     def _packed(self, table: pa.Table, vocabulary: Vocabulary) -> tuple[pa.Array, pa.Array]:
         """A case of each partition that rows go to, and these rows."""
-        import pyarrow as pa
-
         for role, name in self.columns:
             refuse_missing(table.column(role), name, self.source)
         event = encode(table.column("event"), "event", self.source)
@@ -124,8 +120,6 @@ class Sorting:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         """All rows in order; an error if they do not fit into memory."""
-        import pyarrow as pa
-
         held: list[tuple[list[Any], pa.Table]] = []
         n = 0
         for batch in batches:
@@ -157,15 +151,11 @@ class Sorting:
 
 
 def _whole(batches: list[pa.RecordBatch]) -> pa.Table:
-    import pyarrow as pa
-
     return pa.Table.from_batches(batches).combine_chunks()  # so that names are looked up once
 
 
 def _by_file(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """Rows one after the other, each time all from one part of a file."""
-    import pyarrow as pa
-
     if "file" not in batch.schema.names:
         yield batch
         return
@@ -180,8 +170,6 @@ def _file(batch: pa.RecordBatch) -> list[Any]:
 
 
 def _written(table: pa.Table) -> bytes:
-    import pyarrow as pa
-
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, table.schema) as writer:
         writer.write_table(table)
@@ -193,14 +181,10 @@ def _rows(
     place: dict[str, Any], cases: pa.Array, packed: pa.Array, error: bytes | None = None
 ) -> pa.RecordBatch:
     """Rows of packed rows, which all came from one place."""
-    import pyarrow as pa
-
     places = {name: pa.array([value] * len(cases)) for name, value in place.items()}
     errors = pa.array([error] * len(cases), pa.binary())
     return pa.record_batch({"case": cases, **places, "rows": packed, "error": errors})
 
 
 def _told(place: dict[str, Any], table: pa.Table, error: SummarkovError) -> pa.RecordBatch:
-    import pyarrow as pa
-
     return _rows(place, table.column("case").chunk(0)[:1], pa.nulls(1, pa.binary()), pack_error(error))

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov import __version__, kernels
+from summarkov.arrow import pa
 from summarkov.engines.messages import pack_error, unpack_error
 from summarkov.engines.spark.answers import Returned, Tally, row_of, row_of_error
 from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
@@ -24,9 +25,6 @@ from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
 from summarkov.io.grouping import run_starts
 from summarkov.typing import BoolArray, CodeArray, IntArray
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 #: Events to a row of the cached table. Rows are handed over thousands at a time, so they must not be long.
 ROW_EVENTS = 1 << 11
@@ -91,7 +89,6 @@ class ToCodes:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Turn sorted rows into rows of codes."""
-        import pyarrow as pa
         from pyspark import TaskContext
 
         context = TaskContext.get()
@@ -147,8 +144,6 @@ def _with_heads(block: SortedBlock, ends: IntArray) -> Coded:
 
 def _binary(values: npt.NDArray[Any], cuts: IntArray) -> pa.Array:
     """Numbers as binary values, cut at some places."""
-    import pyarrow as pa
-
     values = np.ascontiguousarray(values)
     offsets = (cuts * values.itemsize).astype(np.int32)
     return pa.Array.from_buffers(
