@@ -125,18 +125,6 @@ def not_repeated(codes: CodeArray, offsets: IntArray) -> BoolArray:
     return keep
 
 
-def with_start(codes: CodeArray, offsets: IntArray, start: int) -> tuple[CodeArray, IntArray]:
-    """Add a code at the start of every sequence."""
-    n = len(offsets) - 1
-    return np.insert(codes, offsets[:-1], np.int32(start)), offsets + np.arange(n + 1)
-
-
-def with_end(codes: CodeArray, offsets: IntArray, end: int) -> tuple[CodeArray, IntArray]:
-    """Add a code at the end of every sequence."""
-    n = len(offsets) - 1
-    return np.insert(codes, offsets[1:], np.int32(end)), offsets + np.arange(n + 1)
-
-
 #: What only the library itself needs: completion leaves it out.
 MACHINERY = frozenset(
     (
@@ -229,11 +217,7 @@ class Relabelled(ABC):
         kept = vocabulary_of(labels)
         for label in kept:
             self.code(label)  # refuses one that is not known
-        codes = translation(self.labels, kept)[self.codes]
-        keep = codes >= 0
-        before = np.concatenate([[0], np.cumsum(keep)])
-        moments = None if self.moments is None else self.moments.kept(keep)
-        return self._with(codes[keep], before[self.offsets], kept, moments)
+        return self.only_rows(translation(self.labels, kept)[self.codes] >= 0).recode(kept)
 
     # ------------------------------------------------------------------ prepare
 
@@ -290,11 +274,10 @@ class Relabelled(ABC):
         >>> EventSequences.from_lists([["a"], []]).add_start().to_lists()
         [['(start)', 'a'], ['(start)']]
         """
-        codes, offsets, labels = self._with_one_more(label, with_start)
-        moments = (
-            None if self.moments is None else self.moments.with_starts(self.offsets[:-1], self.offsets[1:])
+        starts, ends, moments = self.offsets[:-1], self.offsets[1:], self.moments
+        return self._with_one_more(
+            label, starts, None if moments is None else moments.with_starts(starts, ends)
         )
-        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
 
     def add_end(self, label: Label = END) -> Self:
         """End every sequence with one more event, so that a model learns what comes before the end.
@@ -303,20 +286,19 @@ class Relabelled(ABC):
         >>> EventSequences.from_lists([["a"], []]).add_end().to_lists()
         [['a', '(end)'], ['(end)']]
         """
-        codes, offsets, labels = self._with_one_more(label, with_end)
-        moments = (
-            None if self.moments is None else self.moments.with_ends(self.offsets, len(self.offsets) - 1)
-        )
-        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
+        ends, moments = self.offsets[1:], self.moments
+        more = None if moments is None else moments.with_ends(self.offsets, len(ends))
+        return self._with_one_more(label, ends, more)
 
-    def _with_one_more(
-        self, label: Label, add: Callable[[CodeArray, IntArray, int], tuple[CodeArray, IntArray]]
-    ) -> tuple[CodeArray, IntArray, list[str]]:
+    def _with_one_more(self, label: Label, places: IntArray, moments: Moments | None) -> Self:
+        """One more event for each sequence, before the rows at these places."""
         self.refuse_unknown()
         added = new_label(label, self.labels, "label")
         labels = sorted([*self.labels, added])
         codes = translation(self.labels, labels)[self.codes]
-        return *add(codes, self.offsets, labels.index(added)), labels
+        codes = np.insert(codes, places, np.int32(labels.index(added)))
+        offsets = self.offsets + np.arange(len(self.offsets))
+        return self._with(codes, offsets, labels, moments, tied_order=self.tied_order)
 
     def _renamed(self, becomes: Sequence[str]) -> Self:
         self.refuse_unknown()
