@@ -1,12 +1,13 @@
 """The joint model beside LightGBM, both tuned on dev: log loss of the next event, single labels, and seconds.
 
-    python -m benchmarks.prediction DIR OUT.jsonl linkedin beigebooks [--split 0 1 2]
+    python -m benchmarks.prediction DIR OUT.jsonl linkedin beigebooks [--split 0 1 2] [--transformer]
     python -m benchmarks.prediction --table OUT.jsonl
 
 DIR holds NAME.train.jsonl, NAME.dev.jsonl and NAME.test.jsonl. With --split all sequences are pooled and
 split anew (70/15/15) by each seed. Each data set and split adds one line to OUT.jsonl; --table sums them up,
 with the difference of both models over the splits and its 95% interval (Student's t over splits). For single
-labels the joint model has one setting for all, LightGBM one for each label.
+labels the joint model has one setting for all, LightGBM one for each label. With --transformer a small causal
+transformer is measured, and neither of them; it knows no targets, so all labels must be.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from paper.lightgbm import LightgbmContender
+from paper.transformer import TransformerContender
 
 import summarkov as sm
 from summarkov.baselines import JointContender
@@ -66,6 +68,12 @@ def lightgbm(train: sm.EventSequences, dev: sm.EventSequences, targets: Sequence
         yield predictor.next_event
 
 
+def transformer(train: sm.EventSequences, targets: Sequence[str]) -> Tuned:
+    """A causal transformer with each of its settings."""
+    for _, predictor in TransformerContender().fit_each(train, targets):
+        yield predictor.next_event
+
+
 def single(p: Any, happened: Any) -> Any:
     """Log-likelihood of "this label or not", for each outcome."""
     p = np.clip(p, 1e-12, 1 - 1e-12)
@@ -107,7 +115,7 @@ def measure(tuned: Tuned, dev: Any, test: Any, targets: Sequence[str]) -> dict[s
     }
 
 
-def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | None]) -> None:
+def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | None], network: bool) -> None:
     """Add one line per split and data set, data sets side by side."""
     for seed in seeds:
         for name in names:
@@ -116,12 +124,12 @@ def run(folder: Path, out: Path, names: Sequence[str], seeds: Sequence[int | Non
             targets = TIMELINES if name == "timelines" else list(pooled.labels)
             recoded = [part.recode(pooled.labels) for part in parts]
             train, dev, test = recoded if seed is None else pooled.split((0.7, 0.15, 0.15), seed=seed)
-            found = {
-                "data": name,
-                "split": seed,
-                "joint": measure(joint(train, dev, targets), dev, test, targets),
-                "lightgbm": measure(lightgbm(train, dev, targets), dev, test, targets),
-            }
+            found: dict[str, Any] = {"data": name, "split": seed}
+            if network:
+                found["transformer"] = measure(transformer(train, targets), dev, test, targets)
+            else:
+                found["joint"] = measure(joint(train, dev, targets), dev, test, targets)
+                found["lightgbm"] = measure(lightgbm(train, dev, targets), dev, test, targets)
             with open(out, "a", encoding="utf-8") as file:
                 file.write(json.dumps(found) + "\n")
 
@@ -130,7 +138,8 @@ def table(path: Path) -> str:
     """The paper's split of every data set, then what the other splits say."""
     from scipy import stats
 
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    every = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [line for line in every if "joint" in line]
     rows = [
         "| data | splits | log loss per event | LightGBM | better by | single labels | LightGBM | better by "
         "| seconds | LightGBM |",
@@ -153,6 +162,10 @@ def table(path: Path) -> str:
                 cells += [f"{ours.mean():.{digits}f}", f"{theirs.mean():.{digits}f}", told]
             cells += [f"{np.mean([x[m]['seconds'] for x in some]):.0f}" for m in ("joint", "lightgbm")]
             rows.append(f"| {' | '.join(cells)} |")
+    for line in every:
+        if (found := line.get("transformer")) is not None:
+            told = f"{found['loss']:.4f} and {found['singles']:.2f} in {found['seconds']:.0f} s"
+            rows.append(f"\nTransformer, {line['data']}, split {line['split']}: {told}")
     return "\n".join(rows)
 
 
@@ -164,13 +177,14 @@ def main() -> None:
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--split", type=int, nargs="*", default=[])
+    parser.add_argument("--transformer", action="store_true")
     given = parser.parse_args()
     if given.table is not None:
         print(table(given.table))
     elif given.folder is None or given.out is None or not given.names:
         parser.error("give DIR, OUT.jsonl and the names of data sets, or --table OUT.jsonl")
     else:
-        run(given.folder, given.out, given.names, given.split or [None])
+        run(given.folder, given.out, given.names, given.split or [None], given.transformer)
 
 
 if __name__ == "__main__":
