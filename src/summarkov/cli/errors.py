@@ -62,8 +62,9 @@ _OPTIONS = {
 #: Columns, and where their numbers are cut, as Python writes them.
 _COLUMNS = re.compile(r"attributes=(\[[^\]]*\])")
 _CUTS = re.compile(r",? cuts=(\{[^}]*\})")
-#: A column that is named as the order.
-_ORDER = re.compile(r"(?<![^ ;,])order=(?=['\"])")
+#: A column that is named as the order, and labels.
+_NAMED = re.compile(r"(?<![^ ;,])(order|ends_with|forbidden)=\[?('[^']*'|\"[^\"]*\")\]?")
+_NAMES = {"order": "--order-column", "ends_with": "--ends-with", "forbidden": "--forbidden"}
 _OPTION = re.compile(rf"(?<![^ ;,])({'|'.join(_OPTIONS)})(?![^ ;,.:])")
 
 
@@ -139,7 +140,7 @@ def sentence(problem: Exception) -> str:
     """What went wrong, in one sentence."""
     if isinstance(problem, SummarkovError | Warning):
         words = _OPTION.sub(lambda found: _OPTIONS[found[1]], str(problem))
-        words = _ORDER.sub("--order-column ", words)
+        words = _NAMED.sub(lambda found: f"{_NAMES[found[1]]} {found[2]}", words)
         return _CUTS.sub(_as_cuts, _COLUMNS.sub(_as_columns, words))
     if isinstance(problem, _UsageError):
         return _usage(problem)

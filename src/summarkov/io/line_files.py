@@ -77,7 +77,7 @@ def read_jsonl(path: str, wanted: Wanted) -> EventSequences:
         times += line.times
     of_events = None
     if wanted.times:
-        column, texts = OrderColumn(times_key(wanted), wanted.date_format), as_column(times)
+        column, texts = OrderColumn(times_key(wanted), wanted.date_format, "time"), as_column(times)
         column.look(texts, path)
         of_events = times_of_texts(column, texts, collected.offsets, collected.names(), path)
     found = collected.finish(wanted.labels, of_events).with_origin(jsonl_origin(wanted, left_out))

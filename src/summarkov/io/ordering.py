@@ -72,12 +72,14 @@ def as_ordered(
     source: str,
     first_row: int = 0,
     date_format: DateFormat | None = None,
+    thing: str = "row",
 ) -> pa.ChunkedArray:
     """Return the column, of a type that has an order: text as the first kind that all of it fits.
 
-    ``first_row`` is the row at which the column begins, where it is a part of a longer one.
+    ``first_row`` is the row at which the column begins, where it is a part of a longer one; ``thing`` is what
+    errors call a row.
     """
-    order = OrderColumn(name, date_format)
+    order = OrderColumn(name, date_format, thing)
     order.look(column, source, first_row)
     return order.values(column)
 
@@ -89,8 +91,8 @@ class OrderColumn:
     depend on how the column was cut.
     """
 
-    def __init__(self, name: str, date_format: DateFormat | None = None) -> None:
-        self.name, self.date_format = name, date_format
+    def __init__(self, name: str, date_format: DateFormat | None = None, thing: str = "row") -> None:
+        self.name, self.date_format, self.thing = name, date_format, thing
         self._kinds = text_kinds(date_format)
         self._first: tuple[str, int, str] | None = None  # where the first text stands, and what it is
 
@@ -117,7 +119,8 @@ class OrderColumn:
         assert self._first is not None
         where, first, value = self._first
         other = text[row].as_py()
-        told = f"row {first + 1} of the data holds {_shown(value)} and row {first_row + row + 1}"
+        told = f"{self.thing} {first + 1} of the data holds {_shown(value)}"
+        told += f" and {self.thing} {first_row + row + 1}"
         told += f" {_shown(other)}" if source == where else f" of {source} {_shown(other)}"
         if {_family(value), _family(other)} == {"date", "date with zone"}:
             return DataError(
@@ -140,7 +143,7 @@ class OrderColumn:
             row += len(chunk)
 
     def _unordered(self, column: pa.ChunkedArray, row: int, source: str, first_row: int) -> DataError:
-        where = f"row {first_row + row + 1} of the data holds {_shown(column[row].as_py())}"
+        where = f"{self.thing} {first_row + row + 1} of the data holds {_shown(column[row].as_py())}"
         return unordered(self.name, source, where, self.date_format)
 
     def values(self, column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -98,8 +98,8 @@ def refuse_no_order(wanted: Wanted, source: str) -> None:
         )
     if wanted.times or wanted.ties == "together":
         raise SettingError(
-            f"times=True and ties='together' need the time of every event, and {source} has no order "
-            "column; name it with order="
+            f"look-backs in time, times=True and ties='together' need the time of every event, and {source} "
+            "has no order column; name it with order="
         )
 
 

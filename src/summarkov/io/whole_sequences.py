@@ -106,7 +106,7 @@ def add_lines(task: Task, found: Found, writer: SpillWriter) -> None:
 def _looked_at(task: Task) -> OrderColumn:
     """The times of all lines, looked at."""
     wanted = task.files.wanted
-    order = OrderColumn(times_key(wanted), wanted.date_format)
+    order = OrderColumn(times_key(wanted), wanted.date_format, "time")
     for path in task.files.paths:
         times: list[str | None] = []
         row = held = 0

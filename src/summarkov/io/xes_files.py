@@ -133,7 +133,7 @@ def _finished(log: _Log, order: tuple[str, ...]) -> EventSequences:
 
 def _column(log: _Log, name: str, places: list[str | None]) -> pa.ChunkedArray:
     column = pa.chunked_array([pa.array(places, pa.string())])
-    return as_ordered(column, name, log.path, date_format=log.wanted.date_format)
+    return as_ordered(column, name, log.path, date_format=log.wanted.date_format, thing="event")
 
 
 def _times(log: _Log) -> list[npt.NDArray[Any]]:

@@ -103,7 +103,7 @@ def check_layout(model: SummaryModel, summary: Summary, layout: Layout) -> None:
             )
         if (layout.time == "clock") != duration.is_clock:
             there = "dates and times" if layout.time == "clock" else "numbers"
-            write = "'6h' or '7 days'" if layout.time == "clock" else "'7', a number as text"
+            write = "'6h' or '7 days'" if layout.time == "clock" else "'7 units'"
             raise SettingError(
                 f"look-back or delay {duration.text}: these events have {there}; write {write}"
             )

@@ -151,7 +151,7 @@ def test_numbers_measure_time_too(tmp_path):
     loaded = sm.load(tmp_path / "model.json")
     assert loaded.to_document() == model.to_document()
     assert np.array_equal(loaded.predict_proba(events), model.predict_proba(events))
-    with pytest.raises(SettingError, match=r"these events have numbers; write '7', a number as text"):
+    with pytest.raises(SettingError, match=r"these events have numbers; write '7 units'"):
         sm.BSuMM("pain", lookback="6h").fit(events)
 
 

@@ -47,6 +47,7 @@ struct PyReach {
     Array<bool> attributes;
     Array<std::int32_t> farthest;
     Reach reach;
+    bool is_timed;  // whether there is nothing but one look-back in time: see Timed
 
     PyReach(Array<std::int32_t> first_, Array<std::int32_t> before_, std::vector<Array<std::int32_t>> ends_,
             Array<std::int32_t> of_, Array<bool> attributes_, Array<std::int32_t> farthest_, double mean)
@@ -58,12 +59,14 @@ struct PyReach {
             reach.last.push_back(ends[of.data()[z]].data() + past);
             if (attributes.data()[z]) reach.any_attributes = true;
         }
+        is_timed = ends.size() == 1 && !reach.any_attributes && reach.in_rows(n);
     }
 };
 
 // Call `use` with the rows of a shard as kernels look at them.
 template <class Use>
 auto with_rows(const PyIndex& shard, const Window& window, const PyReach* reach, Use use) {
+    if (reach && reach->is_timed) return use(Timed{shard.index, window, reach->reach});
     if (reach) return use(Placed{shard.index, window, reach->reach});
     return use(Plain{shard.index, window});
 }

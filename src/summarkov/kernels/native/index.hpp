@@ -100,7 +100,7 @@ inline void last_within(Span<std::int64_t> clock, Span<std::int64_t> offsets, st
 }
 
 // At which rows an occurrence is in the window, from begin(j) to end(z, j), and how many positions rows have.
-// Each kernel is written for both: rows that are positions themselves, ...
+// Each kernel is written for all of them: rows that are positions themselves, ...
 struct Plain {
     const Index& index;
     const Window& window;
@@ -133,6 +133,13 @@ struct Reach {
     const bool* attributes;                   // one per label
     bool any_attributes;
     double mean;                              // rows from a row to the farthest
+
+    // Whether rows 0 to n - 1 are positions themselves and windows begin right behind them.
+    bool in_rows(std::int64_t n) const {
+        for (Position j = 0; j < n; ++j)
+            if (first[j] != j + 1 || before[j] != j) return false;
+        return true;
+    }
 };
 
 struct Placed {
@@ -169,6 +176,20 @@ struct Placed {
         while (j < index.offsets[sequence + 1] && index.codes[j] >= 0 && reach.attributes[index.codes[j]]) ++j;
         return j - index.offsets[sequence];
     }
+};
+
+// ... and rows that are positions, with one look-back in time for all labels: nothing but that is looked up.
+struct Timed : Plain {
+    const Reach& reach;
+
+    Timed(const Index& index, const Window& window, const Reach& reach_) : Plain{index, window}, reach(reach_) {}
+    Position begin(Position j) const { return j + 1; }
+    Position end(std::int64_t, Position j) const { return reach.farthest[j]; }
+    Position newest(Position i, Position) const { return i - 1; }
+    Position last_resort(Position, Position start) const { return start; }
+    Position oldest(Position i, Position start) const { return Placed{index, window, reach}.oldest(i, start); }
+    bool reaches(Position j, Position i) const { return reach.farthest[j] >= i; }
+    double mean_reach() const { return reach.mean; }
 };
 
 }  // namespace summarkov
