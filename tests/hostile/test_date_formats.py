@@ -4,11 +4,13 @@ import re
 import string
 from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
+from summarkov.io.date_formats import DateFormat
 
 BOTH = pytest.mark.parametrize("read", [sm.read_events, sm.scan_events], ids=["memory", "stream"])
 ANSWER = [["b", "a"]]
@@ -55,7 +57,35 @@ def test_letters_of_any_script_and_signs_of_patterns_stand_for_themselves(
 @pytest.mark.parametrize("sign", string.punctuation.replace("%", "") + " \tß中\x01")
 def test_every_sign_between_the_parts(sign):
     text = pa.chunked_array([[f"3{sign}7"]])
-    assert sm.io.date_formats.DateFormat(f"%d{sign}%m").read(text).to_pylist() == [datetime(1970, 7, 3)]
+    assert DateFormat(f"%d{sign}%m").read(text).to_pylist() == [datetime(1970, 7, 3)]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "told"),
+    [
+        ("%d/%m/%y %I:%M %p", "31/12/68 12:00 AM", "2068-12-31T00:00:00.000000"),
+        ("%d/%m/%y %I:%M %p", "1/2/69 12:59 pm", "1969-02-01T12:59:00.000000"),
+        ("%F %I %p", "2024-02-29 11 PM", "2024-02-29T23:00:00.000000"),
+        ("%B %d %Y", "September 9 2024", "2024-09-09T00:00:00.000000"),
+        ("%d %b %Y", "30 nov 0001", "0001-11-30T00:00:00.000000"),
+        ("%F %T.%f", "2024-12-31 23:59:59.05", "2024-12-31T23:59:59.050000"),
+        ("%F %H:%M %z", "2024-01-01 00:30 +05:45", "2023-12-31T18:45:00.000000"),
+        ("%F %H:%M %z", "2024-01-01 00:30 -0930", "2024-01-01T10:00:00.000000"),
+        ("%F %H:%M %z", "2024-01-01 00:30 Z", "2024-01-01T00:30:00.000000"),
+    ],
+)
+def test_the_moment_that_is_meant(form, text, told):
+    text = pa.chunked_array([[text]])
+    form = DateFormat(form)
+    assert str(np.datetime64(form.read(text)[0].value, "us")) == told
+    assert form.first_unfit(text) is None
+
+
+def test_numbers_in_one_file_and_dates_in_another(tmp_path):
+    for name, times in (("1.csv", ("3", "4")), ("2.csv", ("1/2", "2/2"))):
+        log(tmp_path, *times).rename(tmp_path / name)
+    with pytest.raises(DataError, match=r"row 1 of the data holds '3' and row 1 of \S*2.csv '1/2'; write"):
+        sm.scan_events(tmp_path, date_format="%d/%m")
 
 
 @pytest.mark.parametrize("zone", ["+99:99", "+24:00", "-2400", "+00:60", "+1:00", "z", ""])
