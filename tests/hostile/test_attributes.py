@@ -13,6 +13,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
+from summarkov.io import parquet_files
 from summarkov.io.case_attributes import check_cuts, cuts_of
 
 READING = {"case": "case", "event": "event", "order": False}
@@ -106,6 +107,46 @@ def test_a_table_of_attributes_with_a_column_twice():
     twice = pa.table([cases, pa.array(["x"] * 20), pa.array(["y"] * 20)], names=["case", "r", "r"])
     with pytest.raises(DataError, match="table of attributes has several columns 'r'; leave one"):
         sm.read_events(table(), attributes=twice, **READING)
+
+
+@pytest.fixture
+def cases():
+    return pa.array([str(i) for i in range(20)])
+
+
+def test_a_file_of_attributes_with_a_column_twice(cases, tmp_path):
+    path = tmp_path / "cases.parquet"
+    pq.write_table(pa.table([cases, cases, cases], names=["case", "r", "r"]), path)
+    with pytest.raises(DataError, match=r"cases.parquet has several columns 'r'; leave one of them in it$"):
+        sm.read_events(table(), attributes=path, **READING)
+
+
+def test_a_folder_called_like_a_column_is_no_attribute(cases, tmp_path):
+    folder = tmp_path / "kind=x"
+    folder.mkdir()
+    pq.write_table(pa.table({"case": cases, "r": ["x", "y"] * 10}), folder / "cases.parquet")
+    events = sm.read_events(table(), attributes=folder / "cases.parquet", **READING)
+    assert events.attributes.names == ("r=x", "r=y")
+
+
+def test_text_of_attributes_that_is_not_utf8(cases, tmp_path):
+    """Arrow trusts what a file says of its text."""
+    path = tmp_path / "cases.parquet"
+    pq.write_table(pa.table({"case": cases, "r": ["abcdefgh"] * 20}), path, use_dictionary=False)
+    path.write_bytes(path.read_bytes().replace(b"abcdefgh", b"abcd\xff\xfegh"))
+    with pytest.raises(DataError, match=r"cases.parquet cannot be read as Parquet: .*UTF8"):
+        sm.read_events(table(), attributes=path, **READING)
+
+
+def test_lists_among_attributes_are_refused_before_they_are_read(cases, tmp_path, monkeypatch):
+    """Lists of a small file may be long."""
+    path = tmp_path / "cases.parquet"
+    pq.write_table(pa.table({"case": cases, "r": [["x"]] * 20}), path)
+    monkeypatch.setattr(parquet_files, "parquet_columns", None)  # nobody can call it
+    with pytest.raises(
+        DataError, match=r"column 'r' of \S*cases.parquet holds list.* turn it into text first$"
+    ):
+        sm.read_events(table(), attributes=path, **READING)
 
 
 def test_a_model_reads_ranges_that_were_there_as_text(tmp_path):

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.arrow import pa, parquet
+from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events.attributes import Attributes
 from summarkov.io.addresses import name_of
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import case_column
-from summarkov.io.encoding import Encoded, encode, encode_some
+from summarkov.io.encoding import Encoded, encode, encode_some, no_labels
 
 if TYPE_CHECKING:
     from summarkov.io.wanted import Wanted
@@ -80,7 +80,7 @@ def attributes_from(table: Any, wanted: Wanted, ids: Sequence[str]) -> Attribute
 
 def _table_of(table: Any, source: str) -> pa.Table:
     from summarkov.io.csv_files import read_whole
-    from summarkov.io.files import format_of
+    from summarkov.io.files import format_of, open_file
     from summarkov.io.tables import is_table
 
     if isinstance(table, str | os.PathLike):
@@ -88,10 +88,13 @@ def _table_of(table: Any, source: str) -> pa.Table:
         if kind in ("csv", "tsv"):
             return read_whole(source, kind)
         if kind == "parquet":
-            from summarkov.io.parquet_files import reading_parquet
+            from summarkov.io.parquet_files import parquet_columns, parquet_schema
 
-            with reading_parquet(source):
-                return parquet.read_table(source)
+            with open_file(source) as file:
+                schema = parquet_schema(file, source)
+                for field in filter(lambda field: pa.types.is_nested(field.type), schema):
+                    raise no_labels(field.name, source, field.type)  # before it is read, which may be much
+                return parquet_columns(file, source, schema.names)
         raise SettingError(f"attributes are read from .csv, .tsv or .parquet, and {source} is none of these")
     if isinstance(table, Mapping):
         return pa.table(dict(table))

@@ -44,14 +44,20 @@ def encode(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) 
         chunks = as_dictionaries(column)
         texts = _texts(chunks[0].dictionary)
     except pa.ArrowException as error:
-        message = f"column {name!r} of {source} holds {column.type}, which cannot be read as labels; "
-        raise DataError(message + "turn it into text first") from error
+        raise no_labels(name, source, column.type) from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"column {name!r} of {source} holds text that is not UTF-8; write it as UTF-8"
         ) from error
     codes = numpy_of(pa.chunked_array([chunk.indices for chunk in chunks]))
     return _without_repeats(codes, texts)
+
+
+def no_labels(name: str, source: str, kind: pa.DataType) -> DataError:
+    """The error for a column of another type than labels have."""
+    return DataError(
+        f"column {name!r} of {source} holds {kind}, which cannot be read as labels; turn it into text first"
+    )
 
 
 def encode_some(column: pa.ChunkedArray, name: str, source: str, first_row: int = 0) -> Encoded:

@@ -28,19 +28,25 @@ PAGE = 1 << 20
 
 
 def read_parquet(path: str, wanted: Wanted) -> EventSequences:
-    """Read the needed columns of a Parquet file, texts straight into dictionaries."""
+    """Read the needed columns of a Parquet file."""
     with open_file(path) as file:
         schema = parquet_schema(file, path)
         chosen = columns_of(schema, wanted.columns, path)
+        table = parquet_columns(file, path, chosen.names())
+    return sequences_of(table.select(chosen.names()), chosen, wanted, path)
+
+
+def parquet_columns(file: BufferedReader, path: str, names: list[str]) -> pa.Table:
+    """Some columns of a file, texts straight into dictionaries."""
+    with reading_parquet(path):
         file.seek(0)
-        with reading_parquet(path):
-            texts = text_leaves(parquet.read_metadata(file), chosen.names())
-            file.seek(0)
-            content = parquet.ParquetFile(file, read_dictionary=texts)
-            table = content.read(columns=chosen.names()).select(chosen.names())
-            table.validate(full=True)  # Arrow itself trusts the codes of texts that it finds in a file
-        check_rows(path, content.metadata.num_rows, table.num_rows)
-    return sequences_of(table, chosen, wanted, path)
+        texts = text_leaves(parquet.read_metadata(file), names)
+        file.seek(0)
+        content = parquet.ParquetFile(file, read_dictionary=texts)
+        table = content.read(columns=names)
+        table.validate(full=True)  # Arrow itself trusts the codes of texts that it finds in a file
+    check_rows(path, content.metadata.num_rows, table.num_rows)
+    return table
 
 
 def parquet_schema(file: BufferedReader, path: str) -> pa.Schema:
