@@ -181,6 +181,7 @@ class Explanation(Tabular):
 
 #: The factors that are not of a single influencer.
 _REST = ("habits", "place", "trees", "contexts", "competition")
+_SAYS = {"contexts": "last two labels"}
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,11 @@ class SharedExplanation(Tabular):
     def summary(self) -> Sheet:
         """The factors, as a table that prints well and that notebooks show in HTML."""
         rows = [[f"{share.label}, {share.lag} before", f"×{share.factor:.2f}"] for share in self.shares]
-        rows += [[name, f"×{getattr(self, name):.2f}"] for name in _REST if getattr(self, name) != 1]
+        rows += [
+            [_SAYS.get(name, name), f"×{getattr(self, name):.2f}"]
+            for name in _REST
+            if getattr(self, name) != 1
+        ]
         title = f"{self.target}: {percent(self.probability)} instead of {percent(self.base_rate)}"
         return Sheet(title, ["because of", "factor"], rows, len(rows))
 

@@ -91,14 +91,14 @@ function jointly(history) {
   return joint.codes.map((code, x) => {
     const { shares, own, start, trees, last, logit } = parts[x], p = Math.exp(logit - top) / total;
     const told = sumOf(shares.map(({ log }) => log)) + own + start + trees + last;
-    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["the last labels in all sequences", last], ["room that other labels leave", Math.log(p / usual[x]) - told]] };
+    const why = { shares: shares.sort((a, b) => Math.abs(b.log) - Math.abs(a.log)), rest: [["habits of this sequence", own], ["place in it", start], ["trees", trees], ["what followed the last two labels elsewhere", last], ["room that other labels leave", Math.log(p / usual[x]) - told]] };
     return { code, target: modelOf[code].target, outcome: 0, own: p, p, hits: 0, support: 0, why };
   });
 }
 
 // The factors in words, those that change next to nothing left out.
 function whyWords({ why }) {
-  const said = [...why.shares.map(({ code, lag, log }) => [name(code), ` ${plural(lag, "event")} ago ${factor(Math.exp(log))}`]), ...why.rest.filter(([, log]) => Math.abs(log) > 0.02).map(([what, log]) => [`${what} ${factor(Math.exp(log))}`])];
+  const said = [...why.shares.map(({ code, lag, log }) => [name(code), ` ${plural(lag, "event")} ago ${factor(Math.exp(log))}`]), ...why.rest.filter(([, log]) => Math.abs(log) > 0.05).map(([what, log]) => [`${what} ${factor(Math.exp(log))}`])];
   return said.length ? joined(said, ", ").flat() : ["no more is known"];
 }
 
@@ -112,5 +112,5 @@ function recencyTable(code) {
   return make("div", { class: "scrolls" }, make("table", { class: "recency" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Events ago"), ...heads.map((says) => make("th", { scope: "col", class: "number" }, says)), make("th", { scope: "col", class: "number" }, "Gain"))),
     make("tbody", {}, ...order.map((i) => make("tr", {}, make("th", { scope: "row" }, name(u[i])), ...joint.recency[x][i].map((value) => make("td", { class: `number ${tone(value)}` }, factor(value))), make("td", { class: "number" }, number(Math.round(joint.gains[x][i]))))))),
-  make("p", { class: "key" }, "Times its odds against any other label, if the influencer occurred once, that many events ago, all else equal", joint.trees[0].length ? ", by the weights alone, without trees" : "", ". Gain: what the log-likelihood loses without it."));
+  make("p", { class: "key" }, "Times its odds against any other label, if the influencer occurred once, that many events ago, all else equal", joint.trees[0].length || joint.contexts.share ? ", by the weights alone" : "", ". Gain: what the log-likelihood loses without it."));
 }

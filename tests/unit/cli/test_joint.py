@@ -113,7 +113,7 @@ def test_it_is_evaluated_and_simulated(saved):
             "--confidence is not for --model joint",
         ),
         (["learn", "events.jsonl", "-m", "joint", "--penalty", "0"], "penalty must be a number above 0"),
-        (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model joint is for 'summarkov learn'"),
+        (["groups", "events.jsonl", "joint.json", "-m", "joint"], "--model must be one of bsumm, osumm"),
         (["confidence", "joint.json", "events.jsonl"], "holds a joint model; it can be looked at"),
         (["show", "joint.json", "-t", "no such label"], "no such label"),
         (["export", "joint.json", "-o", "x.svg", "-t", "search"], "drawn and written as a whole"),

@@ -245,10 +245,11 @@ def print_joint(
         console.print(f"\nInfluenced by none: {names}{more}", style="dim")
     if target is not None and model.influencers_[target]:
         _print_recency(console, model, target)
+    alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     console.print(
         "\nOne distribution over all labels. Factor: of the odds against any other label, while the "
-        f"influencer is among the last {model.lookback} events, all else equal; a penalty draws it to 1. "
-        "Influence here is statistical: no proof of cause."
+        f"influencer is among the last {model.lookback} events, all else equal{alone}; a penalty draws it to "
+        "1. Influence here is statistical: no proof of cause."
     )
 
 
@@ -325,8 +326,9 @@ def print_shares(console: Console, why: SharedExplanation) -> None:
     """Print one probability as a product of factors."""
     sheet = why.summary()
     console.print(signs(console, repr(sheet)))
+    last = "" if why.contexts == 1 else " Last two labels: what followed them in all sequences."
     console.print(
         "\nThe base rate times all factors is the probability. Competition is the room that other labels "
-        "leave: below 1 where they are more likely than usual.",
+        f"leave: below 1 where they are more likely than usual.{last}",
         style="dim",
     )
