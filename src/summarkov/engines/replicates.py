@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -22,52 +22,19 @@ from summarkov.engines.counts import (
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request, StatesRequest, Target, join
 from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
-from summarkov.engines.work import Answer, Part, Work, joint_memory, pool_of
+from summarkov.engines.work import Part, joint_memory, pool_of
 from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
-from summarkov.events.moments import TimeUnit
 from summarkov.kernels import Index
 from summarkov.kernels.replicates import MOST_PAIRS
 from summarkov.summaries import ChainSummary
 from summarkov.typing import IntArray
 
+if TYPE_CHECKING:
+    from summarkov.engines.source import EventSource
+
 #: Cells that one table may have under all weights together.
 _MOST_CELLS = 1 << 26
-
-
-class Weighed(Protocol):
-    """The source whose sequences are drawn, see :class:`EventSource`."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The vocabulary in sorted order."""
-
-    @property
-    def n_sequences(self) -> int:
-        """K."""
-
-    @property
-    def scale(self) -> int:
-        """What counts must be divided by."""
-
-    @property
-    def has_ticks(self) -> bool:
-        """Whether events may have happened together."""
-
-    @property
-    def time_unit(self) -> TimeUnit | None:
-        """What times are measured in, where events have some."""
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """Those of the labels that are attributes of sequences."""
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """Those that say how a sequence ended."""
-
-    def run(self, work: Work[Answer]) -> Answer:
-        """Do some work on every part."""
 
 
 class Weighing(Protocol):
@@ -92,39 +59,12 @@ class ReplicatedSource:
     drawn, and ``n_units`` how many there are.
     """
 
-    def __init__(self, source: Weighed, weighing: Weighing, units: str, n_units: int) -> None:
+    def __init__(self, source: EventSource, weighing: Weighing, units: str, n_units: int) -> None:
         self._source, self._weighing = source, weighing
         self.units, self.n_units = units, n_units
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The vocabulary in sorted order."""
-        return self._source.labels
-
-    @property
-    def scale(self) -> int:
-        """What counts must be divided by."""
-        return self._source.scale
-
-    @property
-    def has_ticks(self) -> bool:
-        """Whether events may have happened together."""
-        return self._source.has_ticks
-
-    @property
-    def time_unit(self) -> TimeUnit | None:
-        """What times are measured in, where events have some."""
-        return self._source.time_unit
-
-    @property
-    def attributes(self) -> tuple[str, ...]:
-        """Those of the labels that are attributes of sequences."""
-        return self._source.attributes
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """Those that say how a sequence ended."""
-        return self._source.outcomes
+        self.labels, self.scale = source.labels, source.scale
+        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
+        self.attributes, self.outcomes = source.attributes, source.outcomes
 
     @cached_property
     def label_counts(self) -> IntArray:
@@ -175,35 +115,29 @@ class ReplicatedSource:
         return OneReplicate(self, replicate, self._source.n_sequences)
 
 
-@dataclass(frozen=True)
 class OneReplicate:
-    """One replicate of a source: a :class:`CountSource`."""
+    """One replicate of a source: a :class:`CountSource`, of the same layout."""
 
-    source: ReplicatedSource
-    replicate: int
-    n_sequences: int
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.source.labels
+    def __init__(self, source: ReplicatedSource, replicate: int, n_sequences: int) -> None:
+        self._source, self._replicate, self.n_sequences = source, replicate, n_sequences
+        self.labels, self.scale = source.labels, source.scale
+        self.has_ticks, self.time_unit = source.has_ticks, source.time_unit
+        self.attributes, self.outcomes = source.attributes, source.outcomes
 
     @property
     def label_counts(self) -> IntArray:
-        return np.asarray(self.source.label_counts[self.replicate])
+        """N(x) of every label, in units of ``1 / scale``."""
+        return np.asarray(self._source.label_counts[self._replicate])
 
     @property
     def n_positions(self) -> int:
         """N, in units of ``1 / scale``."""
-        return int(self.source.n_positions[self.replicate])
-
-    @property
-    def scale(self) -> int:
-        return self.source.scale
+        return int(self._source.n_positions[self._replicate])
 
     def count(self, requests: Sequence[Request]) -> list[Counts]:
         """Answer all requests in one pass over the data."""
-        mine = [replace(request, replicates=(self.replicate,)) for request in requests]
-        return [pick_replicate(counts, 0) for counts in self.source.count(mine)]
+        mine = [replace(request, replicates=(self._replicate,)) for request in requests]
+        return [pick_replicate(counts, 0) for counts in self._source.count(mine)]
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,6 @@ class StatesRequest:
         """What requests must have in common to be counted as one."""
         return (type(self), id(self.summary), self.influencers, self.target.only and self.target)
 
-    def for_target(self, target: Target) -> StatesRequest:
-        """The same question about another target."""
-        return replace(self, target=target)
-
 
 @dataclass(frozen=True)
 class CandidatesRequest:
@@ -85,10 +81,6 @@ class CandidatesRequest:
         """What requests must have in common to be counted as one."""
         only = self.target.only and self.target
         return (type(self), id(self.summary), self.influencers, self.candidates, only)
-
-    def for_target(self, target: Target) -> CandidatesRequest:
-        """The same question about another target."""
-        return replace(self, target=target)
 
 
 @dataclass(frozen=True)
@@ -112,10 +104,6 @@ class RecencyRequest:
         tests, n = self.summary.tests, len(self.candidates)
         each = n * tests.depth * (len(tests.lookbacks) + 1) + len(tests.starts) + n * n * tests.pairs
         return len(self.open) * each
-
-    def for_target(self, target: Target) -> RecencyRequest:
-        """The same question about another target."""
-        return replace(self, target=target)
 
 
 Request = StatesRequest | CandidatesRequest | RecencyRequest
@@ -150,7 +138,6 @@ def join(requests: Sequence[Request], most: int) -> tuple[list[Request], list[in
             joined.append(request)
             continue
         keeps_rest = at in rest and len(codes) == target.n_labels - target.n_attributes
-        joined.append(
-            request.for_target(Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest))
-        )
+        every = Target(tuple(sorted(codes)), target.n_labels, target.n_attributes, keeps_rest)
+        joined.append(replace(request, target=every))
     return joined, answered_by

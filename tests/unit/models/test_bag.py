@@ -94,6 +94,30 @@ def test_bad_settings(bag, message):
         bag.fit(SEQUENCES)
 
 
+@pytest.mark.parametrize("asked", [{}, {"attributes": ["region"]}, {"times": True}], ids=str)
+def test_a_stream_is_resampled_with_its_ticks_times_and_attributes(asked, tmp_path):
+    rng, file = np.random.default_rng(1), tmp_path / "log.jsonl"
+    ticks = [[["a"], ["b", "c"], ["a", "d"], ["c"]], [["b"], ["a", "c"], ["d"], ["b", "d"]]]
+    file.write_text(
+        "".join(
+            json.dumps({"id": str(k), "events": ticks[k % 2], "times": [1, 2, 4, 8], "region": "ns"[k % 2]})
+            + "\n"
+            for k in rng.permutation(40).tolist()
+        )
+    )
+    bag = sm.Bag(sm.BSuMM("a", lookback="3" if asked.get("times") else 2), n_models=3, seed=1)
+    in_memory = bag.fit(sm.read_events(file, **asked))
+    with sm.scan_events(file, names=True, **asked) as source:
+        streamed = bag.copy().fit(source)
+    for one, other in zip(streamed.models_, in_memory.models_, strict=True):
+        assert one.layout_ == other.layout_
+        assert [(row.words, row.counts) for row in one.table_] == [
+            (row.words, row.counts) for row in other.table_
+        ]
+    streamed.save(tmp_path / "bag.json")
+    assert sm.load(tmp_path / "bag.json").models_[0].layout_ == in_memory.models_[0].layout_
+
+
 def test_not_fitted():
     with pytest.raises(NotFittedError, match="this Bag is not fitted"):
         sm.Bag(sm.TreeSuMM("B")).predict_proba(NEW)
