@@ -192,6 +192,22 @@ _NUMBER = r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
 _RANGE = re.compile(rf"below {_NUMBER}|{_NUMBER} or more|{_NUMBER} to <{_NUMBER}")
 
 
+def ranked(values: Iterable[str]) -> list[str]:
+    """The values of an attribute in their order: numbers and ranges by size, all else after them by name.
+
+    >>> ranked(["50 or more", "below 7", "(missing)", "7 to <50"])
+    ['below 7', '7 to <50', '50 or more', '(missing)']
+    """
+
+    def place(text: str) -> tuple[float, str]:
+        found = _RANGE.fullmatch(text)
+        below, more, low, _ = found.groups() if found else (None, None, None, None)
+        start = -math.inf if below else _number(more or low or text)
+        return (math.inf if start is None else start), text
+
+    return sorted(values, key=place)
+
+
 def cuts_of(names: Iterable[str]) -> dict[str, list[float] | None]:
     """The columns that attributes are of, and where their numbers were cut; None: they were left as they are.
 

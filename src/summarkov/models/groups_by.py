@@ -11,6 +11,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import GroupShare, SeveralGroups
 from summarkov.io import read_events
+from summarkov.io.case_attributes import ranked
 from summarkov.models.comparing_groups import compare_groups
 from summarkov.models.model import SummaryModel
 from summarkov.settings import Progress, check_level, reporter
@@ -59,7 +60,7 @@ def compare_groups_by(
     check_level("level", level)
     events = read_events(events)
     column, groups = _groups(events, by)
-    sizes = {name: int(np.count_nonzero(groups == name)) for name in sorted(set(groups.tolist()))}
+    sizes = {name: int(np.count_nonzero(groups == name)) for name in ranked(set(groups.tolist()))}
     filled = {name: int(np.count_nonzero((groups == name) & (events.lengths > 0))) for name in sizes}
     names = [name for name in sizes if filled[name] >= 2]
     if len(sizes) > MOST_GROUPS:

@@ -172,3 +172,17 @@ def test_an_attribute_of_events_must_not_change_and_must_be_there(tmp_path):
     told = CliRunner().invoke(app, ["groups", str(path), "--by", "costs"]).stderr
     assert "attribute 'costs' of" in told
     assert "has no value for any sequence; check its name, or leave it out" in told
+
+
+def test_ranges_of_numbers_stand_in_their_order():
+    lists = [["a", "b"] * 3] * 24
+    ages = [str(2 + 6 * (case % 4)) for case in range(24)]
+    rows = {"case": [], "event": [], "time": [], "age": []}
+    for case, events in enumerate(lists):
+        for time, event in enumerate(events):
+            for name, value in zip(rows, (case, event, time, ages[case]), strict=True):
+                rows[name].append(value)
+    events = sm.read_events(rows, case="case", order="time", attributes=["age"], cuts={"age": [5, 10, 15]})
+    found = sm.compare_groups_by(sm.BSuMM(lookback=2), events, "age", n=5)
+    assert found.names == ("below 5", "5 to <10", "10 to <15", "15 or more")
+    assert found.sizes == (6, 6, 6, 6)
