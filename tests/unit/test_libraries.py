@@ -144,6 +144,8 @@ COMMANDS = {
 def hide(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     """Make a library as if it were not installed, and those that come before it as if they were."""
 
+    GRAPH.edges_.to_frame("pyarrow")  # Arrow looks for pandas once, and stumbles over a hidden one
+
     def hidden(library: str) -> None:
         before = {
             "sentencex": SimpleNamespace(segment=lambda language, text: [text]),
