@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import summarkov as sm
+from summarkov.engines.spark.session import map_partitions
 from summarkov.errors import SettingError
 
 
@@ -155,6 +156,18 @@ def test_jobs_are_called_by_what_they_do(spark):
         graph = sm.InfluenceGraph(sm.BSuMM()).fit(source)
         graph.confidence(source, n=3)
     new = {description for number, description in jobs().items() if number not in before}
-    told = ("labels and order", "CountWork", "SurveyWork", "ReplicatesWork", "names of sequences")
+    told = ("labels and order", "CountWork", "SurveyWork", "ReplicatesWork", "keys of sequences")
     assert new == {f"summarkov: {what}" for what in told}
     assert spark.sparkContext.getLocalProperty("spark.job.description") is None
+
+
+def test_workers_pass_over_modules_when_they_look_for_garbage(spark):
+    def held(batches):
+        import gc
+
+        for _ in batches:
+            pass
+        yield pa.record_batch({"n": [gc.get_freeze_count()]})
+
+    (row,) = map_partitions(spark.range(0, 1, 1, 1), held, "n long").collect()
+    assert row["n"] > 10_000
