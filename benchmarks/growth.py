@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 import summarkov as sm
@@ -18,6 +20,9 @@ from benchmarks.timing import Row, best_of, seconds
 from summarkov.cli.options.reading import read_map
 from summarkov.errors import SummarkovError
 from summarkov.store import read_document
+
+#: How dates are written.
+_DATES = "%d/%m/%Y %H:%M:%S"
 
 
 def rows() -> Iterator[Row]:
@@ -61,6 +66,48 @@ def _written(ending: str) -> Callable[[Path, int], Path]:
     return make
 
 
+def _lists(path: Path, n: int) -> Path:
+    path = path.with_suffix(".parquet")
+    lists = pa.ListArray.from_arrays(
+        pa.array(np.arange(0, n + 1, 20), pa.int32()), _table(n)["event"].chunk(0)
+    )
+    parquet.write_table(pa.table({"events": lists}), path)
+    return path
+
+
+def _dates(path: Path, n: int) -> Path:
+    path = path.with_suffix(".csv")
+    table = _table(n)
+    moments = pc.strftime(table["time"].cast(pa.timestamp("s")), _DATES)
+    csv.write_csv(table.set_column(2, "time", moments), path)
+    return path
+
+
+def _timed(path: Path, n: int) -> Path:
+    path = path.with_suffix(".jsonl")
+    line = {"events": ["a", "b"] * 10, "times": list(range(20))}
+    path.write_text(f"{json.dumps(line)}\n" * (n // 20))
+    return path
+
+
+def _cases(path: Path, n: int) -> Path:
+    path = path.with_suffix(".parquet")
+    numbers = np.arange(n)
+    table = {
+        "case": pa.array(numbers).cast(pa.string()),
+        "kind": pa.array(numbers % 7),
+        "age": pa.array(numbers % 90),
+    }
+    parquet.write_table(pa.table(table), path)
+    return path
+
+
+def _with_attributes(path: Path) -> object:
+    cases = parquet.read_table(path, columns=["case"])
+    events = cases.append_column("event", pa.repeat("a", cases.num_rows))
+    return sm.read_events(events, case="case", event="event", attributes=path)
+
+
 def _words(path: Path, n: int) -> Path:
     path = path.with_suffix(".txt")
     path.write_text("a b c d e f g h i j\n" * (n // 10))
@@ -100,8 +147,8 @@ def _choose(path: Path) -> object:
     return sm.BSuMM("a", lookback=tuple(json.loads(path.read_text()))).choices()
 
 
-def _stream(path: Path) -> None:
-    sm.scan_events(path).close()
+def _stream(path: Path, **reading: Any) -> None:
+    sm.scan_events(path, **reading).close()
 
 
 #: How a file is made, how it is read, and its size.
@@ -110,6 +157,12 @@ READERS: dict[str, tuple[Callable[[Path, int], Path], Callable[[Path], object], 
     "rows of CSV in any order, streamed": (_csv, _stream, 1_000_000),
     "rows of Parquet in any order": (_parquet, sm.read_events, 1_000_000),
     "rows of Parquet in any order, streamed": (_parquet, _stream, 1_000_000),
+    "rows of CSV by dates in a format": (_dates, partial(sm.read_events, date_format=_DATES), 1_000_000),
+    "rows of CSV by dates in a format, streamed": (_dates, partial(_stream, date_format=_DATES), 1_000_000),
+    "events of lists in Parquet": (_lists, sm.read_events, 10_000_000),
+    "events of lists in Parquet, streamed": (_lists, _stream, 10_000_000),
+    "cases of a table of attributes": (_cases, _with_attributes, 400_000),
+    "events of JSON lines with times, streamed": (_timed, partial(_stream, times=True), 1_000_000),
     "events of JSON lines": (_written(".jsonl"), sm.read_events, 1_000_000),
     "events of JSON lines, streamed": (_written(".jsonl"), _stream, 1_000_000),
     "events of XES": (_written(".xes"), sm.read_events, 200_000),
