@@ -186,12 +186,10 @@ class _Unpacked(_Over):
         got = bytes(into[:n])
         self._parts -= n - len(got.translate(None, _BETWEEN))
         if self._left < 0 or self._parts < 0:
-            what = (
-                f"{MOST_TIMES} times its own size" if self._left < 0 else "lines or words than its size tells"
-            )
+            size = f"more than {MOST_TIMES} times its own size"
+            what = size if self._left < 0 else "more lines or words than files of its size have"
             raise DataError(
-                f"{self._path} holds more than {what}, as files made to do harm do; if it is meant so, "
-                "unpack it first"
+                f"{self._path} holds {what}, as files made to do harm do; if it is meant so, unpack it first"
             )
         return n
 
