@@ -238,7 +238,10 @@ def test_the_command_line_for_programs(run):
     ("arguments", "sentence"),
     [
         (["--gamma", "some"], "--gamma must be numbers such as 0.1,0.5,1, not 'some'"),
-        (["--lookback", "1,far"], "--lookback must be whole numbers such as 1,5,10, or none, not '1,far'"),
+        (
+            ["--lookback", "1,far"],
+            "--lookback must be numbers or times such as 1,5,10 or 6h,1d, or none, not '1,far'",
+        ),
         (["--model", "chain"], "--model must be one of bsumm, osumm, csumm, not 'chain'"),
         (["--gamma", "1,1"], "gamma must be a list of different values to try"),
         (["-t", "purchases"], "unknown label 'purchases'; did you mean 'purchase'?"),

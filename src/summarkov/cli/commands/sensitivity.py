@@ -67,7 +67,9 @@ def sensitivity(
     settings = {"alpha": alpha, "search": search}
     template = make_template(model, settings)
     gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
-    lookbacks = _values("--lookback", lookback, _lookback, "such as 1,5,10, or 6h,1d, or none")
+    lookbacks = _values(
+        "--lookback", lookback, _lookback, "numbers or times such as 1,5,10 or 6h,1d, or none"
+    )
     events = reading.for_models(*(template.copy(lookback=k) for k in lookbacks)).read(file)
     refuse_nothing_to_learn(events, file)
     from summarkov.models import InfluenceGraph
