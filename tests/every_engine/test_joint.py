@@ -36,7 +36,7 @@ def events():
 
 def test_streamed_and_in_memory(events, tmp_path):
     parquet.write_table(table_of(events), tmp_path / "events.parquet")
-    settings = {"lookback": 20, "gamma": 0.01, "rounds": 2}
+    settings = {"lookback": 20, "gamma": 0.01, "rounds": 2, "contexts": 0.3}
     here = sm.JointSuMM(**settings).fit(events)
     with sm.scan_events(tmp_path / "events.parquet", memory=100 * EVENT_BYTES) as source:
         streamed = sm.JointSuMM(**settings).fit(source)
