@@ -166,6 +166,10 @@ class CountStore(EventSource):
         going_on = [label_text(each) for each in iterate(open)]
         source, waiting = self._joined(events, going_on)
         refuse_more(source)
+        if source.weights is not None:
+            raise SettingError(
+                "parts have no weights; leave them out, or learn with read_events, scan_events or scan_spark"
+            )
         refuse_other_times([source.time_unit, *(part.time_unit for part in self._parts)])
         labels = self._says["labels"]
         if labels is None and self._says["new_labels"] != "add":

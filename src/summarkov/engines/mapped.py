@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from summarkov.engines.memory import make_source
 from summarkov.engines.source import EventSource
 from summarkov.engines.stored_parts import refuse_more, refuse_other_times
 from summarkov.engines.views import Translate
+from summarkov.engines.weights import refuse_overflow
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import SettingError
 from summarkov.events.block import Block, with_keys
@@ -67,12 +69,28 @@ class MappedSource(EventSource):
                 "give at least one function that opens a part, such as partial(read_events, path), not "
                 f"{openers!r}"
             )
-        found = list(map(_look, self._openers))
+        found: list[_Known] = list(map(_look, self._openers))
         refuse_other_times(part.time_unit for part in found)
         self.labels = tuple(sorted({label for part in found for label in part.labels}))
         self._views = [Translate(self.labels, translation(part.labels, self.labels)) for part in found]
-        counts = [view.label_counts(part.label_counts) for view, part in zip(self._views, found, strict=True)]
+        self.scale = max(part.scale for part in found)
+        units = [self.scale // part.scale for part in found]  # 1 or the fixed point, so one divides the other
+        counts = [
+            view.label_counts(part.label_counts * unit)
+            for view, part, unit in zip(self._views, found, units, strict=True)
+        ]
         self.label_counts = np.asarray(np.sum(counts, axis=0))
+        self._weights: list[IntArray | None] = [None] * len(found)
+        if any(part.weights is not None for part in found):
+            own = [
+                np.ones(len(part.keys), np.int64) if part.weights is None else part.weights for part in found
+            ]
+            weights = [each * unit for each, unit in zip(own, units, strict=True)]
+            self._weights, self.weights = [*weights], np.concatenate(weights)
+        totals = [float(part.label_counts.sum()) * unit for part, unit in zip(found, units, strict=True)]
+        refuse_overflow(sum(totals), self.scale)
+        self._n_events = sum(part.n_events for part in found)
+        self._n_filled = sum(part.n_filled for part in found)
         self.tied_order = sum(part.tied_order for part in found)
         self.has_ticks, self.time_unit = any(part.has_ticks for part in found), found[0].time_unit
         every = [part.keys for part in found]
@@ -84,7 +102,7 @@ class MappedSource(EventSource):
     def run(self, work: Work[Answer]) -> Answer:
         """Do some work on every part, wherever it is taken, and add up the answers."""
         numbers = range(len(self._openers))
-        each = self._map(_run, self._openers, repeat(work), numbers, self._views, self._keys)
+        each = self._map(_run, self._openers, repeat(work), numbers, self._views, self._keys, self._weights)
         return work.total(list(each))
 
     def sequence_keys(self) -> Sequence[HashArray]:
@@ -92,23 +110,38 @@ class MappedSource(EventSource):
         return self._keys
 
     def filled_keys(self) -> HashArray:
-        """The keys of all sequences that are not empty."""
+        """The keys of all sequences with something to count."""
         return np.concatenate([keys[held] for keys, held in zip(self._keys, self._filled, strict=True)])
 
     @property
     def n_filled(self) -> int:
         """How many sequences are not empty."""
-        return sum(int(held.sum()) for held in self._filled)
+        return self._n_filled
+
+    @property
+    def n_events(self) -> int:
+        """N, without weights."""
+        return self._n_events
 
 
-def _run(opener: Opener, work: Work[Answer], number: int, view: Translate, keys: HashArray) -> Answer:
+def _run(
+    opener: Opener,
+    work: Work[Answer],
+    number: int,
+    view: Translate,
+    keys: HashArray,
+    weights: IntArray | None,
+) -> Answer:
     """Some work on one part, under the vocabulary of all."""
     part = _opened(opener).part()
 
     def read(most: int) -> Iterator[Block]:
-        return with_keys(part.read(most), keys)
+        return with_keys(part.read(most), keys, weights)
 
-    numbered = replace(part, read=read, number=number)
+    # What is kept from pass to pass has these keys and weights; in other sources the part may have others.
+    told = blake2b(keys.tobytes() + (b"" if weights is None else weights.tobytes())).digest()
+    kept = None if part.kept is None else part.kept.setdefault(told, {})
+    numbered = replace(part, read=read, number=number, kept=kept)
     return work.run(numbered if view.labels == part.labels else view(numbered))
 
 
@@ -117,6 +150,10 @@ class _Known(NamedTuple):
 
     labels: tuple[str, ...]
     label_counts: IntArray
+    weights: IntArray | None
+    scale: int
+    n_events: int
+    n_filled: int
     tied_order: int
     has_ticks: bool
     time_unit: TimeUnit | None
@@ -128,8 +165,19 @@ def _look(opener: Opener) -> _Known:
     source = _opened(opener)
     (keys,) = source.sequence_keys()
     filled = np.isin(keys, source.filled_keys())
-    told = source.labels, source.label_counts, source.tied_order, source.has_ticks, source.time_unit
-    return _Known(*told, keys, filled)
+    return _Known(
+        source.labels,
+        source.label_counts,
+        source.weights,
+        source.scale,
+        source.n_events,
+        source.n_filled,
+        source.tied_order,
+        source.has_ticks,
+        source.time_unit,
+        keys,
+        filled,
+    )
 
 
 #: Parts that were opened last, by their openers.

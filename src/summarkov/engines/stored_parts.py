@@ -123,8 +123,6 @@ def refuse_more(source: EventSource) -> None:
             "attributes and periods are named from all of the data at once; read parts without attributes= "
             "and period=, or learn with read_events, scan_events or scan_spark"
         )
-    if source.weights is not None:
-        raise SettingError("parts have no weights; leave them out, or learn with read_events or scan_events")
 
 
 def refuse_other_times(units: Iterable[TimeUnit | None]) -> None:

@@ -77,12 +77,19 @@ class Block:
         )
 
 
-def with_keys(blocks: Iterable[Block], keys: HashArray | None) -> Iterator[Block]:
-    """All blocks of some sequences with the keys of these; without, if there are none."""
+def with_keys(
+    blocks: Iterable[Block], keys: HashArray | None, weights: IntArray | None = None
+) -> Iterator[Block]:
+    """All blocks of some sequences with the keys of these, and other weights; as they are without any."""
     done = 0  # sequences that ended in the blocks before
     for block in blocks:
         n = len(block.offsets) - 1
-        yield block if keys is None else replace(block, keys=np.asarray(keys[done : done + n]))
+        mine = slice(done, done + n)
+        yield replace(
+            block,
+            keys=block.keys if keys is None else np.asarray(keys[mine]),
+            weights=block.weights if weights is None else weights[mine],
+        )
         done += n - block.goes_on
 
 

@@ -260,6 +260,8 @@ def test_what_parts_cannot_tell_is_refused_with_what_to_do(tmp_path):
         events = sm.read_events(rows, **how)
         with pytest.raises(SettingError, match=words):
             store.add("monday", events)
+        if "weight" in how:
+            continue  # these it takes
         with pytest.raises(SettingError, match=words):
             sm.MappedSource([lambda events=events: events], map=map)
     assert store.names == ()

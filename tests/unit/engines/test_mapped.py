@@ -136,3 +136,19 @@ def test_settings_of_a_grid_share_passes():
         == sm.compare(events, models=["bsumm"], targets=["purchase", "search"]).lines[0].difference
     )
     assert 8 <= len(told) <= 18
+
+
+@pytest.mark.parametrize("weights", [(0, 2, 3), (0, 0.25, 1.5)])
+def test_weights(parts, weights, tmp_path):
+    """One part has none, one whole ones; the last decides in what unit all are counted."""
+    paths, events = parts
+    told = [[1] * 30, [k % 3 for k in range(30)], [weights[k % 3] for k in range(30)]]
+    weighed = [path if at == 0 else tmp_path / path.name for at, path in enumerate(paths)]
+    for at in (1, 2):
+        sm.write_events(sm.read_events(paths[at]).with_weights(told[at]), weighed[at])
+    given = openers(weighed[:1]) + [partial(sm.read_events, path, weight="weight") for path in weighed[1:]]
+    source = sm.MappedSource(given, map=map)
+    expected = events.with_weights([weight for some in told for weight in some])
+    assert source.scale == (1 if weights[1] == 2 else 2**20)
+    assert source.n_events == events.n_events
+    assert results(source) == results(expected)
