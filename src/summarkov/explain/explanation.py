@@ -39,7 +39,7 @@ class Active:
     def __str__(self) -> str:
         if not self.lags:
             return self.label
-        if self.lags == (1,) and not self.ages:
+        if self.lags == (1,):
             return f"{self.label} just before"
         *rest, last = self.ages or map(str, self.lags)
         where = f"{', '.join(rest)} and {last}" if rest else last

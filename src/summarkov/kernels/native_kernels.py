@@ -128,12 +128,9 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
     reaches = []
     placed = not index.in_rows or bool(pairs[:, 4:].any())
     if placed:
-        for z, _, delay, lookback, delay_in_time, in_time in pairs.tolist():
-            lookbacks = np.zeros(index.n_labels, np.int64)
-            lookbacks[z] = lookback
-            window = Window(
-                BINARY, lookbacks, delay, 1, np.full(index.n_labels, bool(in_time)), bool(delay_in_time)
-            )
+        for delay, lookback, delay_in_time, in_time in pairs[:, 2:].tolist():
+            lookbacks, timed = np.full(index.n_labels, lookback), np.full(index.n_labels, bool(in_time))
+            window = Window(BINARY, lookbacks, delay, 1, timed, bool(delay_in_time))
             reaches.append(_reach(index, window) or _made_reach(index, window))
     counts, ends = _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
     return counts, ends
@@ -255,7 +252,10 @@ def _firsts(index: Index, delay: Span) -> CodeArray:
     """``Index.firsts``, faster."""
     name = ("firsts", delay)
     if name not in index.kept and _is_simple(index):
-        index.kept[name] = _last_within(index, delay) + np.int32(1)
+        if delay == Span(0) and index.in_rows:
+            index.kept[name] = np.arange(1, len(index.codes) + 1, dtype=np.int32)
+        else:
+            index.kept[name] = _last_within(index, delay) + np.int32(1)
     return index.firsts(delay)
 
 
@@ -268,12 +268,11 @@ def _is_simple(index: Index) -> bool:
 
 def _last_within(index: Index, span: Span) -> CodeArray:
     assert index.places is not None
-    size, clock = span.size, index.ticks.of
-    if span.in_time:
-        assert index.places.times is not None
-        clock = index.places.times
-        size = span.size if span.size == UNLIMITED else span.size // index.places.unit
-    return _native.last_within(clock, index.offsets, size)
+    if not span.in_time:
+        return _native.last_within(index.ticks.of, index.offsets, span.size)
+    assert index.places.times is not None
+    size = span.size if span.size == UNLIMITED else span.size // index.places.unit
+    return _native.last_within(index.places.times, index.offsets, size)
 
 
 def _clock(index: Index, in_time: bool) -> Any:

@@ -253,3 +253,24 @@ def test_a_look_back_in_time_keeps_the_times(tmp_path: Path) -> None:
     assert {line["name"] for line in told["lines"]} == {"bsumm-6h", "bsumm-1"}
     path.write_text("case,event\n1,a\n1,b\n")
     assert "has no order column; name it with --order-column" in run("learn", path, "-k", "6h", code=2)
+
+
+def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
+    """Pain comes 20 minutes after a dose, and not after 200."""
+    rows = ["case,minute,event"]
+    for case in range(40):
+        late = 200 if case % 2 else 20
+        rows += [f"{case},0,dose", f"{case},{late},{'walk' if case % 2 else 'pain'}"]
+    path, model = tmp_path / "log.csv", tmp_path / "model.json"
+    path.write_text("\n".join(rows) + "\n")
+    how = ("learn", path, "--order-column", "minute", "--target", "pain")
+    told = run(*how, "-k", "30 units", "--no-order-test", "-o", model)
+    assert "look-back 30 units" in told
+    assert "after 'dose' within the last 30 units, 'pain' follows at 100% (20 of 20)" in told
+    events = sm.read_events(path, order="minute", times=True)
+    again = sm.BSuMM("pain", lookback="30").fit(events)
+    assert [row.counts for row in sm.load(model).table_] == [row.counts for row in again.table_]
+    told = run(*how, "-m", "tree", "--lookbacks", "5 units,30 units", "--gamma", "0.1")
+    assert "dose within 30 units? ├─ yes:" in told
+    told = run(*how, "-k", "6h", code=2)
+    assert "look-back or delay 6h: these events have numbers; write '7 units'" in told
