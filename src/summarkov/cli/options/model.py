@@ -27,8 +27,8 @@ _KINDS = (
 )
 _ALPHA = "Pseudo-count of each outcome; larger is more cautious. Default 0.1"
 _LOOKBACK = (
-    "How many events back to look; or a time, such as 6h or 7d; none: the whole past; auto: learned for each "
-    "influencer; 1,4,none or 1h,1d: learned out of these. Default"
+    "How many events back to look; or a time, such as 6h, 7d, or '30 units' of an order column of numbers; "
+    "none: the whole past; auto: learned for each influencer; 1,4,none or 1h,1d: out of these. Default"
 )
 
 
