@@ -69,9 +69,12 @@ _TOKEN = re.compile(
     r"//[^\n]*|#[^\n]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_]\w*|0x\w+|\d[\w.]*|<=|>=|==|!=|&&|\|\||\+=|-=|\+\+|--|->|::|<<|>>|\S"
 )
 _ENDS = {";", ",", "?", ":", "&&", "||", "return", "{", "}", "=", "+=", "-=", "|=", "else"}
-#: Statements on a line of their own that can be left out: assignments, and calls that have an effect.
+#: Statements on a line of their own that can be left out: assignments, and calls that have an effect. What
+#: the module offers to Python is told when it is imported, before a mutant can be called.
 _ASSIGNED = re.compile(r"[ ]+(\*?[\w.\[\]>*+-]+(?:\[[^\]]*\])?) (?:=|\+=|-=|\|=|\^=) [^;]*;(?: *//.*)?$")
-_CALLED = re.compile(r"[ ]+(?!return|throw|if|for|while|switch|static_assert)[\w.:]+\([^;]*\);(?: *//.*)?$")
+_CALLED = re.compile(
+    r"[ ]+(?!return|throw|if|for|while|switch|static_assert|m\.def)[\w.:]+\([^;]*\);(?: *//.*)?$"
+)
 #: Constants of the compiler, and sizes of arrays, cannot be changed while it runs.
 _FIXED = re.compile(
     r"constexpr|static_assert|template|enum |struct |\b(?:Position|std::u?int64_t)\{|\w \w+\[2\]|py::init"
