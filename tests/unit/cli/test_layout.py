@@ -124,6 +124,11 @@ def test_learn_and_describe_fit(run: Run, strange: Path) -> None:
     assert one.startswith("a label of many short words a l")
 
 
+def test_short_names_leave_the_heading_whole(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "short.jsonl").write_text('["a", "b", "c", "a", "b", "c"]\n["c", "a", "b"]\n' * 30)
+    assert "Influencer → target  Without → with  Factor" in run("learn", "short.jsonl", columns=80)
+
+
 @pytest.mark.parametrize("target", LABELS)
 def test_every_label_can_be_shown(run: Run, strange: Path, target: str) -> None:
     assert run("show", strange / "graph.json", "--target", target).startswith(shorten(target, 32))

@@ -121,7 +121,9 @@ def _print_part(
 ) -> None:
     """Print some of the edges; columns are as wide as those of all need, so that parts stand in line."""
     table = new_table()
-    table.add_column(signs(console, "Influencer → target"), no_wrap=True, width=sum(names_width) + _JOINTS)
+    heading = signs(console, "Influencer → target")
+    room = min(widest([heading]), page_width(console) - _beside(columns))  # short names leave it whole
+    table.add_column(heading, no_wrap=True, width=max(sum(names_width) + _JOINTS, room))
     for name, cells in columns.items():
         left = name in ("95% interval", "Factor", "Order")
         table.add_column(
