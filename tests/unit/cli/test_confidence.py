@@ -127,7 +127,11 @@ def test_groups(two_files):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["-n", "1"], "n must be"), (["-m", "chain"], "compared by edges"), (["-t", "x"], "x")],
+    [
+        (["-n", "1"], "n must be"),
+        (["-m", "chain"], "must be one of bsumm, osumm, csumm, tree"),
+        (["-t", "x"], "x"),
+    ],
 )
 def test_groups_that_cannot_be_compared(two_files, words, message):
     assert message in " ".join(run("groups", *two_files, *words, code=2).split())

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import numpy as np
 import pytest
@@ -349,7 +350,8 @@ TREE = ("targets", 0, "tree")
         (edited(*TREE, "times", 7), ".tree: expected a test that the settings allow, found"),
         (edited(*TREE, "yes", {}), ".tree.yes: 'test' is missing"),
         (edited(*TREE, "no", "leaf", 1), ".tree.no.leaf: expected 2, which is"),
-        (edited(*TREE, "no", "rule", ["other"]), ".tree.no.rule[0]: expected"),
+        (edited(*TREE, "no", "rule", [1]), ".tree.no.rule[0]: expected a text, found 1"),
+        (edited(*TREE, "no", "rule", []), ".tree.no.rule: expected a list of 1, found []"),
         (edited(*TREE, "label", "D"), '.influencers[0]: expected "C"'),
         (edited("settings", "max_depth", 1), ".tree.yes: expected a leaf, for max_depth is 1, found"),
         (edited("settings", "lookbacks", [1]), ".tree.yes: expected a test that the settings allow, found"),
@@ -375,8 +377,8 @@ TREE = ("targets", 0, "tree")
         (edited("targets", 0, "trace", []), ".trace: expected a list of 2, found []"),
         (edited("targets", 0, "trace", 0, "action", "add"), ".trace[0].action: expected"),
         (
-            edited("targets", 0, "trace", 1, "label", "A"),
-            ".trace[1].label: expected",
+            edited("targets", 0, "trace", 1, "label", 1),
+            ".trace[1].label: expected a text, found 1",
         ),
         (edited("targets", 0, "trace", 0, "gain", 0.5), ".trace[0].gain: expected"),
         (edited("targets", 0, "score", 1.0), ".score: expected"),
@@ -410,3 +412,12 @@ def test_reach_is_as_far_as_the_tests_of_a_label_look():
     for z in model.influencers_:
         within = [t.within for t in tests if t.label == model.labels_.index(z)]
         assert model.fitted.reach(z) == (0, None if None in within else max(within))
+
+
+def test_files_of_earlier_versions_may_say_rules_in_other_words(tmp_path):
+    document = json.dumps(DOCUMENT)
+    earlier = re.sub(r"within (\d+) positions", r"within the last \1", document)
+    assert earlier != document
+    (tmp_path / "m.json").write_text(earlier)
+    again = sm.load(tmp_path / "m.json")
+    assert json.loads(json.dumps(again.to_document())) == DOCUMENT
