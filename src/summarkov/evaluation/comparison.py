@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.lineup import Windows, compare_windows
 from summarkov.evaluation.measures import BINS, ReliabilityBin
 from summarkov.evaluation.tuning import Tuned
+from summarkov.evaluation.windows import Windows, compare_windows
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
