@@ -15,15 +15,19 @@ using namespace summarkov;
 
 namespace {
 
+// Do what needs nothing of Python while other threads use it.
+template <class Work>
+auto without_python(Work work) {
+    py::gil_scoped_release release;
+    return work();
+}
+
 py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const Array<std::int64_t>& offsets,
                                        std::int64_t size) {
     py::array_t<std::int32_t> found(clock.size());
     std::int32_t* to = found.mutable_data();
     const auto ticks = span(clock), cuts = span(offsets);
-    {
-        py::gil_scoped_release release;
-        last_within(ticks, cuts, size, to);
-    }
+    without_python([&] { last_within(ticks, cuts, size, to); });
     return found;
 }
 
@@ -36,20 +40,17 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
     const Outcomes outcomes{span(outcome_of), n_outcomes};
     const std::vector<Count> whole(totals.data(), totals.data() + totals.size());
     const auto chosen = span(influencers), joining = span(candidates);
-    Counted counted;
-    {
-        py::gil_scoped_release release;
-        counted = with_rows(shard, window, reach, [&](const auto& rows) {
+    const Counted counted = without_python([&] {
+        return with_rows(shard, window, reach, [&](const auto& rows) {
             return Counter(rows, each, chosen, joining, outcomes, most_cells).run(whole);
         });
-    }
+    });
     std::vector<std::int64_t> row;
     auto keys = ordered_keys(counted, row);
     const std::int64_t n_states = counted.states.size(), kept = keys.shape(0), deep = window.levels(chosen.size) - 1;
     py::array_t<Count> counts({kept, n_outcomes}), present({joining.size, kept, deep, n_outcomes});
     Count *to = counts.mutable_data(), *into = present.mutable_data();
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         const Count* from = counted.counts.data();
         const Count* cell = counted.present.data();
         for (std::int64_t x = 0; x < n_outcomes; ++x) {
@@ -61,7 +62,7 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
                         for (std::int64_t l = 0; l < deep; ++l)
                             into[((c * kept + row[s]) * deep + l) * n_outcomes + x] = cell[l];
         }
-    }
+    });
     return py::make_tuple(keys, counts, present);
 }
 
@@ -70,13 +71,12 @@ py::tuple states(const PyIndex& shard, const Array<std::int32_t>& influencers, i
     const Window window = window_of(kind, lookback, delay, cap);
     const auto chosen = span(influencers);
     Counted counted;
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         with_rows(shard, window, reach, [&](const auto& rows) {
             counted.states = follow_states(rows, chosen);
             counted.positions = positions_of(rows, counted.states);
         });
-    }
+    });
     std::vector<std::int64_t> row;
     auto keys = ordered_keys(counted, row);
     py::array_t<std::int64_t> ids(shard.index.codes.size);
@@ -91,11 +91,9 @@ py::array_t<Count> totals(const PyIndex& shard, const MaybeWeights& weights, int
                           const PyReach* reach) {
     const Window window = window_of(kind, lookback, delay, cap);
     const Weights each = weights_of(weights);
-    std::vector<Count> found;
-    {
-        py::gil_scoped_release release;
-        found = with_rows(shard, window, reach, [&](const auto& rows) { return count_totals(rows, each); });
-    }
+    const std::vector<Count> found = without_python([&] {
+        return with_rows(shard, window, reach, [&](const auto& rows) { return count_totals(rows, each); });
+    });
     return py::array_t<Count>(static_cast<py::ssize_t>(found.size()), found.data());
 }
 
@@ -118,6 +116,13 @@ struct PyClock {
     }
 };
 
+// Call `use` with what distances are measured by: positions, unless there is a clock.
+template <class Use>
+void with_clock(const PyClock* clock, Use use) {
+    if (clock) use(clock->get());
+    else use(PlainClock{});
+}
+
 py::tuple tests(const PyIndex& shard, const PyClock* clock, const MaybeWeights& weights, const Numbers& tree, const Numbers& slots,
                 const Array<std::int32_t>& labels, const Numbers& lookbacks, std::int64_t depth, const Numbers& starts,
                 bool order, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
@@ -131,16 +136,11 @@ py::tuple tests(const PyIndex& shard, const PyClock* clock, const MaybeWeights& 
                           tables[3].mutable_data()};
     const Recency recency{span(labels), span(lookbacks), depth, span(starts), order};
     const Outcomes outcomes{span(outcome_of), n_outcomes};
-    {
-        py::gil_scoped_release release;
-        if (clock) {
-            const PlacedClock placed = clock->get();
-            count_tests(shard.index, placed, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
-        } else {
-            count_tests(shard.index, PlainClock{}, weights_of(weights), tree_of(tree), span(slots), recency, outcomes,
-                        into);
-        }
-    }
+    without_python([&] {
+        with_clock(clock, [&](const auto& by) {
+            count_tests(shard.index, by, weights_of(weights), tree_of(tree), span(slots), recency, outcomes, into);
+        });
+    });
     return py::make_tuple(tables[0], tables[1], tables[2], tables[3]);
 }
 
@@ -148,16 +148,13 @@ py::array_t<std::int64_t> leaves(const PyIndex& shard, const PyClock* clock, con
                                  std::int64_t depth) {
     py::array_t<std::int64_t> found(shard.index.codes.size);
     std::int64_t* to = found.mutable_data();
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         const TestTree nodes = tree_of(tree);
-        auto find = [&](const auto& by) {
+        with_clock(clock, [&](const auto& by) {
             Walk walk(shard.index, by, depth);
             walk.run([&](std::int64_t, Position i) { to[i] = walk.leaf(nodes, i); });
-        };
-        if (clock) find(clock->get());
-        else find(PlainClock{});
-    }
+        });
+    });
     return found;
 }
 
@@ -168,11 +165,10 @@ py::array_t<Count> add_rows_(const Array<std::int64_t>& cells, const Array<std::
     const auto into = span(cells), from = span(rows);
     const Count* given = weights.data();
     Count* to = sums.mutable_data();
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         std::fill_n(to, n_cells * width, 0);
         add_rows(into, from, given, width, to);
-    }
+    });
     return sums;
 }
 
@@ -185,8 +181,7 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
     Count* to = counts.mutable_data();
     const Weights each = weights_of(weights);
     std::int32_t* at_ends = ends.mutable_data();
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         std::vector<std::int64_t> lookback(shard.index.n_labels, 0);
         for (std::int64_t i = 0; i < n; ++i, pair += 6) {
             lookback[pair[0]] = pair[3];
@@ -198,7 +193,7 @@ py::tuple followed(const PyIndex& shard, const MaybeWeights& weights, const Arra
             to = std::copy_n(found.counts, 2, to);
             at_ends = std::copy_n(&found.ends[0][0], 4, at_ends);
         }
-    }
+    });
     return py::make_tuple(counts, ends);
 }
 
@@ -221,10 +216,7 @@ py::list presence(const Array<std::int32_t>& codes, const Array<std::int64_t>& o
     std::vector<PresenceTable> tables;
     auto count = [&](const auto& reaches) {
         PresenceScan scan(events, asked, reaches);
-        {
-            py::gil_scoped_release release;
-            scan.run();
-        }
+        without_python([&] { scan.run(); });
         tables = std::move(scan.tables);
     };
     if (before.size()) {
@@ -260,10 +252,7 @@ py::array_t<std::int32_t> shuffled(const Array<std::int32_t>& codes, const Array
     const auto cuts = span(offsets);
     const auto each = span(seeds);
     std::int32_t* to = made.mutable_data();
-    {
-        py::gil_scoped_release release;
-        shuffle(from, cuts, each, begun, kept, within, to);
-    }
+    without_python([&] { shuffle(from, cuts, each, begun, kept, within, to); });
     return made;
 }
 
@@ -289,8 +278,7 @@ class Grower {
         std::int32_t *to_leaf = leaf.mutable_data(), *to_feature = feature.mutable_data();
         std::int32_t* to_level = level.mutable_data();
         Count* to_sums = sums.mutable_data();
-        {
-            py::gil_scoped_release release;
+        without_python([&] {
             for (std::int64_t t = 0; t < n_trees; ++t) {
                 std::vector<std::int64_t> features;
                 for (std::int64_t f = 0; f < n_features; ++f)
@@ -299,7 +287,7 @@ class Grower {
                 tree.grow(some, to_leaf + t * n_splits, to_feature + t * n_splits, to_level + t * n_splits,
                           to_sums + t * leaves * 2);
             }
-        }
+        });
         return py::make_tuple(leaf, feature, level, sums);
     }
 
@@ -316,13 +304,12 @@ py::array_t<std::uint8_t> leaves_of_(const Array<std::uint8_t>& levels, const Ar
     py::array_t<std::uint8_t> found({n_trees, all.n_rows});
     std::uint8_t* to = found.mutable_data();
     const std::int32_t *from = leaf.data(), *of = feature.data(), *limit = level.data();
-    {
-        py::gil_scoped_release release;
+    without_python([&] {
         for (std::int64_t t = 0; t < n_trees; ++t) {
             const std::int64_t at = t * n_splits;
             leaves_of(all, from + at, of + at, limit + at, n_splits, to + t * all.n_rows);
         }
-    }
+    });
     return found;
 }
 
