@@ -75,7 +75,7 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/models/test_graph.py",
     ],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
-    "kernels/window.py": [*COUNTS, "tests/unit/kernels/test_ticks.py", *REPLICATES],
+    "kernels/index.py": [*COUNTS, "tests/unit/kernels/test_ticks.py", *REPLICATES],
     "engines/counts.py": [
         *COUNTS,
         *REPLICATES,

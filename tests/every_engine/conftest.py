@@ -15,7 +15,7 @@ from summarkov import kernels
 from summarkov.engines import work
 from summarkov.engines.memory import make_source
 from summarkov.engines.work import EVENT_BYTES
-from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
+from summarkov.kernels import boosted, history_tests, numpy_kernels, resampling
 
 #: Backends by name, and the module that holds their functions. A function that one has not is NumPy's.
 BACKENDS = {
@@ -28,18 +28,17 @@ FUNCTIONS = (
     "chain_states",
     "count_candidates",
     "count_followed",
-    "count_states",
     "merge_keys",
     "tabulate",
     "window_states",
 )
 #: Those whose NumPy twins have a module of their own.
 ELSEWHERE = {
-    "count_presence": shuffles,
+    "count_presence": resampling,
     "count_tests": history_tests,
     "tree_grower": boosted,
     "leaves_of": boosted,
-    "shuffled": shuffles,
+    "shuffled": resampling,
     "tree_leaves": history_tests,
 }
 

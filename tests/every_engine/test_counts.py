@@ -35,7 +35,8 @@ from summarkov.engines.counts import joined_tables
 from summarkov.engines.requests import join
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
-from summarkov.kernels import numpy_kernels, window
+from summarkov.kernels import index as window_rows
+from summarkov.kernels import numpy_kernels
 
 
 @st.composite
@@ -236,7 +237,7 @@ def test_pairs_listed_in_small_parts_give_the_same(backend, at_once, question):
     common = (spec.summary(), codes(events.labels, influencers), target_of(events, target))
     for request in (StatesRequest(*common), CandidatesRequest(*common, rest)):
         whole = ask(events, request, weights)
-        with mock.patch.object(window, "_PAIRS_AT_ONCE", at_once):
+        with mock.patch.object(window_rows, "_PAIRS_AT_ONCE", at_once):
             assert_same(ask(events, request, weights), whole)
 
 

@@ -38,7 +38,7 @@ from summarkov.engines import replicates as engine
 from summarkov.engines.replicates import UnitWeighing
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events.draws import Drawn
-from summarkov.kernels import replicates as kernel
+from summarkov.kernels import resampling as kernel
 
 
 class Given:

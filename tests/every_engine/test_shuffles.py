@@ -20,7 +20,7 @@ from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
 from summarkov.events.block import cut_events, with_keys
 from summarkov.explain import contrast
-from summarkov.kernels import shuffles as numpy_shuffles
+from summarkov.kernels import resampling
 from summarkov.summaries import Reach
 
 LABELS = ("a", "b", "c", "d")
@@ -139,7 +139,7 @@ def test_one_number_decides_and_not_the_kernel(backend):
     codes, seeds = np.arange(300_000, dtype=np.int32), kernels.sequence_seeds(5, 7, np.arange(1))
     for begun, kept, within in ((0, 0, 2**62), (3, 0, 2**62), (3, 1, 5), (1, 4, 7)):
         given = (codes, np.array([0, len(codes)]), seeds, begun, kept, within)
-        assert np.array_equal(kernels.shuffled(*given), numpy_shuffles.shuffled(*given))
+        assert np.array_equal(kernels.shuffled(*given), resampling.shuffled(*given))
 
 
 def test_every_order_is_as_likely():

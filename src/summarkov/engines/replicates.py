@@ -26,7 +26,7 @@ from summarkov.engines.work import Part, joint_memory, pool_of
 from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
 from summarkov.kernels import Index
-from summarkov.kernels.replicates import MOST_PAIRS
+from summarkov.kernels.resampling import MOST_PAIRS
 from summarkov.summaries import ChainSummary
 from summarkov.typing import IntArray
 

@@ -13,7 +13,7 @@ from summarkov import kernels
 from summarkov.engines.counts import CandidateCounts, Counts, RecencyCounts, StateCounts
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.kernels.replicates import Positions
+from summarkov.kernels.resampling import Positions
 from summarkov.summaries import WindowSummary
 from summarkov.typing import IntArray
 
@@ -35,23 +35,21 @@ class Shard:
             return self._count_recency(request)
         influencers = np.array(request.influencers, np.int32)
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
-        if isinstance(request, CandidatesRequest):
-            candidates, window = np.array(request.candidates, np.int32), request.summary.window(self.labels)
+        if isinstance(request.summary, WindowSummary):
+            asked = request.candidates if isinstance(request, CandidatesRequest) else None
+            window, candidates = request.summary.window(self.labels), np.array(asked or (), np.int32)
             try:
                 counted = kernels.count_candidates(
                     self.index, self.weights, influencers, candidates, *outcomes, window
                 )
             except MemoryError:
+                if asked is None:
+                    raise
                 raise TooLargeError(
                     f"the states of {len(influencers)} influencers joined by each of {len(candidates)} "
                     "candidates are too many to count; set max_influencers, raise gamma, or give candidates"
                 ) from None
-            return CandidateCounts(*counted)
-        if isinstance(request.summary, WindowSummary):
-            window = request.summary.window(self.labels)
-            return StateCounts(
-                *kernels.count_states(self.index, self.weights, influencers, *outcomes, window)
-            )
+            return StateCounts(*counted[:2]) if asked is None else CandidateCounts(*counted)
         ids, keys = request.summary.encode(self.index, request.influencers, self.labels)
         return StateCounts(keys, kernels.tabulate(self.index, self.weights, ids, len(keys), *outcomes))
 

@@ -8,13 +8,23 @@ taken where they were built, unless the environment variable ``SUMMARKOV_KERNELS
 import os
 from types import ModuleType
 
-from summarkov.kernels import boosted, history_tests, numpy_kernels, shuffles
+from summarkov.kernels import boosted, history_tests, numpy_kernels, resampling
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
 from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
-from summarkov.kernels.index import UNLIMITED, Index, Places, Span, in_units
+from summarkov.kernels.index import (
+    BINARY,
+    COUNT,
+    ORDINAL_FIRST,
+    ORDINAL_LAST,
+    UNLIMITED,
+    Index,
+    Places,
+    Span,
+    Window,
+    in_units,
+)
 from summarkov.kernels.numpy_kernels import chain_states, distinct, merge_keys, outcomes_counted, tabulate
-from summarkov.kernels.shuffles import PresenceAsked, Seeds, block_seeds, sequence_seeds
-from summarkov.kernels.window import BINARY, COUNT, ORDINAL_FIRST, ORDINAL_LAST, Window
+from summarkov.kernels.resampling import PresenceAsked, block_seeds, sequence_seeds
 
 
 def _choose(wish: str) -> ModuleType:
@@ -33,18 +43,18 @@ def _choose(wish: str) -> ModuleType:
 
 _chosen = _choose(os.environ.get("SUMMARKOV_KERNELS", ""))
 window_states = _chosen.window_states
-count_states = _chosen.count_states
 count_candidates = _chosen.count_candidates
 count_followed = _chosen.count_followed
-_tests = history_tests if _chosen is numpy_kernels else _chosen
+add_rows = _chosen.add_rows
+_tests, _boosted, _resampling = (
+    (history_tests, boosted, resampling) if _chosen is numpy_kernels else [_chosen] * 3
+)
 count_tests = _tests.count_tests
 tree_leaves = _tests.tree_leaves
-add_rows = _chosen.add_rows
-_boosted = boosted if _chosen is numpy_kernels else _chosen
 tree_grower = _boosted.tree_grower
 leaves_of = _boosted.leaves_of
-count_presence = (shuffles if _chosen is numpy_kernels else _chosen).count_presence
-shuffled = (shuffles if _chosen is numpy_kernels else _chosen).shuffled
+count_presence = _resampling.count_presence
+shuffled = _resampling.shuffled
 
 
 def backend() -> str:

@@ -1,6 +1,5 @@
 from summarkov.kernels.boosted import LevelArray
-from summarkov.kernels.shuffles import Seeds
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
 class Index:
     def __init__(
@@ -84,7 +83,7 @@ def followed(
     shard: Index, weights: IntArray | None, pairs: IntArray, reaches: list[Reach | None]
 ) -> tuple[IntArray, CodeArray]: ...
 def shuffled(
-    codes: CodeArray, offsets: IntArray, seeds: Seeds, begun: int, kept: int, within: int
+    codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
 ) -> CodeArray: ...
 def presence(
     codes: CodeArray,

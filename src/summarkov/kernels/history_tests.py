@@ -121,6 +121,16 @@ def _blocks(index: Index) -> Iterator[IntArray]:
         yield np.arange(start, min(start + _AT_ONCE, len(index.codes)))
 
 
+def clock_of(index: Index, in_time: bool) -> IntArray:
+    """What distances are measured by, the past first: times, or the numbers of ticks."""
+    if not in_time:
+        return np.append(index.past_positions, index.ticks.of)
+    assert index.places is not None
+    assert index.places.times is not None
+    past = index.places.past_times
+    return index.places.times if past is None else np.append(past, index.places.times)
+
+
 class _Past:
     """Looks up how far back things are."""
 
@@ -143,12 +153,7 @@ class _Past:
             self._first = ticks.first_rows(ticks.of, ticks.sequence)
             self._start = ticks.bounds[:-1][ticks.sequence]
             self._start[ticks.sequence == 0] = index.past_positions.min(initial=0)
-            clock = np.append(index.past_positions, ticks.of)
-            if in_time:
-                assert index.places.times is not None
-                past = np.zeros(0, np.int64) if index.places.past_times is None else index.places.past_times
-                clock = np.append(past, index.places.times)
-            self._clock = clock
+            self._clock = clock = clock_of(index, in_time)
             self._now = clock[n:] if not in_time or index.places.asked is None else index.places.asked
             self._attributes = index.places.attributes[:-1]
 

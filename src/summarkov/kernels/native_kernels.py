@@ -12,10 +12,9 @@ import numpy as np
 
 from summarkov.kernels import _native, history_tests
 from summarkov.kernels.boosted import Grower, Grown, LevelArray
-from summarkov.kernels.history_tests import Recency
-from summarkov.kernels.index import MOST_CELLS, UNLIMITED, Index, Span
-from summarkov.kernels.shuffles import PresenceAsked
-from summarkov.kernels.window import BINARY, Window
+from summarkov.kernels.history_tests import Recency, clock_of
+from summarkov.kernels.index import BINARY, MOST_CELLS, UNLIMITED, Index, Span, Window
+from summarkov.kernels.resampling import PresenceAsked
 from summarkov.typing import CodeArray, IntArray
 
 #: Positions are 32 bits wide in C++. No look-back with a limit reaches further than this.
@@ -23,36 +22,13 @@ _FAR = -(2**30)
 
 # These take and give what their twins do.
 add_rows = _native.add_rows  # :func:`summarkov.kernels.numpy_kernels.add_rows`
-shuffled = _native.shuffled  # :func:`summarkov.kernels.shuffles.shuffled`
+shuffled = _native.shuffled  # :func:`summarkov.kernels.resampling.shuffled`
 leaves_of = _native.leaves_of  # :func:`summarkov.kernels.boosted.leaves_of`
 
 
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """See :func:`summarkov.kernels.numpy_kernels.window_states`."""
-    ids, keys = _native.states(
-        _shard(index, _is_placed(index, window)),
-        influencers,
-        window.kind,
-        window.lookback,
-        window.delay,
-        window.cap,
-        _reach(index, window),
-    )
-    return ids, keys
-
-
-def count_states(
-    index: Index,
-    weights: IntArray | None,
-    influencers: CodeArray,
-    outcome_of: CodeArray,
-    n_outcomes: int,
-    window: Window,
-) -> tuple[CodeArray, IntArray]:
-    """See :func:`summarkov.kernels.numpy_kernels.count_states`."""
-    nobody = np.empty(0, np.int32)
-    keys, counts, _ = count_candidates(index, weights, influencers, nobody, outcome_of, n_outcomes, window)
-    return keys, counts
+    return _native.states(_shard(index, _is_placed(index, window)), influencers, *_seen(index, window))
 
 
 def count_candidates(
@@ -65,22 +41,17 @@ def count_candidates(
     window: Window,
 ) -> tuple[CodeArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_candidates`."""
-    keys, counts, present = _native.count(
+    return _native.count(
         _shard(index, _is_placed(index, window)),
         weights,
         influencers,
         candidates,
         outcome_of,
         n_outcomes,
-        window.kind,
-        window.lookback,
-        window.delay,
-        window.cap,
-        _reach(index, window),
+        *_seen(index, window),
         _totals(index, weights, window) if len(candidates) else np.empty(0, np.int64),
         MOST_CELLS,
     )
-    return keys, counts, present
 
 
 def count_tests(
@@ -132,14 +103,13 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
             lookbacks, timed = np.full(index.n_labels, lookback), np.full(index.n_labels, bool(in_time))
             window = Window(BINARY, lookbacks, delay, 1, timed, bool(delay_in_time))
             reaches.append(_reach(index, window) or _made_reach(index, window))
-    counts, ends = _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
-    return counts, ends
+    return _native.followed(_shard(index, placed), weights, np.ascontiguousarray(pairs), reaches)
 
 
 def count_presence(
     index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
 ) -> list[tuple[CodeArray, IntArray]]:
-    """See :func:`summarkov.kernels.shuffles.count_presence`."""
+    """See :func:`summarkov.kernels.resampling.count_presence`."""
     lookbacks, reach_of = np.unique(
         np.stack([asked.lookbacks, asked.in_time.astype(np.int64)]), axis=1, return_inverse=True
     )
@@ -180,16 +150,21 @@ def tree_grower(levels: LevelArray) -> Grower:
 
 def _shard(index: Index, placed: bool) -> Any:
     """The shard with the positions of every label, made once; ``placed``: the past by rows."""
-    if ("native", placed) not in index.kept:
+
+    def make() -> Any:
         past = index.past_positions
         far = past < _FAR  # only their order matters
         past = np.where(far, _FAR - np.cumsum(far[::-1])[::-1], past)
         if placed:
             past = np.arange(-len(past), 0)
-        index.kept["native", placed] = _native.Index(
-            index.codes, index.offsets, past, index.past_codes, index.n_labels
-        )
-    return index.kept["native", placed]
+        return _native.Index(index.codes, index.offsets, past, index.past_codes, index.n_labels)
+
+    return index.keep(("native", placed), make)
+
+
+def _seen(index: Index, window: Window) -> tuple[int, IntArray, int, int, Any]:
+    """A window, and where rows stand in it, as all that look through it take it."""
+    return window.kind, window.lookback, window.delay, window.cap, _reach(index, window)
 
 
 def _is_placed(index: Index, window: Window) -> bool:
@@ -200,21 +175,14 @@ def _is_placed(index: Index, window: Window) -> bool:
 
 def _before(index: Index) -> CodeArray:
     """How many positions begin before each row, and in all."""
-    if "before" not in index.kept:
-        index.kept["before"] = index.ticks.before.astype(np.int32)
-    before: CodeArray = index.kept["before"]
-    return before
+    return index.keep("before", lambda: index.ticks.before.astype(np.int32))
 
 
 def _reach(index: Index, window: Window) -> Any:
     """Where rows stand in the windows, made once for each; None where every row is a position of its own."""
     if not _is_placed(index, window):
         return None
-    assert index.places is not None
-    name = ("reach", window.name[1:])
-    if name not in index.kept:
-        index.kept[name] = _made_reach(index, window)
-    return index.kept[name]
+    return index.keep(("reach", window.name[1:]), lambda: _made_reach(index, window))
 
 
 def _made_reach(index: Index, window: Window) -> Any:
@@ -229,34 +197,31 @@ def _made_reach(index: Index, window: Window) -> Any:
 
 def _farthest(index: Index, spans: tuple[Span, ...]) -> tuple[CodeArray, float]:
     """The last row at which each is in any window of some look-backs, and how far that is on average."""
-    name = ("farthest", spans)
-    if name not in index.kept:
+
+    def make() -> tuple[CodeArray, float]:
         n = len(index.codes)
         ends = [_ends(index, span) for span in spans] or [np.full(len(index.past_codes) + n, -1, np.int32)]
         most = reduce(np.maximum, ends)
         ahead = int(most[len(most) - n :].sum(dtype=np.int64)) - n * (n - 1) // 2
-        index.kept[name] = most, ahead / n if n else 0.0
-    farthest: tuple[CodeArray, float] = index.kept[name]
-    return farthest
+        return most, ahead / n if n else 0.0
+
+    return index.keep(("farthest", spans), make)
 
 
 def _ends(index: Index, span: Span) -> CodeArray:
     """``Index.ends``, faster: clocks never run backwards, so that nothing need be searched for."""
-    name = ("ends", span)
-    if name not in index.kept and _is_simple(index):
-        index.kept[name] = _last_within(index, span)
-    return index.ends(span)
+    if not _is_simple(index):
+        return index.ends(span)
+    return index.keep(("ends", span), lambda: _last_within(index, span))
 
 
 def _firsts(index: Index, delay: Span) -> CodeArray:
     """``Index.firsts``, faster."""
-    name = ("firsts", delay)
-    if name not in index.kept and _is_simple(index):
-        if delay == Span(0) and index.in_rows:
-            index.kept[name] = np.arange(1, len(index.codes) + 1, dtype=np.int32)
-        else:
-            index.kept[name] = _last_within(index, delay) + np.int32(1)
-    return index.firsts(delay)
+    if not _is_simple(index):
+        return index.firsts(delay)
+    if delay == Span(0) and index.in_rows:
+        return index.keep(("firsts", delay), lambda: np.arange(1, len(index.codes) + 1, dtype=np.int32))
+    return index.keep(("firsts", delay), lambda: _last_within(index, delay) + np.int32(1))
 
 
 def _is_simple(index: Index) -> bool:
@@ -279,19 +244,14 @@ def _clock(index: Index, in_time: bool) -> Any:
     """What trees measure distances by, made once; None where every row is a position of its own."""
     if index.in_rows and not in_time:
         return None
-    if ("clock", in_time) in index.kept:
-        return index.kept["clock", in_time]
     assert index.places is not None
-    ticks = np.append(index.past_positions, index.ticks.of)
-    clock = ticks
-    if in_time:
-        assert index.places.times is not None
-        clock = np.append(
-            np.zeros(0, np.int64) if index.places.past_times is None else index.places.past_times,
-            index.places.times,
-        )
-    made = index.kept["clock", in_time] = _native.Clock(clock, ticks, _before(index), index.places.attributes)
-    return made
+    attributes = index.places.attributes
+    return index.keep(
+        ("clock", in_time),
+        lambda: _native.Clock(
+            clock_of(index, in_time), clock_of(index, in_time=False), _before(index), attributes
+        ),
+    )
 
 
 def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
@@ -299,10 +259,7 @@ def _totals(index: Index, weights: IntArray | None, window: Window) -> IntArray:
     name = ("totals", window.name)
     found = index.kept.get(name)
     if found is None or found[0] is not weights:
-        asked = window.kind, window.lookback, window.delay, window.cap, _reach(index, window)
-        found = index.kept[name] = (
-            weights,
-            _native.totals(_shard(index, _is_placed(index, window)), weights, *asked),
-        )
+        shard = _shard(index, _is_placed(index, window))
+        found = index.kept[name] = weights, _native.totals(shard, weights, *_seen(index, window))
     totals: IntArray = found[1]
     return totals

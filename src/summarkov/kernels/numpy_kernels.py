@@ -1,4 +1,4 @@
-"""The kernels in NumPy, short and readable; the key step stands in :mod:`summarkov.kernels.window`."""
+"""The kernels in NumPy, short and readable; the key step is that of ``kernels.index.Stretches``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ import math
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Span
-from summarkov.kernels.window import ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window, first_rows, last_rows
+from summarkov.kernels.index import (
+    ABSENT,
+    MOST_CELLS,
+    ORDINAL_FIRST,
+    ORDINAL_LAST,
+    Index,
+    Span,
+    Stretches,
+    Window,
+)
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 _ROWS_AT_ONCE = 1 << 14
@@ -21,25 +29,8 @@ def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple
     A key holds one level an influencer: 0 if absent from its window, else 1 (binary), its capped count, or
     its place (1 = oldest) in the order of occurrences (ordinal).
     """
-    ids, keys, _ = _states(index, influencers, window)
+    ids, keys, _ = _states(index, influencers, Stretches.of(index, window))
     return ids, keys
-
-
-def count_states(
-    index: Index,
-    weights: IntArray | None,
-    influencers: CodeArray,
-    outcome_of: CodeArray,
-    n_outcomes: int,
-    window: Window,
-) -> tuple[CodeArray, IntArray]:
-    """N(x; s) as keys[S, U] and counts[S, X].
-
-    ``weights`` holds an integer a sequence, or is None for ones. ``outcome_of`` maps a code to its outcome
-    (-1: not counted); its last entry is for events of no known label.
-    """
-    ids, keys = window_states(index, influencers, window)
-    return keys, tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
 
 
 def count_candidates(
@@ -54,8 +45,11 @@ def count_candidates(
     """Counts of the states of U, and of U joined by each candidate, in one scan.
 
     Returns keys[S, U], counts[S, X] and present[C, S, L - 1, X]: N(x; s, level of z) for levels from 1 on.
+    ``weights`` holds one whole number per sequence, or is None for ones. ``outcome_of`` maps a code to its
+    outcome (-1: not counted); its last entry is for events of no known label.
     """
-    ids, keys, stands = _states(index, influencers, window)
+    stretches = Stretches.of(index, window)
+    ids, keys, stands = _states(index, influencers, stretches)
     counts = tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
     deep = window.n_levels(len(influencers)) - 1
     if len(candidates) * len(keys) * deep * n_outcomes > MOST_CELLS:
@@ -64,7 +58,6 @@ def count_candidates(
     row_of = np.full(index.n_labels + 1, -1)
     row_of[candidates] = np.arange(len(candidates))
     counted = outcomes_counted(index, weights, outcome_of)
-    stretches = Stretches.of(index, window)
     seen = stretches.seen
     for event, position in stretches.pairs(np.flatnonzero(row_of[seen.code] >= 0)):
         level = stretches.levels(event, position, stands)
@@ -129,7 +122,7 @@ def outcomes_counted(
     explicit = (outcomes != residual) & ~index.ticks.attribute & (outcomes >= 0)
     found: list[tuple[IntArray, IntArray | None]] = [(np.where(explicit, outcomes, -1), each)]
     if residual >= 0:
-        rest = np.diff(index.ticks.before) - explicit
+        rest = index.ticks.begins.astype(np.int64) - explicit
         found.append((np.where(rest == 0, -1, residual), rest if each is None else rest * each))
     return found
 
@@ -178,8 +171,8 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
     for row, (z, x, delay, lookback, delay_in_time, in_time) in enumerate(pairs.tolist()):
         of_z = np.flatnonzero(seen.code == z)
         of_x = np.flatnonzero((seen.code == x) & (seen.position >= 0))
-        first = np.maximum(first_rows(index, Span(delay, bool(delay_in_time)))[of_z], 0)
-        last = last_rows(index, Span(lookback, bool(in_time)))[of_z]
+        first = np.maximum(index.first_rows(Span(delay, bool(delay_in_time)))[of_z], 0)
+        last = index.last_rows(Span(lookback, bool(in_time)))[of_z]
         found = [sequence[of_z[last >= first]]]
         if len(of_z):
             at = np.searchsorted(first, seen.position[of_x], side="right") - 1
@@ -194,13 +187,14 @@ def count_followed(index: Index, weights: IntArray | None, pairs: IntArray) -> t
 # ------------------------------------------------------------------------------ the steps
 
 
-def _states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray, IntArray]:
+def _states(
+    index: Index, influencers: CodeArray, stretches: Stretches
+) -> tuple[IntArray, CodeArray, IntArray]:
     """Ids and keys as in ``window_states``, and where each influencer stands at each position."""
-    n = len(index.codes)
+    n, window = len(index.codes), stretches.window
     stands = np.full((len(influencers), n), ABSENT)
     levels = np.zeros((len(influencers), n), np.int64)
-    stretches, nobody = Stretches.of(index, window), np.empty((0, n), np.int64)
-    seen = stretches.seen
+    seen, nobody = stretches.seen, np.empty((0, n), np.int64)
     for u, code in enumerate(influencers):
         for event, position in stretches.pairs(np.flatnonzero(seen.code == code)):
             stands[u, position] = seen.position[event]
@@ -213,7 +207,7 @@ def _states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntAr
     for level in levels:
         ids, keys = _refine(ids, keys, level, window.n_levels(len(influencers) - 1))
     if index.places is not None:  # rows of attributes are no positions
-        kept, number = np.unique(ids[index.begins]), np.full(len(keys), -1)
+        kept, number = np.unique(ids[index.ticks.begins]), np.full(len(keys), -1)
         number[kept] = np.arange(len(kept))
         ids, keys = number[ids], keys[kept]
     return ids, keys, stands

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from summarkov.engines import Target
 from summarkov.kernels import LevelArray
-from summarkov.kernels.profile import Profile
 from summarkov.scores.softmax import Features
+from summarkov.summaries.profile import Profile
 from summarkov.typing import BoolArray, CodeArray, FloatArray
 
 #: An influencer is looked for within each of these numbers of events, and in the whole window.

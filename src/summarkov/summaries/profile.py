@@ -5,12 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from summarkov.errors import TooLargeError
 from summarkov.kernels import Index, merge_keys
-from summarkov.kernels.profile import Profile, profile_rows
+from summarkov.kernels.index import MOST_CELLS
 from summarkov.settings import check_whole
 from summarkov.summaries.base import Memory, Summary
 from summarkov.typing import CodeArray, IntArray, KeyArray
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The columns of a profile, one row per position.
+
+    ``lag[i, z]`` is how many events ago label z occurred last (0: not in the window), ``often[w][i, z]`` how
+    often it is among the last ``windows[w]`` events, ``followed[o][i, x]`` how often x followed the last
+    o + 1 labels before, ``recent[i, l]`` the label at lag l + 1 (its code + 1; 0: none) and ``seen[i]`` how
+    many events there are to look back at. All of it within the last ``lookback`` events.
+    """
+
+    lag: CodeArray
+    often: tuple[CodeArray, ...]
+    followed: tuple[CodeArray, ...]
+    recent: CodeArray
+    seen: CodeArray
 
 
 @dataclass(frozen=True)
@@ -45,18 +64,55 @@ class ProfileSummary(Summary):
         return int((self.lookback + 1) ** columns * (n_labels + 1) ** self.lags)
 
     def rows(self, index: Index, where: IntArray | slice = slice(None)) -> CodeArray:
-        """The numbers of some positions, one row per position."""
-        try:
-            return profile_rows(index, self.lookback, self.windows, self.orders, self.lags, where)
-        except MemoryError:
+        """The numbers of some positions, one row per position, as :meth:`read` reads them.
+
+        Of a past that was kept for longer windows only the last ``lookback`` events count.
+        """
+        near = index.past_positions >= -self.lookback
+        codes = np.concatenate([index.past_codes[near], index.codes])
+        n_past, m, windows = int(near.sum()), index.n_labels, self.windows
+        starts = index.offsets[:-1] + n_past
+        starts[:1] = 0
+        lengths = np.diff(np.append(starts, len(codes)))
+        begin = np.repeat(starts, lengths)  # where each event's sequence begins
+        here = np.arange(len(codes))
+        at = np.arange(n_past, len(codes))[where]
+        width = (1 + len(windows) + self.orders) * m + self.lags + 1
+        if len(at) * width > MOST_CELLS or len(codes) * m > MOST_CELLS:
             raise TooLargeError(
                 f"the windows of {len(index.codes):,} events of {index.n_labels:,} labels are too many "
                 "numbers to hold; learn from a share of the sequences, or pool rare labels (PoolRare)"
-            ) from None
+            )
+        rows = np.zeros((len(at), width), np.int32)
+        first = [np.maximum(begin[at], at - w) for w in windows]
+        for z in range(m):
+            is_z = codes == z
+            last = np.maximum.accumulate(np.where(is_z, here, -1))
+            before = np.append(-1, last)[at]
+            inside = (before >= begin[at]) & (at - before <= self.lookback)
+            rows[:, z] = np.where(inside, at - before, 0)
+            total = np.append(0, np.cumsum(is_z))
+            for w, left in enumerate(first):
+                rows[:, (1 + w) * m + z] = total[at] - total[left]
+        recent = np.zeros((len(codes), max(self.lags, self.orders)), np.int32)
+        for lag in range(1, recent.shape[1] + 1):
+            has = np.flatnonzero(here - lag >= begin)
+            recent[has, lag - 1] = codes[has - lag] + 1
+        for order in range(1, self.orders + 1):
+            column, reach = (len(windows) + order) * m, self.lookback - order
+            rows[:, column : column + m] = _followed(codes, begin, recent[:, :order], m, reach)[at]
+        rows[:, width - 1 - self.lags : width - 1] = recent[at, : self.lags]
+        rows[:, -1] = np.minimum(at - begin[at], self.lookback)
+        return rows
 
     def read(self, rows: CodeArray, n_labels: int) -> Profile:
         """The columns of rows by what they mean."""
-        return Profile.of(rows, n_labels, len(self.windows), self.orders)
+        n_windows = len(self.windows)
+        n = 1 + n_windows + self.orders
+        blocks = [rows[:, i * n_labels : (i + 1) * n_labels] for i in range(n)]
+        rest = rows[:, n * n_labels :]
+        often, followed = tuple(blocks[1 : 1 + n_windows]), tuple(blocks[1 + n_windows :])
+        return Profile(blocks[0], often, followed, rest[:, :-1], rest[:, -1])
 
     def encode(
         self, index: Index, influencers: Sequence[int], labels: Sequence[str]
@@ -75,3 +131,27 @@ class ProfileSummary(Summary):
 
     def memory(self) -> Memory:
         return Memory(self.lookback, None)
+
+
+def _followed(codes: CodeArray, begin: IntArray, context: CodeArray, m: int, reach: int) -> CodeArray:
+    """How often each label stood after the same context, at most ``reach`` positions ago.
+
+    Positions of one context in one sequence are laid side by side in order; then the counts are differences
+    of running sums.
+    """
+    counts = np.zeros((len(codes), m), np.int32)
+    known = np.flatnonzero((context > 0).all(axis=1))
+    group = begin[known]
+    for column in context[known].T:
+        group = np.unique(group * (m + 1) + column, return_inverse=True)[1]
+    order = np.argsort(group, kind="stable")
+    place, group = known[order], group[order]
+    span = len(codes) + 1
+    # The first position of the same context that is near enough.
+    left = np.searchsorted(group * span + place, group * span + np.maximum(place - reach, 0))
+    one_hot = np.zeros((len(place) + 1, m), np.int32)
+    labelled = np.flatnonzero(codes[place] >= 0)
+    one_hot[labelled + 1, codes[place[labelled]]] = 1
+    running = np.cumsum(one_hot, axis=0, dtype=np.int32)
+    counts[place] = running[np.arange(len(place))] - running[left]
+    return counts

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import oracle_ticks as oracle
 from strategies import examples
 from summarkov import kernels
-from summarkov.kernels import history_tests, numpy_kernels, shuffles
+from summarkov.kernels import history_tests, numpy_kernels, resampling
 from summarkov.kernels.index import UNLIMITED, Places
-from summarkov.kernels.replicates import Positions
+from summarkov.kernels.resampling import Positions
 
 try:
     from summarkov.kernels import native_kernels
@@ -229,7 +229,7 @@ def test_presence_and_what_followed(kernel, question, stratum):
         np.array([in_time for _, in_time in windows]),
         delay[1],
     )
-    of_presence = shuffles if kernel is numpy_kernels else kernel
+    of_presence = resampling if kernel is numpy_kernels else kernel
     ((keys, counts),) = of_presence.count_presence(index, cut, None, asked)
 
     def state_of(case, position):

@@ -1,26 +1,41 @@
-"""Positions as rows of what they see, counted under many weights at once.
-
-Positions that see the same and hold the same label count alike under any weights, so they are merged first;
-then every cell of a count is a sum of rows of weights (``add_rows``).
-"""
+"""The same events many times over: counted under many weights at once, and shuffled within sequences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.kernels.index import MOST_CELLS, Index
-from summarkov.kernels.numpy_kernels import _refine
-from summarkov.kernels.window import COUNT, ORDINAL_FIRST, ORDINAL_LAST, Stretches, Window
-from summarkov.typing import BoolArray, CodeArray, IntArray
+from summarkov.kernels.index import (
+    COUNT,
+    MOST_CELLS,
+    ORDINAL_FIRST,
+    ORDINAL_LAST,
+    Index,
+    Span,
+    Stretches,
+    Window,
+)
+from summarkov.kernels.numpy_kernels import _refine, tabulate
+from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
+
+#: More pairs of a position and a label in its window than this are refused with a MemoryError.
+MOST_PAIRS = 2**26
+#: The step of SplitMix64.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+#: Of the random numbers only the bits above these decide; events that they do not tell apart stay in order.
+_UNUSED_BITS = np.uint64(24)
 
 
 @dataclass(frozen=True)
 class Positions:
     """Positions as rows, each a label that occurred and the labels in the window then, and their weights.
+
+    Positions that see the same and hold the same label count alike under any weights, so they are merged
+    first; then every cell of a count is a sum of rows of weights (``add_rows``).
 
     Weights are ``weights[unit, b]``: many, for each unit. A position belongs to a unit, such as its sequence.
     Positions that are alike are one row that is its own unit, unless there are few such. Where several labels
@@ -41,10 +56,7 @@ class Positions:
     def of(cls, index: Index, window: Window, unit: IntArray, weights: IntArray) -> Positions:
         """Make rows from positions, the unit of each, and the weights of the units."""
         position, code, level = window_pairs(index, window)
-        begins = None
-        if index.places is not None:
-            begins = np.zeros(len(index.codes), bool)
-            begins[index.begins] = True
+        begins = None if index.places is None else index.ticks.begins
         number, chosen = merge_alike(index, position, code, level)
         own = index.codes
         if 2 * len(chosen) <= len(own):
@@ -149,10 +161,6 @@ class Positions:
         return place
 
 
-#: More pairs of a position and a label in its window than this are refused with a MemoryError.
-MOST_PAIRS = 2**26
-
-
 def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, CodeArray]:
     """Every label in the window of every position: positions, codes and levels, in order of position.
 
@@ -194,11 +202,11 @@ def merge_alike(
     n = len(index.codes)
     starts = np.searchsorted(position, np.arange(n + 1))
     pairs = (code.astype(np.uint64) << np.uint64(32)) | level.astype(np.uint64)
-    sums = np.append(np.uint64(0), np.cumsum(_hash(pairs), dtype=np.uint64))
+    sums = np.append(np.uint64(0), np.cumsum(_mixed(pairs), dtype=np.uint64))
     own = 2 * index.codes.astype(np.int64)
     if index.places is not None:
-        own += np.diff(index.ticks.before)  # whether the row stands for its position
-    hashed = sums[starts[1:]] - sums[starts[:-1]] + _hash((own - (1 << 62)).astype(np.uint64))
+        own += index.ticks.begins  # whether the row stands for its position
+    hashed = sums[starts[1:]] - sums[starts[:-1]] + _mixed((own - (1 << 62)).astype(np.uint64))
     order = np.argsort(hashed, kind="stable")
     a, b = order[:-1], order[1:]
     length = np.diff(starts)
@@ -216,8 +224,124 @@ def merge_alike(
     return number, order[first]
 
 
-def _hash(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def sequence_seeds(seed: int, replicate: int, numbers: npt.ArrayLike) -> HashArray:
+    """A seed for each sequence, from its number, that of the replicate, and the seed of all.
+
+    >>> sequence_seeds(0, 1, [0, 7])
+    array([ 3391245575278488096, 10982949063525286192], dtype=uint64)
+    """
+    mixed = np.zeros(1, np.uint64)
+    for number in (np.uint64(seed % 2**64), np.uint64(replicate), np.asarray(numbers).astype(np.uint64)):
+        mixed = _random_numbers(mixed, number + np.uint64(1))
+    return mixed
+
+
+def block_seeds(seeds: HashArray, numbers: IntArray) -> HashArray:
+    """A seed for each block of a sequence, from that of the sequence and the number of the block."""
+    return _random_numbers(seeds, numbers.astype(np.uint64) + np.uint64(1))
+
+
+def shuffled(
+    codes: CodeArray, offsets: IntArray, seeds: HashArray, begun: int, kept: int, within: int
+) -> CodeArray:
+    """Sort the events of each block of ``within`` positions of a sequence by their random numbers.
+
+    The first ``kept`` events of each sequence stay where they are, and blocks begin after them. The number of
+    the event at position i of a sequence is the i-th of SplitMix64 from the sequence's seed. The
+    first sequence continues one of which ``begun`` events came before; where a sequence was cut so that no
+    block was, the result is the same.
+    """
+    lengths = np.diff(offsets)
+    place = np.arange(len(codes)) - np.repeat(offsets[:-1], lengths)
+    if len(lengths):
+        place[: lengths[0]] += begun
+    sequence = np.repeat(np.arange(len(lengths)), lengths)
+    keys = _random_numbers(np.repeat(seeds, lengths), (place + 1).astype(np.uint64))
+    block = np.where(place < kept, place - kept, (place - kept) // within)
+    return np.asarray(codes[np.lexsort((keys >> _UNUSED_BITS, block, sequence))])
+
+
+def _random_numbers(seeds: HashArray, steps: HashArray | np.uint64) -> HashArray:
+    """SplitMix64: the numbers that come some steps after their seeds."""
+    with np.errstate(over="ignore"):
+        return _mixed(seeds + steps * _STEP)
+
+
+def _mixed(x: HashArray) -> HashArray:
     """Mix the bits (the finaliser of SplitMix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+class PresenceAsked(NamedTuple):
+    """Targets with their influencers; those of target t are ``starts[t]`` to before ``starts[t + 1]``.
+
+    Its outcomes are the labels ``labels_starts[t]`` to before ``labels_starts[t + 1]`` of ``labels``, and
+    last the residual one, which is that of all other events.
+    ``ends`` has the last position, from 1 on, of each stratum of positions but the last. ``in_time`` says
+    which look-backs are times, ``delay_in_time`` whether the delay is one.
+    """
+
+    influencers: CodeArray
+    lookbacks: IntArray
+    starts: IntArray
+    labels: CodeArray
+    labels_starts: IntArray
+    ends: IntArray
+    delay: int
+    in_time: BoolArray
+    delay_in_time: bool = False
+
+
+def count_presence(
+    index: Index, begun: int, weights: IntArray | None, asked: PresenceAsked
+) -> list[tuple[CodeArray, IntArray]]:
+    """For each target keys[S, U + 1], presence of each influencer and the stratum, and counts[S, X].
+
+    The first sequence has ``begun`` positions before the shard. Rows are in the order of stratum and
+    presence.
+    """
+    lengths = np.diff(index.offsets)
+    if index.places is None:
+        place = np.arange(len(index.codes)) - np.repeat(index.offsets[:-1], lengths) + 1
+    else:
+        place = index.ticks.of - index.ticks.bounds[:-1][index.ticks.sequence] + 1
+    if len(lengths):
+        place[: lengths[0]] += begun
+    stratum = np.searchsorted(asked.ends, place, side="left")
+    present: dict[tuple[int, int, bool], IntArray] = {}
+    found = []
+    for t in range(len(asked.starts) - 1):
+        labels = asked.labels[asked.labels_starts[t] : asked.labels_starts[t + 1]]
+        outcome_of = np.full(index.n_labels + 1, len(labels), np.int32)
+        outcome_of[labels] = np.arange(len(labels))
+        mine = slice(asked.starts[t], asked.starts[t + 1])
+        row = stratum
+        for each in zip(
+            *(some[mine].tolist() for some in (asked.influencers, asked.lookbacks, asked.in_time)),
+            strict=True,
+        ):
+            if each not in present:
+                present[each] = _is_present(index, asked, *each)
+            row = row * 2 + present[each]
+        width = asked.starts[t + 1] - asked.starts[t]
+        rows, at = np.unique(row, return_inverse=True)
+        counts = tabulate(index, weights, at, len(rows), outcome_of, len(labels) + 1)
+        some = counts.any(axis=1)
+        levels = rows[some, None] >> np.arange(width - 1, -1, -1) & 1
+        keys = np.column_stack([levels, rows[some] >> width]).astype(np.int32)
+        found.append((keys, counts[some]))
+    return found
+
+
+def _is_present(index: Index, asked: PresenceAsked, z: int, lookback: int, in_time: bool) -> IntArray:
+    """For each row, 1 if a label is in its window, else 0."""
+    of_z = np.flatnonzero(index.occurrences.code == z)
+    first = np.maximum(index.first_rows(Span(asked.delay, asked.delay_in_time))[of_z], 0)
+    last = index.last_rows(Span(lookback, in_time))[of_z]
+    there = last >= first
+    changes = np.zeros(len(index.codes) + 1, np.int64)
+    np.add.at(changes, first[there], 1)
+    np.add.at(changes, last[there] + 1, -1)
+    return (np.cumsum(changes[:-1]) > 0).astype(np.int64)
