@@ -13,7 +13,7 @@ from summarkov.engines.shuffled import count_shuffled, position_strata
 from summarkov.engines.shuffles import Shuffles, cut_for_shuffling
 from summarkov.engines.surveys import Asked
 from summarkov.errors import DataError, SettingError, TooLargeError
-from summarkov.events.block import cut_events, with_keys
+from summarkov.events.rows import cut_events, with_keys
 from summarkov.summaries import Reach
 
 LABELS = ("a", "b", "c")

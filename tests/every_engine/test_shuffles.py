@@ -18,7 +18,7 @@ from summarkov.engines.shuffled import count_shuffled, position_strata
 from summarkov.engines.shuffles import Shuffles, cut_for_shuffling
 from summarkov.engines.surveys import Asked
 from summarkov.errors import TooLargeError
-from summarkov.events.block import cut_events, with_keys
+from summarkov.events.rows import cut_events, with_keys
 from summarkov.explain import contrast
 from summarkov.kernels import resampling
 from summarkov.summaries import Reach

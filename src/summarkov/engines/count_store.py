@@ -32,9 +32,9 @@ from summarkov.engines.views import Translate
 from summarkov.engines.work import Answer, CountWork, Part, Work, threads
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, with_keys
 from summarkov.events.draws import distinct_keys
 from summarkov.events.prepare import RARE
+from summarkov.events.rows import Block, with_keys
 from summarkov.events.vocabulary import iterate, label_text, refuse_unknown_labels, translation, vocabulary_of
 from summarkov.store import Node, check_seal, read_document, write_sealed
 from summarkov.typing import HashArray

@@ -16,8 +16,8 @@ from summarkov.engines.weights import fixed_point
 from summarkov.engines.work import Answer, Part, Work, threads
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, with_keys
 from summarkov.events.draws import distinct_keys
+from summarkov.events.rows import Block, with_keys
 from summarkov.io import read_events
 from summarkov.io.addresses import name_of, plain_name, size_of
 from summarkov.io.buckets import FILES

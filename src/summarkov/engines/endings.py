@@ -15,9 +15,8 @@ from summarkov.engines.views import Seen
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, cut_events, uncut, with_keys
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows
+from summarkov.events.rows import Block, Rows, cut_events, uncut, with_keys
 from summarkov.events.vocabulary import translation
 from summarkov.kernels import UNLIMITED
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray

@@ -20,9 +20,9 @@ from summarkov.engines.views import Translate
 from summarkov.engines.weights import refuse_overflow
 from summarkov.engines.work import Answer, Work
 from summarkov.errors import SettingError
-from summarkov.events.block import Block, with_keys
 from summarkov.events.draws import distinct_keys
 from summarkov.events.moments import TimeUnit
+from summarkov.events.rows import Block, with_keys
 from summarkov.events.vocabulary import translation
 from summarkov.typing import BoolArray, HashArray, IntArray
 

@@ -14,10 +14,9 @@ from summarkov.engines.weights import fixed_point, refuse_overflow, units_of
 from summarkov.engines.work import EVENT_BYTES, SHARD_EVENTS, TABLE_BYTES, Answer, Part, Work, threads
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.block import Block, cut_events, with_keys
 from summarkov.events.draws import Draws, period_numbers
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows, recoded
+from summarkov.events.rows import Block, Rows, cut_events, recoded, with_keys
 from summarkov.events.vocabulary import Unknown
 from summarkov.io import read_events
 from summarkov.typing import BoolArray, HashArray, IntArray

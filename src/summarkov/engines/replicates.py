@@ -23,8 +23,8 @@ from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Reques
 from summarkov.engines.shard import Kept, ReplicatedShard
 from summarkov.engines.weights import MOST, refuse_overflow
 from summarkov.engines.work import Part, joint_memory, pool_of
-from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
+from summarkov.events.rows import Block
 from summarkov.kernels import Index
 from summarkov.kernels.resampling import MOST_PAIRS
 from summarkov.summaries import ChainSummary

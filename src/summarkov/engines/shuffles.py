@@ -10,8 +10,8 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.errors import TooLargeError
-from summarkov.events.block import Block
 from summarkov.events.moments import Moments, join_moments
+from summarkov.events.rows import Block
 from summarkov.settings import Duration
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 

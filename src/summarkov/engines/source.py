@@ -15,9 +15,9 @@ from summarkov.engines.requests import Request, StatesRequest, Target, join
 from summarkov.engines.views import Collapse, OneMore, Only, Seen, SurveyWork, Translate, View
 from summarkov.engines.work import TABLE_BYTES, Answer, CountWork, Part, Work, most_targets
 from summarkov.errors import DataError, SettingError
+from summarkov.events.describe import Origin
 from summarkov.events.draws import Drawn, Draws
 from summarkov.events.moments import TimeUnit
-from summarkov.events.origin import Origin
 from summarkov.events.prepare import END, RARE, START, map_each, new_label, pool_each
 from summarkov.events.vocabulary import Label, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.summaries import ChainSummary

@@ -21,9 +21,9 @@ import numpy as np
 from summarkov.engines.messages import pack, unpack
 from summarkov.engines.source import EventSource
 from summarkov.errors import DataError, SettingError, StoreError
-from summarkov.events.block import Block
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import TimeUnit
+from summarkov.events.rows import Block
 from summarkov.io.spill import Spill, SpillWriter
 from summarkov.io.ticks import Ties
 from summarkov.store import Node, check_seal, read_document, write_sealed

@@ -15,8 +15,7 @@ from summarkov.engines.requests import StatesRequest
 from summarkov.engines.source import CountSource, EventSource
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.engines.work import EVENT_BYTES, Part, Past
-from summarkov.events.block import Block, uncut
-from summarkov.events.rows import places_of
+from summarkov.events.rows import Block, places_of, uncut
 from summarkov.kernels.index import Ticks
 from summarkov.settings import Duration
 from summarkov.summaries import Memory, Reach

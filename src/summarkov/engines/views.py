@@ -13,12 +13,11 @@ import numpy as np
 
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError
-from summarkov.events.arrays import UNKNOWN
-from summarkov.events.block import Block
 from summarkov.events.draws import Drawn
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.prepare import not_repeated
-from summarkov.events.vocabulary import translation
+from summarkov.events.rows import Block
+from summarkov.events.vocabulary import UNKNOWN, translation
 from summarkov.io.case_attributes import AttributeNames
 from summarkov.typing import BoolArray, CodeArray, IntArray
 

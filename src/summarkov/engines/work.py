@@ -17,9 +17,8 @@ from summarkov.engines.counts import Counts, total
 from summarkov.engines.requests import CandidatesRequest, RecencyRequest, Request
 from summarkov.engines.shard import Shard
 from summarkov.errors import SettingError
-from summarkov.events.block import Block
 from summarkov.events.moments import Moments
-from summarkov.events.rows import places_of
+from summarkov.events.rows import Block, places_of
 from summarkov.kernels import Index
 from summarkov.settings import is_whole
 from summarkov.summaries import Memory, Summary

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.engines.messages import travels
-from summarkov.events.block import Block
+from summarkov.events.rows import Block
 from summarkov.models.measures import Measured
 from summarkov.scores.estimates import ExactSum
 from summarkov.typing import BoolArray, FloatArray, IntArray

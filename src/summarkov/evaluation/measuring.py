@@ -16,7 +16,7 @@ from summarkov.engines.work import EVENT_BYTES, Part, carry_past
 from summarkov.errors import SettingError
 from summarkov.evaluation.measures import SequenceSums, Sums, hits, logs
 from summarkov.events import EventSequences
-from summarkov.events.block import Block
+from summarkov.events.rows import Block
 from summarkov.kernels import Index
 from summarkov.scores.estimates import ExactSum
 from summarkov.summaries import Memory

@@ -13,6 +13,9 @@ import numpy.typing as npt
 from summarkov.errors import DataError, nearest
 from summarkov.typing import BoolArray
 
+#: What a missing value of an attribute is called.
+MISSING = "(missing)"
+
 
 @dataclass(frozen=True, eq=False)
 class Attributes:
@@ -153,3 +156,22 @@ def join_attributes(parts: Sequence[Attributes | None]) -> Attributes | None:
         present[start : start + len(part), [place[name] for name in part.names]] = part.present
         start += len(part)
     return Attributes(names, [of[name] for name in names], present)
+
+
+def attribute_values(given: Attributes | None, taken: tuple[str, ...]) -> dict[str, list[str | None]]:
+    """The value that every sequence has of each attribute, None if it is missing.
+
+    ``taken`` are names that attributes must not have.
+    """
+    found = {}
+    for column in () if given is None else given.columns:
+        if column in taken:
+            raise DataError(
+                f"there is an attribute {column!r}, and {', '.join(map(repr, taken))} are the names of other "
+                "columns; read it under another name"
+            )
+        assert given is not None
+        values = (name.removeprefix(column) for name in given.values(column))
+        texts = [value.removeprefix("=") for value in values]
+        found[column] = [None if text == MISSING else text for text in texts]
+    return found

@@ -1,25 +1,16 @@
-"""What is in a data set, in numbers and in words; and all of it as a table, one row per event."""
+"""What is in a data set and how it was read, in numbers and in words."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from summarkov.errors import DataError
-from summarkov.events.moments import BILLIONTHS, WHOLE_NUMBERS, Moments
-from summarkov.events.origin import Origin
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.typing import IntArray
-
-if TYPE_CHECKING:
-    from summarkov.events.attributes import Attributes
-    from summarkov.events.sequences import EventSequences
 
 #: Show at most this many labels.
 MOST_LABELS = 20
@@ -77,6 +68,106 @@ def special_starts(labels: Sequence[str], starts: IntArray, label_counts: IntArr
         if first >= 0.2 and first >= 3 * rest and beyond:
             found.append(Start(label, float(first), float(rest)))
     return sorted(found, key=lambda start: -start.first)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How events were read.
+
+    ``case``, ``event``, ``order``, ``weight``, ``lifecycle``, ``attributes`` and ``period`` are the names of
+    columns of a table, of keys of JSON objects or of attributes in XES; None or empty where there is none.
+    ``unlabelled`` and ``other_lifecycle`` count the events that were left out as asked, and ``backwards``
+    those that stand after an event of a later time. ``tied_case`` is the first case with events of the same
+    place.
+    """
+
+    case: str | None = None
+    event: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    weight: str | None = None
+    lifecycle: str | None = None
+    attributes: tuple[str, ...] = ()
+    period: str | None = None
+    unlabelled: int = 0
+    other_lifecycle: int = 0
+    backwards: int = 0
+    tied_case: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns as plain values, for JSON."""
+        return {
+            "case": self.case,
+            "event": list(self.event),
+            "order": list(self.order),
+            "weight": self.weight,
+            "lifecycle": self.lifecycle,
+            "attributes": list(self.attributes),
+            "period": self.period,
+        }
+
+    def sentences(self) -> list[str]:
+        """What there is to say of how events were read.
+
+        >>> Origin("user", ("page",), ("time",), unlabelled=3).sentences()
+        ["read from: case 'user', event 'page', order 'time'", 'left out: 3 events without a label']
+        """
+        several = " and ".join
+        roles = [
+            ("case", repr(self.case) if self.case is not None else ""),
+            ("event", several(map(repr, self.event))),
+            ("order", several(map(repr, self.order)) or "as in the input"),
+            ("weight", repr(self.weight) if self.weight is not None else ""),
+            ("lifecycle", repr(self.lifecycle) if self.lifecycle is not None else ""),
+            ("attribute" if len(self.attributes) == 1 else "attributes", several(map(repr, self.attributes))),
+            ("period", repr(self.period) if self.period is not None else ""),
+        ]
+        told = (
+            ["read from: " + ", ".join(f"{role} {names}" for role, names in roles if names)]
+            if self.event
+            else []
+        )
+        gone = [
+            f"{n:,} event{'' if n == 1 else 's'} {which}"
+            for n, which in (
+                (self.unlabelled, "without a label"),
+                (self.other_lifecycle, "of another lifecycle"),
+            )
+            if n
+        ]
+        if gone:
+            told.append(f"left out: {' and '.join(gone)}")
+        return told
+
+    def falls(self) -> str:
+        """What to say of time that runs backwards.
+
+        >>> Origin(backwards=2).falls()
+        '2 events stand after an event of a later time; they keep the order of the input'
+        """
+        one = self.backwards == 1
+        return (
+            f"{self.backwards:,} event{' stands' if one else 's stand'} after an event of a later time; "
+            f"{'it keeps' if one else 'they keep'} the order of the input"
+        )
+
+    def tied(self, n: int, source: str | None = None) -> str:
+        """How many events have the same place as the one before, and where.
+
+        >>> Origin("user", ("page",), ("time",), tied_case="ann").tied(2, "log.csv")
+        "2 events of log.csv with the same 'time' as the one before, for example in case 'ann'"
+        """
+        same = " and ".join(map(repr, self.order)) or ("time" if self.event else "place")
+        of = "" if source is None else f" of {source}"
+        where = "" if self.tied_case is None else f", for example in case {self.tied_case[:40]!r}"
+        return f"{n:,} event{'' if n == 1 else 's'}{of} with the same {same} as the one before{where}"
+
+    def ties(self, n: int, source: str | None = None) -> str:
+        """The same, and in which order these events are taken.
+
+        >>> Origin("user", ("page",), ("time",)).ties(1)
+        "1 event with the same 'time' as the one before; it keeps the order of the input"
+        """
+        return f"{self.tied(n, source)}; {'it keeps' if n == 1 else 'they keep'} the order of the input"
 
 
 @dataclass(frozen=True, repr=False)
@@ -227,85 +318,3 @@ def as_read(origin: Origin | None, tied_order: int) -> dict[str, Any]:
         "tied_order": tied_order,
         "tied_case": found.tied_case,
     }
-
-
-#: The columns of a table of events, beside those of attributes. Of tick and position there is one.
-NAMES = ("sequence", "tick", "position", "time", "event", "weight")
-#: What a missing value of an attribute is called.
-MISSING = "(missing)"
-#: The units of NumPy's times, by their nanoseconds.
-_UNITS = {1: "ns", 10**3: "us", 10**6: "ms", 10**9: "s", 86400 * 10**9: "D"}
-
-
-def event_table(events: EventSequences) -> dict[str, Column]:
-    """Sequence, position (or tick) and label of every event; times, attributes and weights, if there are any.
-
-    An empty tick is a row without a label.
-
-    >>> from summarkov import EventSequences
-    >>> found = event_table(EventSequences.from_lists([["a", ["b", "c"]]]))
-    >>> {name: list(map(str, column.values)) for name, column in found.items()}
-    {'sequence': ['0', '0', '0'], 'tick': ['1', '2', '2'], 'event': ['a', 'b', 'c']}
-    """
-    sequence = np.repeat(np.arange(len(events)), events.lengths)
-    moments = events.moments
-    is_ticks = moments is not None and moments.has_ticks
-    columns = {
-        "sequence": Column(str, np.array(events.ids, object)[sequence]),
-        "tick" if is_ticks else "position": Column(int, events.positions),
-    }
-    if moments is not None and moments.times is not None:
-        columns["time"] = time_column(moments)
-    labels = [*events.labels, None if is_ticks else "?"]
-    columns["event"] = Column(str, [labels[code] for code in events.codes.tolist()])
-    for name, values in attribute_values(events.attributes, NAMES).items():
-        columns[name] = Column(str, np.array(values, object)[sequence])
-    if events.weights is not None:
-        columns["weight"] = Column(float, events.weights[sequence])
-    return columns
-
-
-def attribute_values(given: Attributes | None, taken: tuple[str, ...]) -> dict[str, list[str | None]]:
-    """The value that every sequence has of each attribute, None if it is missing.
-
-    ``taken`` are names that attributes must not have.
-    """
-    found = {}
-    for column in () if given is None else given.columns:
-        if column in taken:
-            raise DataError(
-                f"there is an attribute {column!r}, and {', '.join(map(repr, taken))} are the names of other "
-                "columns; read it under another name"
-            )
-        assert given is not None
-        values = (name.removeprefix(column) for name in given.values(column))
-        texts = [value.removeprefix("=") for value in values]
-        found[column] = [None if text == MISSING else text for text in texts]
-    return found
-
-
-def time_column(moments: Moments) -> Column:
-    """The times of events as they were: dates and times, whole numbers, or others."""
-    times, unit = moments.times, moments.unit
-    assert times is not None
-    if unit.is_clock:
-        return Column(datetime, times.astype(f"datetime64[{_UNITS[unit.size]}]"))
-    if unit == WHOLE_NUMBERS:
-        return Column(int, times)
-    assert unit == BILLIONTHS
-    return Column(float, _in_billionths(times))
-
-
-def _in_billionths(times: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """The numbers that are read as these billionths of one.
-
-    >>> _in_billionths(np.array([1_500_000_000]))
-    array([1.5])
-    """
-    found = times / 10**9
-    for nearby in (np.inf, -np.inf):
-        wrong = np.rint(found * 10**9) != times
-        found = np.where(wrong, np.nextafter(times / 10**9, nearby), found)
-    if (np.rint(found * 10**9) != times).any():
-        raise DataError("some times have more digits than a number holds; read them as whole numbers")
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,8 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError
+from summarkov.frames import Column
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
+#: The units of NumPy's times, by their nanoseconds.
+_UNITS = {1: "ns", 10**3: "us", 10**6: "ms", 10**9: "s", 86400 * 10**9: "D"}
 #: Times are less than this, so that no difference of two overflows.
 FARTHEST = 2**62
 
@@ -260,3 +264,30 @@ def join_moments(parts: list[tuple[int, Moments | None]]) -> Moments | None:
         units.pop() if units else NANOSECONDS,
         np.concatenate(periods) if periods else None,
     )
+
+
+def time_column(moments: Moments) -> Column:
+    """The times of events as they were: dates and times, whole numbers, or others."""
+    times, unit = moments.times, moments.unit
+    assert times is not None
+    if unit.is_clock:
+        return Column(datetime, times.astype(f"datetime64[{_UNITS[unit.size]}]"))
+    if unit == WHOLE_NUMBERS:
+        return Column(int, times)
+    assert unit == BILLIONTHS
+    return Column(float, _in_billionths(times))
+
+
+def _in_billionths(times: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """The numbers that are read as these billionths of one.
+
+    >>> _in_billionths(np.array([1_500_000_000]))
+    array([1.5])
+    """
+    found = times / 10**9
+    for nearby in (np.inf, -np.inf):
+        wrong = np.rint(found * 10**9) != times
+        found = np.where(wrong, np.nextafter(times / 10**9, nearby), found)
+    if (np.rint(found * 10**9) != times).any():
+        raise DataError("some times have more digits than a number holds; read them as whole numbers")
+    return found

@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from summarkov.events.arrays import check_arrays, chosen_stretches, count_codes, frozen, frozen_weights
 from summarkov.events.attributes import Attributes
-from summarkov.events.describe import Description, describe
+from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
-from summarkov.events.origin import Origin
 from summarkov.events.prepare import Relabelled
-from summarkov.events.vocabulary import coded_lists
+from summarkov.events.vocabulary import (
+    check_arrays,
+    chosen_stretches,
+    coded_lists,
+    count_codes,
+    frozen,
+    frozen_weights,
+)
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
 from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
@@ -292,7 +297,7 @@ class EventSequences(Relabelled):
         empty tick is a row without an event. ``library`` is "pandas", "polars" or "pyarrow"; by default
         pandas if that is installed, else polars. Positions count from 1 on. ``read_events`` reads it back.
         """
-        from summarkov.events.describe import event_table
+        from summarkov.events.rows import event_table
 
         return to_frame(event_table(self), library)
 

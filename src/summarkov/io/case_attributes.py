@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, SettingError
-from summarkov.events.attributes import Attributes, refuse_column
-from summarkov.events.describe import MISSING
+from summarkov.events.attributes import MISSING, Attributes, refuse_column
 from summarkov.events.vocabulary import translation
 from summarkov.io.encoding import Encoded, count, which_occur
 from summarkov.settings import is_finite

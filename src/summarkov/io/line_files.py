@@ -13,8 +13,9 @@ import numpy as np
 
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.describe import attribute_values, time_column
-from summarkov.events.origin import Origin
+from summarkov.events.attributes import attribute_values
+from summarkov.events.describe import Origin
+from summarkov.events.moments import time_column
 from summarkov.events.vocabulary import label_text
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import Columns

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
-from summarkov.events.origin import Origin
+from summarkov.events.describe import Origin
 from summarkov.events.vocabulary import is_missing, iterate
 from summarkov.io.addresses import local_name
 from summarkov.io.case_attributes import Cuts

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.arrow import pa
+from summarkov.events.describe import Origin
 from summarkov.events.draws import any_twice, sequence_keys
-from summarkov.events.origin import Origin
 from summarkov.io.buckets import CaseBlock, Order
 from summarkov.io.case_attributes import AttributeNames, attribute_names
 from summarkov.io.case_tables import CaseTable

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.errors import DataError, StoreError
-from summarkov.events.block import Block
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.events.rows import Block
 from summarkov.io.sequence_names import SequenceNames
 from summarkov.io.ticks import Ties, Times
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray

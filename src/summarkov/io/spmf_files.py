@@ -8,7 +8,7 @@ from typing import Any
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.origin import Origin
+from summarkov.events.describe import Origin
 from summarkov.io.encoding import Collected
 from summarkov.io.files import text_lines
 from summarkov.io.line_files import NOTHING, refuse_columns

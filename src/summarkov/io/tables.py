@@ -9,8 +9,8 @@ from typing import Any
 from summarkov.arrow import pa
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
+from summarkov.events.describe import Origin
 from summarkov.events.moments import Moments
-from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.columns import TABLE, Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, encode, settle

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, TiesWarning, warn_caller
+from summarkov.events.describe import Origin
 from summarkov.events.moments import FARTHEST, NANOSECONDS, Moments, TimeUnit
-from summarkov.events.origin import Origin
 from summarkov.io.grouping import Keys, tied
 from summarkov.typing import BoolArray, CodeArray, IntArray
 

@@ -13,8 +13,7 @@ import numpy as np
 from summarkov.arrow import csv, pa, parquet, pc
 from summarkov.errors import DataError, SettingError, StoreError
 from summarkov.events import EventSequences
-from summarkov.events.block import cut_between_sequences
-from summarkov.events.describe import event_table
+from summarkov.events.rows import cut_between_sequences, event_table
 from summarkov.io.addresses import name_of
 from summarkov.io.files import FORMATS, format_of
 from summarkov.io.line_files import write_json_lines

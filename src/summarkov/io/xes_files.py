@@ -16,8 +16,8 @@ import numpy.typing as npt
 from summarkov.arrow import pa
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.events import EventSequences
+from summarkov.events.describe import Origin
 from summarkov.events.draws import period_numbers
-from summarkov.events.origin import Origin
 from summarkov.io.case_attributes import attributes_of
 from summarkov.io.encoding import Collected
 from summarkov.io.files import TextBudget, open_file, unpacked

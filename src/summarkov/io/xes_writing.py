@@ -11,7 +11,8 @@ import numpy as np
 
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.describe import attribute_values, time_column
+from summarkov.events.attributes import attribute_values
+from summarkov.events.moments import time_column
 from summarkov.io.xes_files import NAME, TIME
 
 #: The key of a trace's weight.

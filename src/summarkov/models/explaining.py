@@ -12,10 +12,9 @@ from summarkov.confidence import seen
 from summarkov.engines import Layout
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
-from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments, join_moments
 from summarkov.events.rows import Rows, recoded
-from summarkov.events.vocabulary import Unknown, iterate
+from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.io import read_events
 from summarkov.kernels import Index

@@ -16,9 +16,8 @@ import numpy as np
 from summarkov.engines.spark import Made, NewColumn, map_sorted
 from summarkov.engines.work import Part
 from summarkov.errors import SettingError
-from summarkov.events.arrays import UNKNOWN
-from summarkov.events.block import Block
-from summarkov.events.vocabulary import Unknown
+from summarkov.events.rows import Block
+from summarkov.events.vocabulary import UNKNOWN, Unknown
 from summarkov.kernels import Index
 from summarkov.models.predictions import Residual, blocks_to_predict, column_names, translated
 from summarkov.models.predictor import Predictor

@@ -11,10 +11,9 @@ import numpy as np
 
 from summarkov.engines import IN_A_ROW, Layout, Past, joint_memory
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments
 from summarkov.events.prepare import END
-from summarkov.events.vocabulary import Unknown, check_unknown, iterate, label_text
+from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, iterate, label_text
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
 from summarkov.models.parameters import codes_of

@@ -14,11 +14,9 @@ from summarkov.engines import EventSource, make_source
 from summarkov.engines.work import Part, carry_past
 from summarkov.errors import UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.arrays import UNKNOWN
-from summarkov.events.block import Block
 from summarkov.events.moments import Moments
-from summarkov.events.rows import Rows
-from summarkov.events.vocabulary import Unknown, check_unknown
+from summarkov.events.rows import Block, Rows
+from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.typing import CodeArray, FloatArray, IntArray

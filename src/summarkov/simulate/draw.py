@@ -10,10 +10,10 @@ import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.events import EventSequences
-from summarkov.events.arrays import UNKNOWN
 from summarkov.events.attributes import Attributes, refuse_column
 from summarkov.events.moments import Moments, TimeUnit
 from summarkov.events.rows import Rows
+from summarkov.events.vocabulary import UNKNOWN
 from summarkov.settings import Duration, check_whole, is_number
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 

@@ -365,7 +365,7 @@ def test_predictions_are_the_same_whatever_the_pieces(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "whole.csv")
-    monkeypatch.setattr("summarkov.events.block.cut_between_sequences.__defaults__", (700,))
+    monkeypatch.setattr("summarkov.events.rows.cut_between_sequences.__defaults__", (700,))
     run("predict", shop / "graph.json", shop / "new.jsonl", "-o", "pieces.csv")
     assert Path("pieces.csv").read_bytes() == Path("whole.csv").read_bytes()
     assert sm.read_events("whole.csv").to_lists() == sm.read_events(shop / "new.jsonl").to_lists()

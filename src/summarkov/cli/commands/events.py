@@ -30,8 +30,7 @@ from summarkov.cli.printing import (
 from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
-    from summarkov.events.describe import Description, Start
-    from summarkov.events.origin import Origin
+    from summarkov.events.describe import Description, Origin, Start
 
 
 @takes_options
@@ -67,8 +66,7 @@ def print_origin(console: Console, origin: Origin | None) -> None:
 
 def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
     """Say what may not be as it should: events at the same place, labels that look alike."""
-    from summarkov.events.describe import look_alikes
-    from summarkov.events.origin import Origin
+    from summarkov.events.describe import Origin, look_alikes
 
     if tied_order:
         console.print(visible(f"{(origin or Origin()).ties(tied_order)}."))

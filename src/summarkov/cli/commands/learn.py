@@ -42,8 +42,7 @@ from summarkov.wording import plural, visible
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.events.describe import Start
-    from summarkov.events.origin import Origin
+    from summarkov.events.describe import Origin, Start
     from summarkov.models import JointSuMM, SummaryModel
     from summarkov.models.stability import ByPosition
 

@@ -199,7 +199,7 @@ def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str)
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.files import plain_rows
-    from summarkov.events.block import cut_between_sequences
+    from summarkov.events.rows import cut_between_sequences
     from summarkov.models.predictions import column_names
 
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))

@@ -14,7 +14,7 @@ from summarkov.engines.spark.session import FRAME, map_partitions
 from summarkov.engines.spark.sorted_rows import FromText, OneLabel, Sorted, TextKinds
 from summarkov.engines.spark.sorting import PLACE, ROW_BITS, Packing, Sorting
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.events.origin import Origin
+from summarkov.events.describe import Origin
 from summarkov.io.case_attributes import AttributeNames, attribute_names, cuts_of
 from summarkov.io.columns import Columns, choose_columns, refuse_unused_times
 from summarkov.io.encoding import Encoded, encode, encode_some, missing, missing_rows

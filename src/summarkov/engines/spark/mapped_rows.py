@@ -15,8 +15,8 @@ from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.spark.source import WORKER_MEMORY, n_partitions
 from summarkov.engines.work import Part
 from summarkov.errors import SettingError
-from summarkov.events.block import Block
 from summarkov.events.moments import Moments, TimeUnit
+from summarkov.events.rows import Block
 from summarkov.io.wanted import Wanted
 from summarkov.typing import IntArray
 

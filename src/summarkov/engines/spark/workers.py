@@ -20,9 +20,9 @@ from summarkov.engines.spark.sorted_rows import Sorted, SortedBlock
 from summarkov.engines.weights import MOST, in_units, n_fractions
 from summarkov.engines.work import Answer, Part, Work
 from summarkov.errors import DataError, SettingError, SummarkovError
-from summarkov.events.block import Block
 from summarkov.events.draws import sequence_keys
 from summarkov.events.moments import NANOSECONDS, Moments, TimeUnit
+from summarkov.events.rows import Block
 from summarkov.io.grouping import run_starts
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
