@@ -23,7 +23,7 @@ from summarkov.kernels.index import (
     Window,
     in_units,
 )
-from summarkov.kernels.numpy_kernels import chain_states, distinct, merge_keys, outcomes_counted, tabulate
+from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
 from summarkov.kernels.resampling import PresenceAsked, block_seeds, sequence_seeds
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -12,10 +11,10 @@ import numpy.typing as npt
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
-from summarkov.kernels import Window, distinct
+from summarkov.kernels import Window, group
 from summarkov.search.batch import run_searches
 from summarkov.summaries import WindowSummary
-from summarkov.typing import FloatArray, IntArray, KeyArray
+from summarkov.typing import FloatArray, IntArray
 
 Answer = TypeVar("Answer")
 
@@ -140,23 +139,3 @@ def _likelihood(counts: npt.NDArray[np.int64] | FloatArray) -> FloatArray:
     """Log-likelihood of each state's outcomes at their own shares."""
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     return np.asarray((counts * np.log(np.where(counts > 0, share, 1.0))).sum(axis=1))
-
-
-def group(rows: KeyArray) -> tuple[IntArray, IntArray]:
-    """Number equal rows of levels alike, in lexicographic order; and where each number first stands."""
-    n, width = rows.shape
-    ids, size = np.zeros(n, np.int64), min(n, 1)
-    deepest = int(rows.max(initial=0)) + 1
-    at_once = max(1, int(40 * math.log(2) / math.log(deepest))) if deepest > 1 else max(1, width)
-    for start in range(0, width, at_once):
-        some = rows[:, start : start + at_once]
-        places = deepest ** np.arange(some.shape[1] - 1, -1, -1, dtype=np.int64)
-        span = deepest ** some.shape[1]
-        joint = some @ places
-        if start:
-            joint += ids * span
-        seen, ids = distinct(joint, span * size)
-        size = len(seen)
-    first = np.empty(size, np.int64)
-    first[ids[::-1]] = np.arange(n - 1, -1, -1)
-    return ids, first
