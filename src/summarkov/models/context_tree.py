@@ -15,16 +15,8 @@ from summarkov.models.fitted import Fitted
 from summarkov.models.model import SummaryModel
 from summarkov.scores import Scorer, Tree, probabilities
 from summarkov.search import Problem
-from summarkov.search.contexts import (
-    PrunedContexts,
-    WeightedContexts,
-    every_context,
-    prune_contexts,
-    tree_of,
-    weigh,
-    weigh_contexts,
-)
 from summarkov.search.problem import Search
+from summarkov.search.trees import ContextProblem, every_context, find_contexts, tree_of, weigh
 from summarkov.settings import check_share
 from summarkov.summaries import ContextSummary, Summary
 from summarkov.summaries.contexts import longest
@@ -154,11 +146,11 @@ class VariableOrderChain(SummaryModel):
     ) -> Problem:
         scorer = Scorer(alpha=self.alpha, gamma=self.gamma, prior=self.prior)
         everyone = tuple(range(len(labels)))
-        return PrunedContexts(summary, target, scorer, labels, n_events, scale, (), everyone)
+        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone)
 
     def make_search(self, problem: Problem) -> Search:
-        assert isinstance(problem, PrunedContexts)
-        return prune_contexts(problem)
+        assert isinstance(problem, ContextProblem)
+        return find_contexts(problem)
 
 
 @dataclass(eq=False, repr=False)
@@ -221,8 +213,8 @@ class ContextTreeWeighting(SummaryModel):
         scorer = Scorer("marginal", alpha=self.alpha, prior=self.prior)
         everyone = tuple(range(len(labels)))
         split = check_share("split", self.split)
-        return WeightedContexts(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
+        return ContextProblem(summary, target, scorer, labels, n_events, scale, (), everyone, split=split)
 
     def make_search(self, problem: Problem) -> Search:
-        assert isinstance(problem, WeightedContexts)
-        return weigh_contexts(problem)
+        assert isinstance(problem, ContextProblem)
+        return find_contexts(problem)

@@ -18,7 +18,7 @@ from summarkov.models.parameters import candidate_codes, codes_of, label_list
 from summarkov.scores import Scorer, Tree, shrunken
 from summarkov.search import Problem, Trace
 from summarkov.search.problem import Search
-from summarkov.search.tree import TreeProblem, grow_tree, node_counts, result_of, weigh
+from summarkov.search.trees import TreeProblem, grow_tree, node_counts, result_of, weigh
 from summarkov.settings import check_flag, check_share, check_whole
 from summarkov.summaries import HistoryTests, Occurs, Reach, Summary, TreeSummary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
@@ -85,7 +85,8 @@ class FittedTestTree(Fitted):
         settings = self.settings
         tested = tested_codes(self.labels, settings["candidates"], settings["forbidden"], self.target)
         split = prior_split(settings["split"], self.rules.tests, len(tested))
-        return weigh(self.tree, self.at_nodes, self.pseudo, split)[1]
+        alone = np.zeros_like(self.at_nodes)  # every event of a split node is in a branch
+        return weigh(self.tree, alone, self.at_nodes, self.pseudo, split)[1]
 
     @cached_property
     def theta(self) -> FloatArray:

@@ -1,20 +1,22 @@
-"""Which tests of the history a tree asks: grown from its root, then pruned from its leaves."""
+"""Trees of states, grown and then pruned or averaged: of tests of the history, and of contexts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from summarkov.engines import RecencyCounts, RecencyRequest, StateCounts
-from summarkov.scores import Tree, half_log, log_evidence, pseudo_counts, shrunken, split_gains, unexplained
+from summarkov.scores import Tree, half_log, log_evidence, probabilities, pseudo_counts
+from summarkov.scores.trees import shrunken, split_gains, unexplained
 from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best
 from summarkov.summaries import HistoryTest, TreeSummary
-from summarkov.typing import FloatArray, IntArray
+from summarkov.summaries.contexts import LABEL, parents, with_shorter
+from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 
 if TYPE_CHECKING:
     from summarkov.store import Node
@@ -60,14 +62,14 @@ class TreeProblem(Problem):
 
     def numbers(self, table: StateCounts) -> tuple[Tree, FloatArray, FloatArray]:
         """The tree, N(x; s) of all its nodes, and the pseudo-counts."""
-        tree, counts = Tree(self.tree.parent), node_counts(self.tree, table.counts) / self.scale
-        return tree, counts, pseudo_counts(counts[0], self.scorer.alpha, self.scorer.prior)
+        counts = node_counts(self.tree, table.counts) / self.scale
+        return Tree(self.tree.parent), counts, pseudo_counts(counts[0], self.scorer.alpha, self.scorer.prior)
 
     def score(self, table: StateCounts, influencers: object = ()) -> float:
         """Log-likelihood at the estimates less the penalties, or the log of the weighted probability."""
         tree, counts, pseudo = self.numbers(table)
         if self.split is not None:
-            return float(weigh(tree, counts, pseudo, self.split)[0][0])
+            return float(weigh(tree, np.zeros_like(counts), counts, pseudo, self.split)[0][0])
         theta, leaves = shrunken(tree, counts, pseudo), self.tree.leaves
         parameters = self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
         likelihood = float((counts[leaves] * np.log(theta[leaves])).sum())
@@ -111,9 +113,14 @@ def node_counts(tree: TreeSummary, leaves: IntArray) -> IntArray:
     return Tree(tree.parent).totals(own)
 
 
-def weigh(tree: Tree, counts: FloatArray, pseudo: FloatArray, split: float) -> tuple[FloatArray, FloatArray]:
-    """Average over all prunings, see :meth:`Tree.weigh`: every event of a split node is in a branch."""
-    return tree.weigh(log_evidence(counts, pseudo), np.zeros(len(counts)), split)
+def weigh(
+    tree: Tree, own: FloatArray, total: FloatArray, pseudo: FloatArray, split: float
+) -> tuple[FloatArray, FloatArray]:
+    """Average over all prunings, see :meth:`Tree.weigh`, from counts of nodes alone and in all."""
+    apart = np.zeros(len(own))  # what ends at a node that is split: at a context before unknown labels only
+    some = np.flatnonzero(tree.is_inner & own.any(axis=1))
+    apart[some] = log_evidence(own[some], pseudo)
+    return tree.weigh(log_evidence(total, pseudo), apart, split)
 
 
 @dataclass
@@ -136,18 +143,16 @@ def grow_tree(problem: TreeProblem) -> Search:
     that of the kept splits below it exceed their penalties. All leaves of one depth are one pass over the
     data. Of two branches only the smaller one is counted; the other one is the rest.
     """
-    nodes: list[_Node] = []
-    request = RecencyRequest(problem.tree, problem.target, problem.optional, (0,))
-    (root,) = yield [request]
+    (root,) = yield [RecencyRequest(problem.tree, problem.target, problem.optional, (0,))]
     assert isinstance(root, RecencyCounts)
-    nodes.append(_node(problem, root.counts[0], 0))
+    nodes = [_node(problem, root.counts[0], 0)]
     nodes[0].tables = root
     open_ = [0] if nodes[0].is_open else []
     while open_:
         grown = [(at, low, high) for at in open_ for low, high in _split(problem, nodes, at)]
         wanted = [at for _, low, high in grown for at in _counted(nodes, low, high)]
         if wanted:
-            tree, rows = _preorder(nodes, problem.tree)
+            tree, rows = _preorder(problem.tree, [(node.test, node.branches) for node in nodes])
             number = {row: leaf for leaf, row in enumerate(r for r in rows if nodes[r].test is None)}
             wanted.sort(key=number.__getitem__)
             leaves = tuple(number[at] for at in wanted)
@@ -165,44 +170,29 @@ def grow_tree(problem: TreeProblem) -> Search:
                     nodes[at].tables = rest.minus(tables)
             nodes[up].tables = None
             open_ += [at for at in (low, high) if nodes[at].is_open]
-    full, rows = _preorder(nodes, problem.tree)
+    full, rows = _preorder(problem.tree, [(node.test, node.branches) for node in nodes])
     counts = np.array([nodes[row].counts for row in rows if nodes[row].test is None])
     return result_of(replace(problem, summary=full), counts)
 
 
 def result_of(problem: TreeProblem, leaves: IntArray) -> SearchResult:
-    """Prune the problem's tree, which has these counts at its leaves."""
-    tree, counts = prune(problem, leaves)
-    learned = replace(problem, summary=tree)
-    table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
-    return SearchResult(tree, tree.influencers, learned.score(table), table, ())  # the tree tells the steps
-
-
-def prune(problem: TreeProblem, leaves: IntArray) -> tuple[TreeSummary, IntArray]:
-    """The tree with the largest penalised likelihood among the prunings, and the counts at its leaves."""
-    tree = problem.tree
-    counts = node_counts(tree, leaves)
+    """The problem's tree, with these counts at its leaves, pruned to the largest penalised likelihood."""
+    tree, counts = problem.tree, node_counts(problem.tree, leaves)
     inner = np.flatnonzero(tree.branches[:, 0] >= 0)
     n = counts / problem.scale
     gain = split_gains(n[tree.branches[inner, 0]][:, None], n[inner])[:, 0]
     gain = np.where(gain > WORTH_FOLLOWING * problem.penalty, gain - problem.penalty, -np.inf)
-    place = np.full(len(tree.nodes), 0)
+    place = np.zeros(len(tree.nodes), np.int64)
     place[inner] = np.arange(1, len(inner) + 1)
     above = np.where(tree.parent[inner] >= 0, place[tree.parent[inner]], 0)
-    kept = Tree(np.append(-1, above)).prune(np.append(0.0, gain))[1:]  # a root above the first split
-    nodes: list[HistoryTest | None] = []
-    rows: list[int] = []
-    waiting = [0]
-    while waiting:
-        row = waiting.pop()
-        stays = place[row] > 0 and kept[place[row] - 1]
-        nodes.append(tree.nodes[row] if stays else None)
-        rows.append(row)
-        if stays:
-            yes, no = tree.branches[row].tolist()
-            waiting += [no, yes]
-    pruned = replace(tree, nodes=tuple(nodes))
-    return pruned, counts[np.array(rows)[pruned.leaves]]
+    kept = Tree(np.append(-1, above)).prune(np.append(0.0, gain))  # a root above the first split
+    stays = (place > 0) & kept[place]
+    left = [test if here else None for test, here in zip(tree.nodes, stays.tolist(), strict=True)]
+    pruned, rows = _preorder(tree, list(zip(left, tree.branches.tolist(), strict=True)))
+    counts = counts[np.array(rows)[pruned.leaves]]
+    table = StateCounts(np.arange(len(counts), dtype=np.int32)[:, None], counts)
+    score = replace(problem, summary=pruned).score(table)
+    return SearchResult(pruned, pruned.influencers, score, table, ())  # the tree tells the steps
 
 
 def _node(problem: TreeProblem, counts: IntArray, depth: int) -> _Node:
@@ -234,13 +224,127 @@ def _counted(nodes: list[_Node], low: int, high: int) -> Sequence[int]:
     return open_ if len(open_) < 2 else [min(open_, key=lambda at: int(nodes[at].counts.sum()))]
 
 
-def _preorder(nodes: list[_Node], like: TreeSummary) -> tuple[TreeSummary, list[int]]:
-    """The tree that has grown, and the place of each of its nodes in the list."""
-    rows, waiting = [], [0]
+def _preorder(
+    like: TreeSummary, nodes: Sequence[tuple[HistoryTest | None, Sequence[int]]]
+) -> tuple[TreeSummary, list[int]]:
+    """The tree of nodes that have a test, or None, and branches; and the place of each node in the list."""
+    rows, waiting = list[int](), [0]
     while waiting:
         row = waiting.pop()
+        test, branches = nodes[row]
         rows.append(row)
-        if nodes[row].test is not None:
-            yes, no = nodes[row].branches
-            waiting += [no, yes]
-    return replace(like, nodes=tuple(nodes[row].test for row in rows)), rows
+        if test is not None:
+            waiting += reversed(branches)
+    return replace(like, nodes=tuple(nodes[row][0] for row in rows)), rows
+
+
+@dataclass(eq=False)
+class _Same:
+    """Keys, equal to no others but themselves: all targets of a graph have the same, to be looked at once."""
+
+    keys: KeyArray
+
+    def __hash__(self) -> int:
+        return id(self.keys)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.keys is self.keys
+
+
+@lru_cache(maxsize=1)
+def _grown(given: _Same) -> tuple[KeyArray, IntArray]:
+    return with_shorter(given.keys)
+
+
+@lru_cache(maxsize=2)
+def _tree(given: _Same) -> Tree:
+    return Tree(parents(given.keys))
+
+
+def tree_of(contexts: KeyArray) -> Tree:
+    """Contexts, with each of which the next shorter is there, as a tree."""
+    return _tree(_Same(contexts))
+
+
+def every_context(table: StateCounts) -> StateCounts:
+    """The contexts of a table and all shorter ones, in order; those without any count are left out."""
+    keys, where = _grown(_Same(table.keys))
+    counts = np.zeros((len(keys), table.counts.shape[1]), np.int64)
+    counts[where] = table.counts
+    seen = tree_of(keys).totals(counts.sum(axis=1)) > 0
+    seen[:1] = True
+    return StateCounts(keys, counts) if seen.all() else StateCounts(keys[seen], counts[seen])
+
+
+@dataclass(frozen=True)
+class ContextProblem(Problem):
+    """One target, whose states are contexts; a table holds, with each of them, all shorter ones.
+
+    ``counts[s]`` is of the positions at which s is the longest context of the table. ``split`` is the prior
+    probability that a context is split if all prunings are averaged, else None.
+    """
+
+    split: float | None = None
+
+    def influencers_of(self, table: StateCounts) -> tuple[int, ...]:
+        """The labels that the contexts hold; of an average all, unless there is nothing to tell apart."""
+        if self.split is not None:
+            return self.optional if table.keys.shape[1] and self.target.n_outcomes > 1 else ()
+        symbols = np.unique(table.keys)
+        return tuple((symbols[symbols >= LABEL] - LABEL).tolist())
+
+    @property
+    def penalty(self) -> float:
+        r"""What a context must gain: :math:`\gamma (|X| - 1) \log(N) / 2`, for its distribution."""
+        return self.scorer.gamma * (self.target.n_outcomes - 1) * half_log(self.n_events)
+
+    def gains(self, table: StateCounts) -> FloatArray:
+        r"""The largest log-likelihood of each context's histories, less that of its parent's distribution.
+
+        .. math:: \sum_x N(x;s) \left( \log\frac{N(x;s)}{N(s)} - \log\frac{N(x;p)}{N(p)} \right)
+        """
+        tree = tree_of(table.keys)
+        n = tree.totals(table.counts) / self.scale
+        ones = np.ones(n.shape[1])  # a product with it is faster than a sum over so short an axis
+        share = n / np.maximum(n @ ones, 1e-300)[:, None]
+        log_share = np.log(np.where(n > 0, share, 1.0))
+        gain = (n * (log_share - log_share[tree.parent])) @ ones
+        gain[0] = 0.0
+        return np.asarray(np.maximum(gain, 0.0))
+
+    def score(self, table: StateCounts, influencers: object = ()) -> float:
+        """BIC: the log-likelihood at the estimates, less the penalty of every context.
+
+        Of an average it is the log of the weighted probability of the data.
+        """
+        tree = tree_of(table.keys)
+        own, total = table.counts / self.scale, tree.totals(table.counts) / self.scale
+        pseudo = pseudo_counts(total[0], self.scorer.alpha, self.scorer.prior)
+        if self.split is not None:
+            return float(weigh(tree, own, total, pseudo, self.split)[0][0])
+        return float((own * np.log(probabilities(total, pseudo))).sum()) - len(own) * self.penalty
+
+
+def find_contexts(problem: ContextProblem) -> Search:
+    """Grow the tree of all contexts that were seen, and prune it from its leaves unless it is averaged.
+
+    A context is kept if the log-likelihood that it gains over the next shorter one, and its kept descendants
+    over theirs, is at least the penalty of all of them. So the kept contexts are those with the largest
+    penalised likelihood, and their labels are the influencers. A target that is always the same has none.
+    """
+    table = every_context((yield from problem.states(())))
+    if problem.split is None:
+        kept = tree_of(table.keys).prune(problem.gains(table) - problem.penalty)
+        if problem.target.n_outcomes == 1:
+            kept[1:] = False
+        table = merge_contexts(table, kept)
+    return SearchResult(problem.summary, problem.influencers_of(table), problem.score(table), table, ())
+
+
+def merge_contexts(table: StateCounts, kept: BoolArray) -> StateCounts:
+    """Add the counts of contexts that are not kept to those of the longest kept one that they end with."""
+    tree, counts = tree_of(table.keys), table.counts.copy()
+    for nodes in tree.levels[:0:-1]:
+        gone = nodes[~kept[nodes]]
+        np.add.at(counts, tree.parent[gone], counts[gone])
+    return StateCounts(table.keys[kept], counts[kept])
