@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import filterfalse
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts, joined_tables, pick_replicate, state_tables
-from summarkov.search.problem import Problem, Search, SearchResult
+from summarkov.search.problem import Answer, Asking, Problem, Search, SearchResult
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
 
 #: Searches of all problems of a batch: one list of results per problem, with one result per replicate.
-Searches = Generator[list[Request], list[Counts], list[list[SearchResult]]]
+Searches = Asking[list[list[SearchResult]]]
 
 #: Numbers that are scored at once, so that they stay near the processor.
 _AT_ONCE = 1 << 15
@@ -81,7 +81,7 @@ class Batch:
 
     def score_additions(
         self, groups: Sequence[Group], candidates: Sequence[tuple[int, ...]] | None = None
-    ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[tuple[int, ...]], FloatArray]]:
+    ) -> Asking[tuple[list[Group], list[tuple[int, ...]], FloatArray]]:
         """Ask for each group's counts as they are, and the scores once each candidate joins.
 
         All groups have as many influencers and candidates: those given, or all other labels. Returns the
@@ -112,15 +112,13 @@ class Batch:
         rows = [np.stack(scores[at + 1 : at + step], axis=-1) for at in range(0, len(each), step)]
         return each[::step], list(candidates), np.concatenate(rows)
 
-    def scores_with(
-        self, influencers: tuple[int, ...], candidates: Sequence[int]
-    ) -> Generator[list[Request], list[Counts], FloatArray]:
+    def scores_with(self, influencers: tuple[int, ...], candidates: Sequence[int]) -> Asking[FloatArray]:
         """The scores of one problem alone, once each of some candidates joins the influencers."""
         _, _, (scores,) = yield from self.score_additions([Group(0, influencers, (0,))], [tuple(candidates)])
         found: FloatArray = scores
         return found
 
-    def states(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], list[Group]]:
+    def states(self, groups: Sequence[Group]) -> Asking[list[Group]]:
         """Ask for the counts of each group."""
         requests: list[Request] = [
             StatesRequest(problem.summary, group.influencers, problem.target, self._which(group))
@@ -132,7 +130,7 @@ class Batch:
 
     def without_each(
         self, groups: Sequence[Group], leaving: Sequence[list[int]] | None = None
-    ) -> Generator[list[Request], list[Counts], list[list[Group]]]:
+    ) -> Asking[list[list[Group]]]:
         """Each group once each of its influencers is left out; from its table if possible.
 
         ``leaving`` are their places in each group; None: those of all that are not required.
@@ -245,9 +243,6 @@ def _with(influencers: tuple[int, ...], z: int) -> tuple[int, ...]:
     return tuple(sorted((*influencers, z)))
 
 
-Result = TypeVar("Result")
-
-
 class Counting(Protocol):
     """What answers requests."""
 
@@ -255,9 +250,7 @@ class Counting(Protocol):
         """Answer all requests in one pass over the data."""
 
 
-def run_searches(
-    source: Counting, searches: Sequence[Generator[list[Request], list[Counts], Result]]
-) -> list[Result]:
+def run_searches(source: Counting, searches: Sequence[Asking[Answer]]) -> list[Answer]:
     """Answer all open requests of all searches in one pass, until every search is done.
 
     The number of passes is that of the deepest search, not the sum.
@@ -268,15 +261,15 @@ def run_searches(
         while True:
             requests = together.send(source.count(requests))
     except StopIteration as end:
-        results: list[Result] = end.value
+        results: list[Answer] = end.value
         return results
 
 
 def side_by_side(
-    searches: Sequence[Generator[list[Request], list[Counts], Result]],
-) -> Generator[list[Request], list[Counts], list[Result]]:
+    searches: Sequence[Asking[Answer]],
+) -> Asking[list[Answer]]:
     """One search that asks at once for what several ask for, until every one of them is done."""
-    results: dict[int, Result] = {}
+    results: dict[int, Answer] = {}
     answers: dict[int, list[Counts] | None] = dict.fromkeys(range(len(searches)))
     while answers:
         asked: dict[int, list[Request]] = {}
@@ -295,7 +288,7 @@ def side_by_side(
 def each_alone(batch: Batch, start: Callable[[Problem], Search]) -> Searches:
     """Run one search per problem and replicate, side by side, so that they share passes and equal counts."""
 
-    def all_of(problem: Problem) -> Generator[list[Request], list[Counts], list[SearchResult]]:
+    def all_of(problem: Problem) -> Asking[list[SearchResult]]:
         searches = [start(replace(problem, n_events=n)) for n in batch.n_events]
         if batch.replicated:
             searches = [_in_replicate(b, search) for b, search in enumerate(searches)]

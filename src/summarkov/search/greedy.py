@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from summarkov.engines import Request
-from summarkov.engines.counts import Counts
 from summarkov.search.batch import Batch, Group, Searches
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_bests, improved, improves
+from summarkov.search.problem import Asking, Problem, Search, SearchResult, Step, first_bests, improves
 from summarkov.typing import FloatArray
 
 
@@ -61,9 +59,7 @@ class _Greedy:
         self.results: list[list[SearchResult | None]] = [[None] * n for _ in range(n_problems)]
         self.open = [n] * n_problems
 
-    def grow(
-        self, groups: Sequence[Group]
-    ) -> Generator[list[Request], list[Counts], tuple[list[Group], list[Group]]]:
+    def grow(self, groups: Sequence[Group]) -> Asking[tuple[list[Group], list[Group]]]:
         """Add the best label where that improves; those that have grown, and those that are to stay."""
         labels = self.batch.problem.labels
         groups, candidates, scores = yield from self.batch.score_additions(groups)
@@ -75,8 +71,8 @@ class _Greedy:
             if old[0] == -np.inf:  # the first round
                 old = np.concatenate(self.batch.scores(groups))
             moved = zip(groups, candidates, best, top.tolist(), old.tolist(), better, strict=True)
-            for group, joining, at, after, before, improves in moved:
-                if improves:
+            for group, joining, at, after, before, moves in moved:
+                if moves:
                     self.steps[group.problem].append(Step("add", labels[joining[at]], after, after - before))
         grown: dict[tuple[int, tuple[int, ...]], list[int]] = {}
         stay, row = list[Group](), 0
@@ -96,7 +92,7 @@ class _Greedy:
                 stay.append(group.part(staying))
         return [Group(*where, tuple(sorted(some))) for where, some in grown.items()], stay
 
-    def shrink(self, groups: Sequence[Group]) -> Generator[list[Request], list[Counts], None]:
+    def shrink(self, groups: Sequence[Group]) -> Asking[None]:
         """Remove the best label to remove while that improves; the end of the search."""
         labels = self.batch.problem.labels
         solved = 0
@@ -159,7 +155,7 @@ def _best_moves(scores: FloatArray, before: FloatArray) -> tuple[list[int], Floa
     """The best move of each row, its score, and whether it improves."""
     best = first_bests(scores)
     top = scores[np.arange(len(best)), best]
-    better: list[bool] = improved(top, before).tolist()
+    better: list[bool] = improves(top, before).tolist()
     return best.tolist(), top, better
 
 
@@ -175,7 +171,7 @@ def sweep(problem: Problem) -> Search:
     score, steps = -np.inf, list[Step]()
     while ahead and len(group.influencers) - len(problem.required) < problem.room:
         (as_it_is,), _, (scores,) = yield from batch.score_additions([group], [ahead])
-        better = np.flatnonzero(improved(scores, np.full(len(scores), score)))
+        better = np.flatnonzero(improves(scores, score))
         if not len(better):
             break
         at = int(better[0])

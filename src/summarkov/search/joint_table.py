@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +12,9 @@ from summarkov.engines import CandidateCounts, CandidatesRequest, Request, State
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window, group
 from summarkov.search.batch import run_searches
+from summarkov.search.problem import Answer, Asking
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
-
-Answer = TypeVar("Answer")
 
 #: Sums of whole numbers up to this are exact as floats, which count much faster.
 _EXACT = 2**53
@@ -35,7 +33,7 @@ class JointTable:
         self.summary, self.candidates, self.table, self.scale = summary, candidates, table, scale
         self._column = {code: column for column, code in enumerate(candidates)}
 
-    def run(self, questions: Generator[list[Request], list[Counts], Answer]) -> Answer:
+    def run(self, questions: Asking[Answer]) -> Answer:
         """Answer all that a search, or a part of one, asks for."""
         (answer,) = run_searches(self, [questions])
         return answer

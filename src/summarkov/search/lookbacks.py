@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
-from summarkov.engines.counts import Counts
-from summarkov.search.problem import Problem, Search, SearchResult, Step, first_best, improves
+from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts, StatesRequest
+from summarkov.search.problem import Asking, Problem, Search, SearchResult, Step, first_best, improves
 from summarkov.summaries import WindowSummary
 from summarkov.summaries.window import plain_span
 
@@ -93,7 +92,7 @@ class LookbackProblem(Problem):
 
     def moves(
         self, place: Place, candidates: Sequence[int], change: bool
-    ) -> Generator[list[Request], list[Counts], tuple[list[_Move], StateCounts | None]]:
+    ) -> Asking[tuple[list[_Move], StateCounts | None]]:
         """Changes of one look-back, if asked for, and additions of a label, all counted in one pass.
 
         In the order in which ties are settled, and with the counts of the influencers as they are, which

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from summarkov.typing import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from summarkov.store import Node
 
-#: A search yields lists of requests, is sent their counts, and returns its result.
-Search = Generator[list[Request], list[Counts], "SearchResult"]
+Answer = TypeVar("Answer")
+#: What yields lists of requests, is sent their counts, and returns an answer.
+Asking = Generator[list[Request], list[Counts], Answer]
+Search = Asking["SearchResult"]
 
 
 @dataclass(frozen=True)
@@ -229,22 +231,15 @@ class Problem:
         n_states = np.array(self.n_joined(influencers, candidates))
         return np.asarray(self.scores(joined_tables([counts]), len(influencers) + 1, n_states)[0])
 
-    def states(self, influencers: tuple[int, ...]) -> Generator[list[Request], list[Counts], StateCounts]:
+    def states(self, influencers: tuple[int, ...]) -> Asking[StateCounts]:
         """Ask for the counts of one set of influencers."""
         (table,) = yield [StatesRequest(self.summary, influencers, self.target)]
         assert isinstance(table, StateCounts)
         return table
 
 
-def improves(new: float, old: float) -> bool:
-    """Whether a score is better by more than a tie: 1e-9, relative."""
-    if old == -np.inf:
-        return new > old
-    return new - old > 1e-9 * max(1.0, abs(new), abs(old))
-
-
-def improved(new: FloatArray, old: FloatArray) -> BoolArray:
-    """Which of several scores are better by more than a tie."""
+def improves(new: float | FloatArray, old: float | FloatArray) -> BoolArray:
+    """Whether a score, or each of several, is better by more than a tie: 1e-9, relative."""
     with np.errstate(invalid="ignore"):  # of infinite scores
         by_more = new - old > 1e-9 * np.maximum(1.0, np.maximum(np.abs(new), np.abs(old)))
     return np.where(old == -np.inf, new > old, by_more)
