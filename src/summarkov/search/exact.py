@@ -221,8 +221,7 @@ class Branches:
     def width(self, label: int) -> float:
         """How many positions the window of a label has."""
         assert isinstance(self.problem.summary, WindowSummary)
-        (width,) = self.problem.summary.widths([self.problem.labels[label]])
-        return math.inf if width is None else width
+        return self.problem.summary.widths([self.problem.labels[label]])[0]
 
 
 def _penalties(problem: Problem, most: int) -> list[float]:

@@ -36,14 +36,6 @@ class BinarySummary(WindowSummary):
         """The influencers that occurred."""
         return tuple(z for z, level in zip(influencers, key, strict=True) if level)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not influencers:
-            return "any history"
-        return ", ".join(
-            self.named(z) if level else f"no {self.named(z)}"
-            for z, level in zip(influencers, key, strict=True)
-        )
-
 
 @dataclass(frozen=True)
 class CountSummary(WindowSummary):
@@ -73,20 +65,11 @@ class CountSummary(WindowSummary):
         """The influencers that occurred, each with its capped count."""
         return tuple((z, int(level)) for z, level in zip(influencers, key, strict=True) if level)
 
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not influencers:
-            return "any history"
-        return ", ".join(
-            f"{self.named(z)}{self._times(z, level)}" if level else f"no {self.named(z)}"
-            for z, level in zip(influencers, key, strict=True)
-        )
-
     def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
-        return " + ".join(f"{name(z)}{self._times(z, n)}" for z, n in state)
+        return " + ".join(f"{name(z)}{self.times(z, n)}" for z, n in state)
 
-    def _times(self, label: str, n: int) -> str:
-        """How often it occurred, to follow a label; nothing for an attribute."""
-        return "" if isinstance(label, AttributeName) else f" x{n}{'+' if n == self.cap else ''}"
+    def times(self, label: str, level: int) -> str:
+        return "" if isinstance(label, AttributeName) else f" x{level}{'+' if level == self.cap else ''}"
 
 
 @dataclass(frozen=True)
@@ -124,8 +107,7 @@ class OrdinalSummary(WindowSummary):
     def keys(self, influencers: Sequence[str], *, reachable: bool = False) -> list[tuple[int, ...]]:
         """List all orders of all subsets, or only those that fit into the window; for few influencers."""
         n = len(influencers)
-        (width,) = set(self.widths(influencers)) or {0}
-        most = n if not reachable or width is None else min(width, n)
+        most = self._room(influencers) if reachable else n
         orders = itertools.chain.from_iterable(itertools.permutations(range(n), i) for i in range(most + 1))
         return sorted(tuple(order.index(u) + 1 if u in order else 0 for u in range(n)) for order in orders)
 
@@ -136,17 +118,15 @@ class OrdinalSummary(WindowSummary):
 
     def fits(self, key: Sequence[int], influencers: Sequence[str]) -> bool:
         """Whether some history can have this state: a position of the window holds one label."""
-        if self.together:
-            return True
-        return all(width is None or max(key) <= width for width in self.widths(influencers))
+        return max(key, default=0) <= self._room(influencers)
 
     def n_reachable(self, influencers: Sequence[str], n_labels: int) -> int:
-        """As many labels as the window has positions can stand in it at once."""
+        return sum(perm(len(influencers), i) for i in range(self._room(influencers) + 1))
+
+    def _room(self, influencers: Sequence[str]) -> int:
+        """How many of them can stand in the window at once: each takes a position, unless these are ticks."""
         n = len(influencers)
-        if self.together:
-            return self.n_states(n, n_labels)
-        (width,) = set(self.widths(influencers)) or {0}
-        return sum(perm(n, i) for i in range((n if width is None else min(width, n)) + 1))
+        return n if self.together else int(min([n, *self.widths(influencers)]))
 
     def without(self, keys: KeyArray, column: int) -> KeyArray:
         """Leave a label out of the order: those after it move up."""

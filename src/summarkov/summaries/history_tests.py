@@ -12,7 +12,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError
 from summarkov.settings import Duration, is_whole, span_of
-from summarkov.summaries.base import Memory
+from summarkov.summaries.base import Memory, Reach
 from summarkov.summaries.window import FARTHEST, place_words, plain_span
 from summarkov.typing import CodeArray, IntArray
 from summarkov.wording import AttributeName
@@ -250,7 +250,7 @@ class HistoryTests:
         return test
 
     def _read_within(self, node: Node) -> int | None:
-        if node.value is None or not isinstance(node.value, str):
+        if not isinstance(node.value, str):
             return None if node.value is None else node.count()
         named = {k.text: k for k in self.durations}
         return named[node.one_of(named)]
@@ -282,15 +282,11 @@ class HistoryTests:
             apart = ~np.eye(n, dtype=bool)
             parts.append(more[:, apart])
         for c in self.counts:
-            columns = [
-                i for i, k in enumerate(self.lookbacks) if k is None or isinstance(k, Duration) or k >= c
-            ]
-            parts.append(ever[:, :, c - 1, columns].reshape(n_open, -1, n_outcomes))
+            first = len(self.lookbacks) - len(self.windows(c))  # those too short come first
+            parts.append(ever[:, :, c - 1, first : len(self.lookbacks)].reshape(n_open, -1, n_outcomes))
         return np.concatenate(parts, axis=1)
 
     def memory(self) -> Memory:
         """See :meth:`Summary.memory`: all of the longest look-back, and enough to know what occurred ever."""
-        limits = [k for k in self.lookbacks if k is not None]
-        recent = [int(k) for k in limits if not isinstance(k, Duration)]
-        time = [int(k) for k in limits if isinstance(k, Duration)]
-        return Memory(max([*recent, *self.starts, 0]), self.depth, max(time, default=0))
+        recent, _, time = Memory.joint(Reach(0, k).memory for k in (0, *self.lookbacks))
+        return Memory(max([recent, *self.starts]), self.depth, time)

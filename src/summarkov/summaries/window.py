@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
@@ -62,7 +63,7 @@ class WindowSummary(Summary):
             check_whole("delay", self.delay, 0)
             if self.delay > FARTHEST:
                 raise SettingError(f"delay {self.delay} is too large; it may be {FARTHEST} at most")
-        for lookback in self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]:
+        for lookback in self._given:
             if lookback is None:
                 continue
             if not isinstance(lookback, Duration):
@@ -73,31 +74,23 @@ class WindowSummary(Summary):
                 raise SettingError(f"delay {self.delay} must be less than lookback {lookback}")
 
     @property
+    def _given(self) -> list[int | None]:
+        """All look-backs."""
+        return list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
+
+    @property
     def durations(self) -> tuple[Duration, ...]:
-        given = self.lookback.values() if isinstance(self.lookback, Mapping) else [self.lookback]
-        return tuple(k for k in (*given, self.delay) if isinstance(k, Duration))
-
-    def lookbacks(self, labels: Sequence[str]) -> IntArray:
-        """One look-back per label of the vocabulary."""
-        if not isinstance(self.lookback, Mapping):
-            return np.full(len(labels), kernels.UNLIMITED if self.lookback is None else int(self.lookback))
-        known = set(labels)
-        for label in self.lookback:
-            if label not in known:
-                raise UnknownLabelError(label, labels)
-        given = (self.lookback.get(label) for label in labels)
-        return np.array([kernels.UNLIMITED if k is None else int(k) for k in given], dtype=np.int64)
-
-    def widths(self, influencers: Sequence[str]) -> list[int | None]:
-        """The number of positions in each influencer's window, None where it has no limit but time."""
-        reach = self.lookback
-        each = [reach.get(z) if isinstance(reach, Mapping) else reach for z in influencers]
-        delay = 0 if isinstance(self.delay, Duration) else self.delay
-        return [None if k is None or isinstance(k, Duration) else k - delay for k in each]
+        return tuple(k for k in (*self._given, self.delay) if isinstance(k, Duration))
 
     def reach(self, label: str) -> Reach:
         given = self.lookback
         return Reach(self.delay, given.get(label) if isinstance(given, Mapping) else given)
+
+    def widths(self, influencers: Sequence[str]) -> list[float]:
+        """The number of positions in each influencer's window, infinite where it has no limit but time."""
+        each = [self.reach(z).lookback for z in influencers]
+        delay = 0 if isinstance(self.delay, Duration) else self.delay
+        return [inf if k is None or isinstance(k, Duration) else k - delay for k in each]
 
     def where(self, label: str) -> str:
         """Where a label is looked for, in words to follow it; nothing where all have one look-back, or none.
@@ -155,8 +148,7 @@ class WindowSummary(Summary):
         if self.together:
             return True
         needed = 0
-        widths = [np.inf if w is None else w for w in self.widths(influencers)]
-        for width, level in sorted(zip(widths, key, strict=True)):
+        for width, level in sorted(zip(self.widths(influencers), key, strict=True)):
             needed += level
             if level and needed > width:
                 return False
@@ -171,11 +163,11 @@ class WindowSummary(Summary):
         if self.together:
             return self.n_states(len(influencers), n_labels)
         ways = {0: 1}  # events needed so far -> number of states
-        for width in sorted(self.widths(influencers), key=lambda w: np.inf if w is None else w):
+        for width in sorted(self.widths(influencers)):
             grown: dict[int, int] = {}
             for needed, n in ways.items():
                 for level in range(self.cap + 1):
-                    if level == 0 or width is None or needed + level <= width:
+                    if level == 0 or needed + level <= width:
                         grown[needed + level] = grown.get(needed + level, 0) + n
             ways = grown
         return sum(ways.values())
@@ -187,18 +179,23 @@ class WindowSummary(Summary):
         return ids, keys
 
     def window(self, labels: Sequence[str]) -> kernels.Window:
-        window = kernels.Window(self.kind, self.lookbacks(labels), int(self.delay), self.cap)
-        if not self.durations:
-            return window
-        given = self.lookback
-        each = [given.get(z) if isinstance(given, Mapping) else given for z in labels]
+        each, times = self._given, len(labels)
+        if isinstance(self.lookback, Mapping):
+            known = set(labels)
+            for label in self.lookback:
+                if label not in known:
+                    raise UnknownLabelError(label, labels)
+            each, times = [self.lookback.get(z) for z in labels], 1
+        sizes = np.array([kernels.UNLIMITED if k is None else int(k) for k in each], np.int64)
         in_time = np.array([isinstance(k, Duration) for k in each], bool)
-        return window._replace(in_time=in_time, delay_in_time=isinstance(self.delay, Duration))
+        delay = Reach(self.delay, None).delay_span
+        return kernels.Window(
+            self.kind, np.repeat(sizes, times), delay.size, self.cap, np.repeat(in_time, times), delay.in_time
+        )
 
     def memory(self) -> Memory:
-        given = list(self.lookback.values()) if isinstance(self.lookback, Mapping) else [self.lookback]
-        unlimited = None in given or (isinstance(self.lookback, Mapping) and not self.only)
-        reaches = [Reach(self.delay, k).memory for k in given] or [Reach(self.delay, 0).memory]
+        unlimited = None in self._given or (isinstance(self.lookback, Mapping) and not self.only)
+        reaches = [Reach(self.delay, k).memory for k in self._given] or [Reach(self.delay, 0).memory]
         recent, _, time = Memory.joint(reaches)
         return Memory(recent, self.cap if unlimited else None, time)
 
@@ -217,6 +214,18 @@ class WindowSummary(Summary):
         In every one of these states the label is present.
         """
         return np.asarray(keys[state, column], dtype=np.int64)
+
+    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
+        if not influencers:
+            return "any history"
+        return ", ".join(
+            f"{self.named(z)}{self.times(z, level)}" if level else f"no {self.named(z)}"
+            for z, level in zip(influencers, key, strict=True)
+        )
+
+    def times(self, label: str, level: int) -> str:
+        """How often a label occurred, to follow it, where that matters."""
+        return ""
 
     def listed(self, state: Any, name: Callable[[str], str]) -> str | None:
         return " + ".join(name(z) for z in state)

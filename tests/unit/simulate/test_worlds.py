@@ -149,3 +149,12 @@ def test_the_command_writes_what_is_drawn(tmp_path):
     read = sm.read_events(log, order="time", times=True, ties="together", attributes=["class", "result"])
     assert read.to_lists() == drawn.to_lists()
     assert read.attributes.values("result") == drawn.attributes.values("result")
+
+
+def test_labels_that_happen_together_can_fill_a_short_window():
+    """In ticks more labels than the window has positions can be in it, in any order."""
+    ordinal = OrdinalSummary(1, together=True)
+    keys = ordinal.keys(["A", "B"], reachable=True)
+    assert keys == [(0, 0), (0, 1), (1, 0), (1, 2), (2, 1)]
+    assert len(keys) == ordinal.n_reachable(["A", "B"], 3)
+    assert len(OrdinalSummary(1).keys(["A", "B"], reachable=True)) == 3
