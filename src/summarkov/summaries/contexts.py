@@ -18,8 +18,41 @@ if TYPE_CHECKING:
     from summarkov.store import Node
 
 
+#: What stands in the key of a context: nothing further is asked, the sequence had not begun, or a label.
+END, START, LABEL = 0, 1, 2
+
+
+class LastLabels(Summary):
+    """Keys of the last labels, the most recent first: their codes + ``first``. ``first`` - 1 is the start."""
+
+    keys_on_page: ClassVar[bool] = True
+    first: ClassVar[int]
+    #: What the page calls it.
+    page_kind: ClassVar[str]
+
+    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+        """The last labels, oldest first."""
+        codes = (symbol - self.first for symbol in reversed(key))
+        return tuple(labels[code] if code < len(labels) else "?" for code in codes if code >= 0)
+
+    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
+        start = ["start"] if self.first - 1 in key else []
+        return " ".join([*start, *self.state(key, influencers, labels)]) or "any history"
+
+    def memory(self) -> Memory:
+        return Memory(self.key_width(0), None)
+
+    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
+        return {"kind": self.page_kind, "order": self.key_width(0)}
+
+    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
+        """The last labels, the most recent first; null before the start."""
+        codes = (symbol - self.first for symbol in key)
+        return [labels[code] if code >= 0 else None for code in codes if code >= -1]
+
+
 @dataclass(frozen=True)
-class ChainSummary(Summary):
+class ChainSummary(LastLabels):
     r"""The labels at lags 1..k; contexts cut short by the start of a sequence are contexts of their own.
 
     .. math:: |S| = \sum_{i=0}^{k} M^i
@@ -30,7 +63,8 @@ class ChainSummary(Summary):
 
     order: int = 1
 
-    keys_on_page: ClassVar[bool] = True
+    first: ClassVar[int] = 1
+    page_kind: ClassVar[str] = "chain"
 
     def __post_init__(self) -> None:
         check_whole("order", self.order, 0, 1000)
@@ -47,28 +81,8 @@ class ChainSummary(Summary):
     ) -> tuple[IntArray, KeyArray]:
         return kernels.chain_states(index, self.order)
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-        """The last labels, oldest first."""
-        return tuple(labels[code - 1] if code <= len(labels) else "?" for code in reversed(key) if code)
-
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        if not len(key):
-            return "any history"
-        context = " ".join(self.state(key, influencers, labels))
-        return f"start {context}".strip() if 0 in key else context
-
-    def memory(self) -> Memory:
-        return Memory(self.order, None)
-
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
-        return {"kind": "chain", "order": int(self.order)}
-
     def key_width(self, n_influencers: int) -> int:
-        return self.order
-
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
-        """The last labels, the most recent first; null before the start."""
-        return [labels[code - 1] if code else None for code in key]
+        return int(self.order)
 
     def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
         key = tuple(code + 1 for code in codes_or_start(node, node.list(self.order), codes))
@@ -85,12 +99,8 @@ def codes_or_start(node: Node, items: Sequence[Node], codes: Mapping[str, int]) 
     return [-1 if label is None else codes[label] for label in context]
 
 
-#: What stands in a key: nothing further is asked, the sequence had not begun, or a label (its code + 2).
-END, START, LABEL = 0, 1, 2
-
-
 @dataclass(frozen=True)
-class ContextSummary(Summary):
+class ContextSummary(LastLabels):
     r"""The longest context of a history: the labels at lags 1 to k, or as far back as its sequence goes.
 
     .. math:: |S| = \sum_{i=0}^{k} M^i + \sum_{i=0}^{k-1} M^i
@@ -104,7 +114,8 @@ class ContextSummary(Summary):
 
     max_order: int = 4
 
-    keys_on_page: ClassVar[bool] = True
+    first: ClassVar[int] = LABEL
+    page_kind: ClassVar[str] = "contexts"
 
     def __post_init__(self) -> None:
         check_whole("max_order", self.max_order, 0, 1000)
@@ -121,26 +132,8 @@ class ContextSummary(Summary):
         keys, (where,) = kernels.merge_keys([np.where(before > 0, END, chain + 1).astype(np.int32)])
         return where[ids] if len(where) else ids, keys
 
-    def state(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
-        """The labels of the context, oldest first."""
-        return tuple(labels[symbol - LABEL] for symbol in reversed(key) if symbol >= LABEL)
-
-    def words(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> str:
-        start = ["start"] if START in key else []
-        return " ".join([*start, *self.state(key, influencers, labels)]) or "any history"
-
-    def memory(self) -> Memory:
-        return Memory(int(self.max_order), None)
-
-    def page_form(self, influencers: Sequence[str], written: Sequence[str]) -> dict[str, Any]:
-        return {"kind": "contexts", "order": int(self.max_order)}
-
     def key_width(self, n_influencers: int) -> int:
         return int(self.max_order)
-
-    def state_document(self, key: Sequence[int], influencers: Sequence[str], labels: Sequence[str]) -> Any:
-        """The labels of the context, the most recent first; null for the start."""
-        return [labels[symbol - LABEL] if symbol >= LABEL else None for symbol in key if symbol != END]
 
     def read_key(self, node: Node, influencers: Sequence[str], codes: Mapping[str, int]) -> tuple[int, ...]:
         found = codes_or_start(node, node.list(), codes)
