@@ -31,7 +31,6 @@ TESTS = {
     name: [f"tests/{each}.py" for each in tests]
     for name, tests in {
         "arrays.hpp": [*_COUNTS, _TICKS],
-        "batch.hpp": ["every_engine/test_replicates"],
         "boosted.hpp": ["every_engine/test_joint"],
         "count.hpp": [*_COUNTS, _TICKS],
         "followed.hpp": ["every_engine/test_followed"],
@@ -47,7 +46,7 @@ TESTS = {
         ],
         "presence.hpp": ["every_engine/test_shuffles", _TICKS],
         "present.hpp": [*_COUNTS, _TICKS],
-        "shuffle.hpp": ["every_engine/test_shuffles"],
+        "resampling.hpp": ["every_engine/test_replicates", "every_engine/test_shuffles"],
         "states.hpp": [*_COUNTS, _TICKS],
         "tests.hpp": ["every_engine/test_recency", _TICKS],
     }.items()

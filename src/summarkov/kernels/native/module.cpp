@@ -2,12 +2,11 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
-#include "batch.hpp"
 #include "boosted.hpp"
 #include "count.hpp"
 #include "followed.hpp"
 #include "presence.hpp"
-#include "shuffle.hpp"
+#include "resampling.hpp"
 #include "tests.hpp"
 
 namespace py = pybind11;
