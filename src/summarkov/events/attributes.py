@@ -96,10 +96,12 @@ class Attributes:
     def without(self, column: str) -> Attributes | None:
         """All but those of one column; None if none is left."""
         rest = [at for at, of in enumerate(self.of) if of != column]
-        if not rest:
-            return None
-        names, of = [self.names[at] for at in rest], [self.of[at] for at in rest]
-        return Attributes(names, of, self.present[:, rest])
+        return self.only(rest) if rest else None
+
+    def only(self, which: Sequence[int]) -> Attributes:
+        """Those of some names, by their places."""
+        names, of = [self.names[at] for at in which], [self.of[at] for at in which]
+        return Attributes(names, of, self.present[:, which])
 
     def __repr__(self) -> str:
         return f"Attributes({len(self)} sequences, {len(self.names)} names: {', '.join(self.names[:5])})"

@@ -172,16 +172,14 @@ class Moments:
     __hash__ = None  # type: ignore[assignment]  # compared by value, and large
 
     def __getitem__(self, rows: Any) -> Moments:
-        """Those of some rows: whole sequences."""
+        """Those of some rows: whole ticks."""
         times, periods = (None if each is None else each[rows] for each in (self.times, self.periods))
         return replace(self, starts=self.starts[rows], times=times, periods=periods)
 
     def kept(self, keep: BoolArray) -> Moments:
         """Those of the events that are kept; a tick of which none is goes."""
         tick = np.cumsum(self.starts)[keep]
-        starts = np.append(True, tick[1:] != tick[:-1])[: len(tick)]
-        times, periods = (None if each is None else each[keep] for each in (self.times, self.periods))
-        return replace(self, starts=starts, times=times, periods=periods)
+        return replace(self[keep], starts=np.append(True, tick[1:] != tick[:-1])[: len(tick)])
 
     def with_starts(self, places: IntArray, ends: IntArray) -> Moments:
         """With one more event before some rows, at their time; each sequence ends at one of ``ends``."""

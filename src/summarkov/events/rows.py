@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 
 from summarkov.arrow import pa
-from summarkov.errors import UnknownLabelError
-from summarkov.events.attributes import Attributes, attribute_values
+from summarkov.events.attributes import attribute_values
 from summarkov.events.moments import Moments, join_moments, time_column
 from summarkov.events.sequences import EventSequences
-from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, translation
+from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown, refuse_unknown_labels, translation
 from summarkov.frames import Column
 from summarkov.kernels import Index, Places
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
@@ -117,21 +116,13 @@ def recoded(events: EventSequences, labels: Sequence[str], unknown: Unknown) -> 
     given = events.attributes
     if given is None:
         return events.recode(labels, unknown=unknown)
-    known = [at for at, name in enumerate(given.names) if name in set(labels)]
-    lost = [
-        name for at, name in enumerate(given.names) if at not in set(known) and given.present[:, at].any()
-    ]
     check_unknown(unknown)
-    if lost and unknown == "error":
-        raise UnknownLabelError(lost[0], labels)
+    if unknown == "error":
+        refuse_unknown_labels(given.names, given.present.sum(axis=0), labels)
+    known = np.flatnonzero(translation(given.names, labels)[:-1] >= 0).tolist()
     names = set(given.names)
     more = events.recode([label for label in labels if label not in names], unknown=unknown)
-    if len(known) == len(given.names):
-        return more
-    kept = Attributes(
-        [given.names[at] for at in known], [given.of[at] for at in known], given.present[:, known]
-    )
-    return more.with_attributes(kept)
+    return more if len(known) == len(names) else more.with_attributes(given.only(known))
 
 
 def places_of(

@@ -14,14 +14,7 @@ from summarkov.events.describe import Description, Origin, describe
 from summarkov.events.draws import Drawn, distinct_keys, sequence_keys, split_by_key
 from summarkov.events.moments import Moments, as_lists, positions_in
 from summarkov.events.prepare import Relabelled
-from summarkov.events.vocabulary import (
-    check_arrays,
-    chosen_stretches,
-    coded_lists,
-    count_codes,
-    frozen,
-    frozen_weights,
-)
+from summarkov.events.vocabulary import checked_arrays, chosen_stretches, coded_lists, count_codes
 from summarkov.frames import FrameLibrary, to_frame
 from summarkov.settings import seed_of
 from summarkov.typing import CodeArray, FloatArray, HashArray, IntArray
@@ -90,10 +83,8 @@ class EventSequences(Relabelled):
         tied_order: int = 0,
         origin: Origin | None = None,
     ) -> None:
-        codes = frozen(codes, np.int32, "codes")
-        offsets = frozen(offsets, np.int64, "offsets")
         labels = tuple(labels)
-        check_arrays(codes, offsets, labels, ids, attributes, moments)
+        codes, offsets, weights = checked_arrays(codes, offsets, labels, ids, attributes, moments, weights)
         set_ = object.__setattr__
         set_(self, "codes", codes)
         set_(self, "offsets", offsets)
@@ -102,7 +93,7 @@ class EventSequences(Relabelled):
         set_(self, "_index", {label: code for code, label in enumerate(labels)})
         set_(self, "attributes", attributes)
         set_(self, "moments", moments)
-        set_(self, "weights", None if weights is None else frozen_weights(weights, len(offsets) - 1))
+        set_(self, "weights", weights)
         set_(self, "tied_order", tied_order)
         set_(self, "origin", origin)
 

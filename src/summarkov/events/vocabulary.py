@@ -152,7 +152,7 @@ def refuse_unknown_labels(labels: Sequence[str], label_counts: IntArray, known: 
         raise UnknownLabelError(labels[lost[0]], known)
 
 
-def frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
+def _frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> npt.NDArray[Any]:
     """Return values as a read-only array that shares no memory with a writeable one."""
     given = np.asarray(values)
     if given.size and given.dtype.kind not in "iu":
@@ -167,7 +167,7 @@ def frozen(values: npt.ArrayLike, dtype: type[np.integer[Any]], name: str) -> np
     return frozen.view()  # a view of a read-only array cannot be made writeable again
 
 
-def frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
+def _frozen_weights(values: npt.ArrayLike, n_sequences: int) -> FloatArray:
     """Return weights of sequences as a read-only array of their own, or say why they are none."""
     given = np.asarray(values)
     if given.shape != (n_sequences,) or given.dtype.kind not in "buif":
@@ -202,15 +202,17 @@ def chosen_stretches(offsets: IntArray, chosen: IntArray) -> tuple[IntArray, Int
     return np.repeat(offsets[:-1][chosen], lengths) + within, found
 
 
-def check_arrays(
-    codes: CodeArray,
-    offsets: IntArray,
+def checked_arrays(
+    codes: npt.ArrayLike,
+    offsets: npt.ArrayLike,
     labels: tuple[str, ...],
     ids: Sequence[str] | None,
     attributes: Attributes | None,
-    moments: Moments | None = None,
-) -> None:
-    """Refuse arrays that are no sequences of events."""
+    moments: Moments | None,
+    weights: npt.ArrayLike | None,
+) -> tuple[CodeArray, IntArray, FloatArray | None]:
+    """Codes, offsets and weights as read-only arrays; what are no sequences of events is refused."""
+    codes, offsets = _frozen(codes, np.int32, "codes"), _frozen(offsets, np.int64, "offsets")
     if any(not isinstance(label, str) for label in labels):
         raise DataError("labels must be text")
     if any(a >= b for a, b in pairwise(labels)):
@@ -230,3 +232,4 @@ def check_arrays(
     clash = set() if attributes is None else set(attributes.names) & set(labels)
     if clash:
         raise DataError(f"{min(clash)!r} is both a label and the name of an attribute; rename the label")
+    return codes, offsets, None if weights is None else _frozen_weights(weights, len(offsets) - 1)

@@ -105,7 +105,7 @@ class Batch:
             [
                 Group(group.problem, influencers, group.members)
                 for group, joining in zip(groups, candidates, strict=True)
-                for influencers in (group.influencers, *(_with(group.influencers, z) for z in joining))
+                for influencers in (group.influencers, *(joined(group.influencers, z) for z in joining))
             ]
         )
         scores, step = self.scores(each), 1 + len(candidates[0])
@@ -239,7 +239,8 @@ def _others(optional: tuple[int, ...], influencers: tuple[int, ...]) -> tuple[in
     return tuple(filterfalse(frozenset(influencers).__contains__, optional)) if influencers else optional
 
 
-def _with(influencers: tuple[int, ...], z: int) -> tuple[int, ...]:
+def joined(influencers: tuple[int, ...], z: int) -> tuple[int, ...]:
+    """The influencers and one more, sorted."""
     return tuple(sorted((*influencers, z)))
 
 

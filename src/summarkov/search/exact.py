@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from summarkov.errors import SettingError, TooLargeError
-from summarkov.search.batch import Batch
+from summarkov.search.batch import Batch, joined
 from summarkov.search.greedy import greedy
 from summarkov.search.joint_table import JointTable
 from summarkov.search.problem import Certificate, Problem, Search, SearchResult, Step, first_best, improves
@@ -190,7 +190,7 @@ class Branches:
         self.examined += len(scores)
         top = self.front[-1][2]
         for i in np.flatnonzero(scores >= top - 1e-9 * max(1.0, abs(top))).tolist():
-            self.offer(float(scores[i]), _with(node.influencers, rest[i]))
+            self.offer(float(scores[i]), joined(node.influencers, rest[i]))
         rest = tuple(rest[i] for i in np.argsort(-scores, kind="stable").tolist())
         if not self.n_sets(node.influencers, rest, 2):
             return
@@ -200,7 +200,7 @@ class Branches:
             return
         likelihoods = self.data.likelihoods(node.influencers, rest).tolist()
         for i in range(len(rest) - 1):
-            self.consider(_with(node.influencers, rest[i]), rest, i + 1, likelihoods[i])
+            self.consider(joined(node.influencers, rest[i]), rest, i + 1, likelihoods[i])
 
     def n_sets(self, influencers: Codes, rest: Codes, fewest: int = 1) -> int:
         """How many allowed sets hold the influencers and at least ``fewest`` of the rest."""
@@ -245,10 +245,6 @@ def n_subsets(n: int, fewest: int, most: int) -> int:
     return sum(math.comb(n, size) for size in range(fewest, min(n, most) + 1))
 
 
-def _with(influencers: Codes, label: int) -> Codes:
-    return tuple(sorted((*influencers, label)))
-
-
 def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[Step, ...]:
     """Add the labels of a set one by one, each time the best of those that remain."""
     chosen, steps = problem.required, []
@@ -260,5 +256,5 @@ def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[S
         steps.append(
             Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)
         )
-        chosen, score = _with(chosen, left.pop(best)), float(scores[best])
+        chosen, score = joined(chosen, left.pop(best)), float(scores[best])
     return tuple(steps)

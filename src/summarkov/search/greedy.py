@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from summarkov.search.batch import Batch, Group, Searches
+from summarkov.search.batch import Batch, Group, Searches, joined
 from summarkov.search.problem import Asking, Problem, Search, SearchResult, Step, first_bests, improves
 from summarkov.typing import FloatArray
 
@@ -86,8 +86,8 @@ class _Greedy:
                     staying.append(i)
                 row += 1
             for at, some in going.items():
-                joined = tuple(sorted((*group.influencers, joining[at])))
-                grown.setdefault((group.problem, joined), []).extend(some)
+                where = group.problem, joined(group.influencers, joining[at])
+                grown.setdefault(where, []).extend(some)
             if staying:
                 stay.append(group.part(staying))
         return [Group(*where, tuple(sorted(some))) for where, some in grown.items()], stay
@@ -178,7 +178,7 @@ def sweep(problem: Problem) -> Search:
         before = batch.score_of(as_it_is) if score == -np.inf else score
         score = float(scores[at])
         steps.append(Step("add", problem.labels[ahead[at]], score, score - before))
-        group = Group(0, tuple(sorted((*group.influencers, ahead[at]))), (0,))
+        group = Group(0, joined(group.influencers, ahead[at]), (0,))
         ahead = ahead[at + 1 :]
 
     (group,) = yield from batch.states([group])
