@@ -38,11 +38,16 @@ def draw_sequences(
     codes = np.zeros((n_sequences, int(lengths.max(initial=0))), np.int32)
     for t in range(codes.shape[1]):
         going = np.flatnonzero(lengths > t)
-        cumulative = np.cumsum(next_event(codes[going, :t]), axis=1)
-        chance = rng.random(len(going))[:, None] * cumulative[:, -1:]
-        codes[going, t] = (cumulative[:, :-1] <= chance).sum(axis=1)
+        codes[going, t] = _one_of_each(next_event(codes[going, :t]), rng)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return EventSequences(codes[np.arange(codes.shape[1]) < lengths[:, None]], offsets, labels)
+
+
+def _one_of_each(p: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw one column for each row, with probabilities like ``p``."""
+    cumulative = np.cumsum(p, axis=1)
+    chance = rng.random(len(p))[:, None] * cumulative[:, -1:]
+    return np.asarray((cumulative[:, :-1] <= chance).sum(axis=1))
 
 
 def checked_lengths(n_sequences: int, length: int | Sequence[int]) -> IntArray:
@@ -209,14 +214,13 @@ class Drawing:
             times = _START + np.cumsum(rng.integers(shortest, most + 1, (n, longest)), axis=1)
         held = None
         if beside.attributes is not None:
-            names, columns = beside.names, []
+            names = beside.names
             present = np.zeros((n, len(names)), bool)
             for column, shares in beside.attributes.items():
                 chosen = rng.choice(len(shares), size=n, p=list(shares.values()))
                 at = np.array([names.index(f"{column}={value}") for value in shares])
                 present[np.arange(n), at[chosen]] = True
-            columns = [name.partition("=")[0] for name in names]
-            held = Attributes(names, columns, present)
+            held = Attributes(names, [name.partition("=")[0] for name in names], present)
         return cls(labels, lengths, np.zeros((n, longest, len(labels)), bool), times, held)
 
     def events(
@@ -264,9 +268,7 @@ class Drawing:
         if together:
             self.present[which, position] = rng.random(p.shape) < p
             return
-        cumulative = np.cumsum(p, axis=1)
-        chance = rng.random(len(p))[:, None] * cumulative[:, -1:]
-        self.present[which, position, (cumulative[:, :-1] <= chance).sum(axis=1)] = True
+        self.present[which, position, _one_of_each(p, rng)] = True
 
 
 def with_columns(held: Attributes | None, outcomes: Mapping[str, BoolArray]) -> Attributes:

@@ -10,7 +10,6 @@ import numpy as np
 
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import label_text
 from summarkov.kernels import Index
 from summarkov.settings import is_number, seed_of, span_of
@@ -250,12 +249,11 @@ class Dynamics:
         for position in range(drawn.present.shape[1]):
             going = np.flatnonzero(drawn.lengths > position)
             rows, ends = drawn.next_places(going, position)
-            rules = [(*self.rules[label], self.summary) for label in self.labels]
-            p = np.column_stack([_looked_up(rows, ends, *rule) for rule in rules])
+            p = self._looked_up(rows.index(), ends, rows.labels)
             drawn.draw(going, position, p, self.beside.together, rng)
         rows, ends = drawn.next_places(np.arange(n_sequences), drawn.present.shape[1])
         said = {
-            column: rng.random(n_sequences) < _looked_up(rows, ends, *rule)
+            column: rng.random(n_sequences) < _looked_up(rows.index(), ends, rows.labels, *rule)
             for column, rule in self.outcomes.items()
         }
         return drawn.events(outcomes=said)
@@ -264,15 +262,12 @@ class Dynamics:
         """Probability of every label after each of some histories of equal length, ``codes[k, t]``."""
         recent, first, _ = self.summary.memory()
         codes, offsets, ends = after_histories(*flat(histories), recent if first is None else None)
-        index = Index(codes, offsets, len(self.labels))
-        columns = []
-        for label in self.labels:
-            influencers, table = self.rules[label]
-            which = [self.labels.index(z) for z in influencers]
-            ids, keys = self.summary.encode(index, which, self.labels)
-            theta = np.array([table[tuple(key)] for key in keys.tolist()])
-            columns.append(theta[ids[ends]] if len(ends) else np.empty(0))
-        return np.column_stack(columns)
+        return self._looked_up(Index(codes, offsets, len(self.labels)), ends, self.labels)
+
+    def _looked_up(self, index: Index, rows: IntArray, labels: Sequence[str]) -> FloatArray:
+        """Probability of every label at some rows."""
+        rules = (self.rules[label] for label in self.labels)
+        return np.column_stack([_looked_up(index, rows, labels, *rule, self.summary) for rule in rules])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rules as plain values, for JSON."""
@@ -321,12 +316,16 @@ def _project(summary: WindowSummary, key: Key, given: Sequence[str], onto: Seque
 
 
 def _looked_up(
-    rows: Rows, ends: IntArray, influencers: Sequence[str], table: Mapping[Key, float], summary: WindowSummary
+    index: Index,
+    rows: IntArray,
+    labels: Sequence[str],
+    influencers: Sequence[str],
+    table: Mapping[Key, float],
+    summary: WindowSummary,
 ) -> FloatArray:
     """The probability that a rule gives at some rows."""
-    which = [rows.labels.index(z) for z in influencers]
-    ids, keys = summary.encode(rows.index(), which, rows.labels)
-    return np.array([table[tuple(key)] for key in keys.tolist()])[ids[ends]]
+    ids, keys = summary.encode(index, [labels.index(z) for z in influencers], labels)
+    return np.array([table[tuple(key)] for key in keys.tolist()])[ids[rows]]
 
 
 def _rows(influencers: Sequence[str], table: Mapping[Key, float]) -> list[dict[str, Any]]:
