@@ -215,9 +215,9 @@ def test_a_summary_that_is_not_registered_here(events, tmp_path):
         pass
 
     sm.SuMM("A", summary=Short()).fit(events).save(tmp_path / "m.json")
-    from summarkov.summaries import custom
+    from summarkov.summaries import families
 
-    del custom._REGISTERED["tests: short-lived"]
+    del families._REGISTERED["tests: short-lived"]
     words = r"m\.json\.settings: no summary is registered as 'tests: short-lived'; import the code"
     with pytest.raises(StoreError, match=words):
         sm.load(tmp_path / "m.json")
