@@ -10,7 +10,7 @@ from types import ModuleType
 
 from summarkov.kernels import boosted, history_tests, numpy_kernels, resampling
 from summarkov.kernels.boosted import NONE, Grown, Growth, LevelArray
-from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency
+from summarkov.kernels.history_tests import LEAF, MORE_RECENT, OCCURS, START, Recency, in_units
 from summarkov.kernels.index import (
     BINARY,
     COUNT,
@@ -21,7 +21,6 @@ from summarkov.kernels.index import (
     Places,
     Span,
     Window,
-    in_units,
 )
 from summarkov.kernels.numpy_kernels import chain_states, group, merge_keys, outcomes_counted, tabulate
 from summarkov.kernels.resampling import PresenceAsked, block_seeds, sequence_seeds

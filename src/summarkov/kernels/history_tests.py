@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.kernels.index import ABSENT, MOST_CELLS, Index
+from summarkov.kernels.index import ABSENT, MOST_CELLS, UNLIMITED, Index
 from summarkov.kernels.numpy_kernels import _add, outcomes_counted
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
@@ -119,6 +119,11 @@ def tree_leaves(index: Index, tree: IntArray, in_time: bool = False) -> IntArray
 def _blocks(index: Index) -> Iterator[IntArray]:
     for start in range(0, len(index.codes), _AT_ONCE):
         yield np.arange(start, min(start + _AT_ONCE, len(index.codes)))
+
+
+def in_units(sizes: IntArray, unit: int) -> IntArray:
+    """Spans of time in the unit of times."""
+    return np.where(sizes == UNLIMITED, UNLIMITED, sizes // unit)
 
 
 def clock_of(index: Index, in_time: bool) -> IntArray:

@@ -112,11 +112,6 @@ class Ticks:
         return low
 
 
-def in_units(sizes: IntArray, unit: int) -> IntArray:
-    """Spans of time in the unit of times."""
-    return np.where(sizes == UNLIMITED, UNLIMITED, sizes // unit)
-
-
 @dataclass(frozen=True)
 class Index:
     """Sequences, and the past of the first of them where it was cut.
@@ -272,6 +267,11 @@ class Window(NamedTuple):
         in_time = np.zeros(len(self.lookback), bool) if self.in_time is None else self.in_time
         found, of = np.unique(np.stack([self.lookback, in_time]), axis=1, return_inverse=True)
         return [Span(int(size), bool(timed)) for size, timed in found.T], of.reshape(-1).astype(np.int32)
+
+    @property
+    def is_ordinal(self) -> bool:
+        """Whether levels are places in the order of occurrences."""
+        return self.kind in (ORDINAL_LAST, ORDINAL_FIRST)
 
     def n_levels(self, n_others: int) -> int:
         """How many levels a label can have beside ``n_others`` influencers, absence included."""

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from summarkov.kernels.index import (
-    ABSENT,
-    MOST_CELLS,
-    ORDINAL_FIRST,
-    ORDINAL_LAST,
-    Index,
-    Span,
-    Stretches,
-    Window,
-)
+from summarkov.kernels.index import ABSENT, MOST_CELLS, Index, Span, Stretches, Window
 from summarkov.typing import BoolArray, CodeArray, IntArray
 
 _ROWS_AT_ONCE = 1 << 14
@@ -208,7 +199,7 @@ def _states(
         for event, position in stretches.pairs(np.flatnonzero(seen.code == code)):
             stands[u, position] = seen.position[event]
             levels[u, position] = stretches.levels(event, position, nobody)
-    if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
+    if window.is_ordinal:
         for u in range(len(influencers)):
             before = (stands != ABSENT) & (stands < stands[u])
             levels[u] = np.where(stands[u] == ABSENT, 0, 1 + before.sum(axis=0))

@@ -9,16 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov import kernels
-from summarkov.kernels.index import (
-    COUNT,
-    MOST_CELLS,
-    ORDINAL_FIRST,
-    ORDINAL_LAST,
-    Index,
-    Span,
-    Stretches,
-    Window,
-)
+from summarkov.kernels.index import MOST_CELLS, Index, Span, Stretches, Window
 from summarkov.kernels.numpy_kernels import _refine, tabulate
 from summarkov.typing import BoolArray, CodeArray, HashArray, IntArray
 
@@ -153,7 +144,7 @@ class Positions:
 
     def _place(self, influencers: list[IntArray], level: IntArray | CodeArray) -> IntArray:
         """The level of a label beside the influencers: ordinal ones are places among these alone."""
-        if self.window.kind not in (ORDINAL_LAST, ORDINAL_FIRST):
+        if not self.window.is_ordinal:
             return level.astype(np.int64)
         place = np.where(level > 0, 1, 0)
         for other in influencers:
@@ -176,12 +167,10 @@ def window_pairs(index: Index, window: Window) -> tuple[IntArray, CodeArray, Cod
         n += len(event)
         if n > MOST_PAIRS:
             raise MemoryError
-        level = np.ones(len(event), np.int64)
-        if window.kind == COUNT:
-            level = stretches.levels(event, position, nobody)
+        level = stretches.levels(event, position, nobody)
         parts.append((position, seen.position[event], seen.code[event], level))
     position, stand, code, level = (np.concatenate([part[i] for part in parts]) for i in range(4))
-    if window.kind in (ORDINAL_LAST, ORDINAL_FIRST):
+    if window.is_ordinal:
         order = np.lexsort((stand, position))
         position, code = position[order], code[order]
         level = 1 + np.arange(n) - np.searchsorted(position, position)
