@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from summarkov.store import Node
 
 
+#: The state of every position, ids[N], and the keys of the states, keys[S, ...], in order.
+Encoded = tuple[IntArray, KeyArray]
+
+
 class Memory(NamedTuple):
     """How far back a cut sequence must be remembered.
 
@@ -85,10 +89,8 @@ class Summary(ABC):
         """|S(U)|, the closed formula, whether or not every state can be reached."""
 
     @abstractmethod
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
-        """State of every position of a shard as ids[N] and keys[S, ...]."""
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
+        """The state of every position of a shard."""
 
     @abstractmethod
     def state(self, key: Sequence[Any], influencers: Sequence[str], labels: Sequence[str]) -> Hashable:

@@ -11,7 +11,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Memory, Summary
+from summarkov.summaries.base import Encoded, Memory, Summary
 from summarkov.typing import IntArray, KeyArray
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ class ChainSummary(LastLabels):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(n_labels**i for i in range(self.order + 1))
 
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         return kernels.chain_states(index, self.order)
 
     def key_width(self, n_influencers: int) -> int:
@@ -123,9 +121,7 @@ class ContextSummary(LastLabels):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return sum(n_labels**i for order in (self.max_order + 1, self.max_order) for i in range(order))
 
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         ids, chain = kernels.chain_states(index, self.max_order)
         unknown = chain > index.n_labels
         before = np.cumsum((chain == 0) | unknown, axis=1) - (chain == 0)  # how many of them came first

@@ -13,7 +13,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Memory, Summary
+from summarkov.summaries.base import Encoded, Memory, Summary
 from summarkov.summaries.window import WindowSummary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName
@@ -255,9 +255,7 @@ class CustomSummary(Summary):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int(self.function.n_states(n_influencers))
 
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         text = [*labels, None]  # code -1 is the last
         chosen = tuple(labels[z] for z in influencers)
         reach = getattr(self.function, "lookback", None)

@@ -11,8 +11,8 @@ from summarkov.errors import TooLargeError
 from summarkov.kernels import Index, merge_keys
 from summarkov.kernels.index import MOST_CELLS
 from summarkov.settings import check_whole
-from summarkov.summaries.base import Memory, Summary
-from summarkov.typing import CodeArray, IntArray, KeyArray
+from summarkov.summaries.base import Encoded, Memory, Summary
+from summarkov.typing import CodeArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,7 @@ class ProfileSummary(Summary):
         often, followed = tuple(blocks[1 : 1 + n_windows]), tuple(blocks[1 + n_windows :])
         return Profile(blocks[0], often, followed, rest[:, :-1], rest[:, -1])
 
-    def encode(
-        self, index: Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         keys, (ids,) = merge_keys([self.rows(index)])
         return ids, keys
 

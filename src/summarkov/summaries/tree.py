@@ -11,7 +11,7 @@ import numpy as np
 
 from summarkov import kernels
 from summarkov.settings import Duration
-from summarkov.summaries.base import Memory, Summary
+from summarkov.summaries.base import Encoded, Memory, Summary
 from summarkov.summaries.history_tests import HistoryTest, HistoryTests, MoreRecent, Occurs
 from summarkov.summaries.window import place_words
 from summarkov.typing import IntArray, KeyArray
@@ -101,9 +101,7 @@ class TreeSummary(Summary):
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return len(self.leaves)
 
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         number = np.cumsum([test is None for test in self.nodes]) - 1
         keys = np.arange(len(self.leaves), dtype=np.int32)[:, None]
         leaves = kernels.tree_leaves(index, self.arrays_for(index), bool(self.durations))

@@ -15,7 +15,7 @@ import numpy as np
 from summarkov import kernels
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.settings import Duration, check_whole, span_of
-from summarkov.summaries.base import Memory, Reach, Summary
+from summarkov.summaries.base import Encoded, Memory, Reach, Summary
 from summarkov.typing import IntArray, KeyArray
 from summarkov.wording import AttributeName, plural
 
@@ -172,9 +172,7 @@ class WindowSummary(Summary):
             ways = grown
         return sum(ways.values())
 
-    def encode(
-        self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]
-    ) -> tuple[IntArray, KeyArray]:
+    def encode(self, index: kernels.Index, influencers: Sequence[int], labels: Sequence[str]) -> Encoded:
         ids, keys = kernels.window_states(index, np.array(influencers, np.int32), self.window(labels))
         return ids, keys
 
