@@ -125,6 +125,9 @@ def group(rows: CodeArray) -> tuple[IntArray, IntArray]:
     """Number equal rows of levels alike, in lexicographic order; and where each number first stands.
 
     Some columns at a time become one number, which is much faster to sort.
+
+    >>> group(np.array([[1, 0], [0, 2], [1, 0]], np.int32))
+    (array([1, 0, 1]), array([1, 0]))
     """
     n, width = rows.shape
     ids, size, at_once = np.zeros(n, np.int64), min(n, 1), 1
