@@ -185,10 +185,11 @@ class WindowSummary(Summary):
                     raise UnknownLabelError(label, labels)
             each, times = [self.lookback.get(z) for z in labels], 1
         sizes = np.array([kernels.UNLIMITED if k is None else int(k) for k in each], np.int64)
-        in_time = np.array([isinstance(k, Duration) for k in each], bool)
+        timed = [isinstance(k, Duration) for k in each]
+        in_time = np.repeat(timed, times) if any(timed) else None
         delay = Reach(self.delay, None).delay_span
         return kernels.Window(
-            self.kind, np.repeat(sizes, times), delay.size, self.cap, np.repeat(in_time, times), delay.in_time
+            self.kind, np.repeat(sizes, times), delay.size, self.cap, in_time, delay.in_time
         )
 
     def memory(self) -> Memory:
