@@ -277,7 +277,7 @@ Mutant = tuple[int, str, Callable[[], None]]
 
 
 def left_of(every: Sequence[Mutant], of: int | None, tests: list[str], left_out: str, name: str) -> list[int]:
-    """Try mutants, all or so many drawn, and print the survivors; how many were tried, and are left."""
+    """Try all mutants, or ``of`` of them, and print the survivors; how many were tried, and are left."""
     chosen = every if of is None else random.Random(1).sample(every, min(of, len(every)))
     left = list(chosen)
     for examples in (0.1, 1.0):

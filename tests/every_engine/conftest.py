@@ -1,4 +1,4 @@
-"""Every test of this folder runs once a backend of the kernels."""
+"""Every test of this folder runs once with each kind of kernels."""
 
 import importlib
 import itertools

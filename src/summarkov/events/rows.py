@@ -274,7 +274,7 @@ def cut_events(events: EventSequences | Rows, most: int, weights: IntArray | Non
 def cut_between_sequences(
     events: EventSequences, columns: int, cells: int = _CELLS
 ) -> Iterator[EventSequences]:
-    """Cut between sequences, so that ``columns`` numbers an event stay within bounds; at least one part.
+    """Cut between sequences, so that ``columns`` numbers per event stay within bounds; at least one part.
 
     >>> from summarkov import read_events
     >>> [part.n_events for part in cut_between_sequences(read_events([["A"] * 3] * 4), columns=2, cells=12)]

@@ -13,7 +13,7 @@ _ROWS_AT_ONCE = 1 << 14
 def window_states(index: Index, influencers: CodeArray, window: Window) -> tuple[IntArray, CodeArray]:
     """State of every position: ids[N], and keys[S, U] in lexicographic order.
 
-    A key holds one level an influencer: 0 if absent from its window, else 1 (binary), its capped count, or
+    A key holds one level per influencer: 0 if absent from its window, else 1 (binary), its capped count, or
     its place (1 = oldest) in the order of occurrences (ordinal).
     """
     ids, keys, _ = _states(index, influencers, Stretches.of(index, window))
