@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from summarkov import kernels
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts
 from summarkov.kernels import Window, group
@@ -15,9 +15,6 @@ from summarkov.search.batch import run_searches
 from summarkov.search.problem import Answer, Asking
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
-
-#: Sums of whole numbers up to this are exact as floats, which count much faster.
-_EXACT = 2**53
 
 
 class JointTable:
@@ -51,19 +48,15 @@ class JointTable:
         ids, first = group(rows)
         n = len(first)
         deep = Window(self.summary.kind, ids, self.summary.delay, self.summary.cap).n_levels(len(columns)) - 1
-        row_of = np.full(len(self.candidates), -1)
-        row_of[self._columns(request.candidates)] = np.arange(len(request.candidates))
-        state, column = self._present
-        here = row_of[column] >= 0
-        state, column = state[here], column[here]
+        joining = self._columns(request.candidates)
+        states = [self._states_with[column] for column in joining]
+        number = np.repeat(np.arange(len(joining)), [len(some) for some in states])
+        state, column = np.concatenate([ids[:0], *states]), np.array(joining, np.int64)[number]
         level = self.summary.level_beside(self.table.keys, columns, state, column)
-        cells = (row_of[column] * n + ids[state]) * deep + level - 1
-        present = self._tabulate(state, cells, len(request.candidates) * n * deep)
-        everyone = np.arange(len(ids))
-        counts = self._tabulate(everyone, ids, n)
-        return CandidateCounts(
-            rows[first], counts, present.reshape(len(request.candidates), n, deep, counts.shape[1])
-        )
+        cells = (number * n + ids[state]) * deep + level - 1
+        present = kernels.add_rows(cells, state, self.table.counts, len(joining) * n * deep)
+        counts = self._counts(ids, n)
+        return CandidateCounts(rows[first], counts, present.reshape(len(joining), n, deep, counts.shape[1]))
 
     def likelihoods(self, influencers: tuple[int, ...], rest: tuple[int, ...]) -> FloatArray:
         """The largest log-likelihood with the influencers and all of ``rest[i:]``, for every i.
@@ -76,10 +69,9 @@ class JointTable:
         columns = self._columns(influencers)
         ids, first = group(self.summary.restricted(self.table.keys, columns))
         n = len(first)
-        counts = np.zeros(
-            (n + sum(len(self._states_with[self._column[z]]) for z in rest), len(self._weights))
-        )
-        counts[:n] = self._tabulate(np.arange(len(ids)), ids, n)
+        most = n + sum(len(self._states_with[self._column[z]]) for z in rest)
+        counts = np.zeros((most, self.table.counts.shape[1]))
+        counts[:n] = self._counts(ids, n)
         each = _likelihood(counts)
         found = np.empty(len(rest) + 1)
         found[-1] = each.sum()
@@ -89,7 +81,7 @@ class JointTable:
             level = self.summary.level_beside(self.table.keys, columns, state, np.full(len(state), column))
             deep = int(level.max(initial=0)) + 1
             split, part = np.unique(ids[state] * deep + level, return_inverse=True)
-            whole, moved = split // deep, self._tabulate(state, part, len(split))
+            whole, moved = split // deep, kernels.add_rows(part, state, self.table.counts, len(split))
             ids[state] = n + part
             np.subtract.at(counts, whole, moved)
             counts[n : n + len(split)] = moved
@@ -105,35 +97,16 @@ class JointTable:
         """The states in which each candidate is present."""
         return [np.flatnonzero(levels) for levels in self.table.keys.T]
 
-    @cached_property
-    def _present(self) -> tuple[IntArray, IntArray]:
-        """The states and columns at which a label is present."""
-        state, column = np.nonzero(self.table.keys)
-        return state, column
-
     def _columns(self, codes: tuple[int, ...]) -> list[int]:
         return [self._column[code] for code in codes]
 
-    def _tabulate(self, state: IntArray, cells: IntArray, n_cells: int) -> IntArray:
-        """Add the counts of states to cells, exactly."""
-        weights = self._weights
-        total = np.empty((n_cells, weights.shape[0]), np.int64)
-        for x, weight in enumerate(weights):
-            if weight.dtype == np.float64:
-                total[:, x] = np.bincount(cells, weight[state], minlength=n_cells)
-            else:
-                total[:, x] = 0
-                np.add.at(total[:, x], cells, weight[state])
-        return total
-
-    @cached_property
-    def _weights(self) -> npt.NDArray[np.generic]:
-        """The counts, one row per outcome."""
-        counts = np.ascontiguousarray(self.table.counts.T)
-        return counts.astype(np.float64) if int(counts.sum()) < _EXACT else counts
+    def _counts(self, ids: IntArray, n: int) -> IntArray:
+        """N(x; s) of fewer states, from the number that each state has among them."""
+        counts: IntArray = kernels.add_rows(ids, np.arange(len(ids)), self.table.counts, n)
+        return counts
 
 
-def _likelihood(counts: npt.NDArray[np.int64] | FloatArray) -> FloatArray:
+def _likelihood(counts: IntArray | FloatArray) -> FloatArray:
     """Log-likelihood of each state's outcomes at their own shares."""
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     return np.asarray((counts * np.log(np.where(counts > 0, share, 1.0))).sum(axis=1))
