@@ -75,7 +75,12 @@ TESTS: dict[str, list[str]] = {
         "tests/unit/models/test_graph.py",
     ],
     "kernels/numpy_kernels.py": [*COUNTS, *REPLICATES, "tests/properties/test_prediction.py"],
-    "kernels/index.py": [*COUNTS, "tests/unit/kernels/test_ticks.py", *REPLICATES],
+    "kernels/index.py": [
+        *COUNTS,
+        "tests/unit/kernels/test_ticks.py",
+        *REPLICATES,
+        "tests/every_engine/test_outcomes.py",
+    ],
     "engines/counts.py": [
         *COUNTS,
         *REPLICATES,
