@@ -229,7 +229,7 @@ def seen_only(counts: Counts) -> Counts:
     """Without the states in which nothing was counted."""
     if isinstance(counts, RecencyCounts):
         return counts
-    some = np.moveaxis(counts.counts, -2, 0).reshape(len(counts.keys), -1).any(axis=1)
+    some = counts.counts.any(axis=(*range(counts.counts.ndim - 2), -1))
     if some.all():
         return counts
     if isinstance(counts, CandidateCounts):

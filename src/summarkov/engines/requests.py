@@ -68,19 +68,28 @@ class StatesRequest:
 
 @dataclass(frozen=True)
 class CandidatesRequest:
-    """Count N(x; s, z) over the states of these influencers joined by each candidate z in turn."""
+    """Count N(x; s, z) over the states of these influencers joined by each candidate z in turn.
+
+    With ``given``, one of the influencers, only at positions at which that one is present.
+    """
 
     summary: WindowSummary
     influencers: tuple[int, ...]
     target: Target
     candidates: tuple[int, ...]
     replicates: tuple[int, ...] | None = None
+    given: int | None = None
 
     @property
     def shared(self) -> tuple[object, ...]:
         """What requests must have in common to be counted as one."""
         only = self.target.only and self.target
-        return (type(self), id(self.summary), self.influencers, self.candidates, only)
+        return (type(self), id(self.summary), self.influencers, self.candidates, self.given, only)
+
+    @property
+    def given_place(self) -> int | None:
+        """The place of ``given`` among the influencers."""
+        return None if self.given is None else self.influencers.index(self.given)
 
 
 @dataclass(frozen=True)

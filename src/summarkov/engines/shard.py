@@ -36,11 +36,13 @@ class Shard:
         influencers = np.array(request.influencers, np.int32)
         outcomes = (request.target.outcome_of(), request.target.n_outcomes)
         if isinstance(request.summary, WindowSummary):
-            asked = request.candidates if isinstance(request, CandidatesRequest) else None
+            asked, given = None, None
+            if isinstance(request, CandidatesRequest):
+                asked, given = request.candidates, request.given_place
             window, candidates = request.summary.window(self.labels), np.array(asked or (), np.int32)
             try:
                 counted = kernels.count_candidates(
-                    self.index, self.weights, influencers, candidates, *outcomes, window
+                    self.index, self.weights, influencers, candidates, *outcomes, window, given
                 )
             except MemoryError:
                 if asked is None:

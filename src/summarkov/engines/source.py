@@ -156,13 +156,9 @@ class EventSource(ABC):
             return []
         joint, answered_by = join(requests, most_targets(requests, min(TABLE_BYTES, self.memory)))
         totals = self.run(CountWork(tuple(joint)))
-        found = [
-            totals[at].narrow(joint[at].target, request.target)
-            for request, at in zip(requests, answered_by, strict=True)
-        ]
         return [
-            seen_only(each) if request.target.only else each
-            for request, each in zip(requests, found, strict=True)
+            seen_only(totals[at].narrow(joint[at].target, request.target))
+            for request, at in zip(requests, answered_by, strict=True)
         ]
 
     @abstractmethod

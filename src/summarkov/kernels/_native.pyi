@@ -33,6 +33,7 @@ def count(
     shard: Index,
     weights: IntArray | None,
     influencers: CodeArray,
+    given: int,
     candidates: CodeArray,
     outcome_of: CodeArray,
     n_outcomes: int,

@@ -39,12 +39,14 @@ def count_candidates(
     outcome_of: CodeArray,
     n_outcomes: int,
     window: Window,
+    given: int | None = None,
 ) -> tuple[CodeArray, IntArray, IntArray]:
     """See :func:`summarkov.kernels.numpy_kernels.count_candidates`."""
     return _native.count(
         _shard(index, _is_placed(index, window)),
         weights,
         influencers,
+        -1 if given is None else given,
         candidates,
         outcome_of,
         n_outcomes,

@@ -26,23 +26,29 @@ def count_candidates(
     outcome_of: CodeArray,
     n_outcomes: int,
     window: Window,
+    given: int | None = None,
 ) -> tuple[CodeArray, IntArray, IntArray]:
     """Counts of the states of U, and of U joined by each candidate, in one scan.
 
     Returns keys[S, U], counts[S, X] and present[C, S, L - 1, X]: N(x; s, level of z) for levels from 1 on.
     ``weights`` holds one whole number per sequence, or is None for ones. ``outcome_of`` maps a code to its
-    outcome (-1: not counted); its last entry is for events of no known label.
+    outcome (-1: not counted); its last entry is for events of no known label. ``given`` is the place of an
+    influencer: only positions at which it is present are counted.
     """
     stretches = Stretches.of(index, window)
     ids, keys, stands = _states(index, influencers, stretches)
-    counts = tabulate(index, weights, ids, len(keys), outcome_of, n_outcomes)
+    counted = outcomes_counted(index, weights, outcome_of)
+    if given is not None:
+        held = keys[:, given] > 0
+        ids, keys = np.append(np.where(held, np.cumsum(held) - 1, -1), -1)[ids], keys[held]
+        counted = [(np.where(ids >= 0, x, -1), each) for x, each in counted]
+    counts = _tabulate(counted, ids, len(keys), n_outcomes)
     deep = window.n_levels(len(influencers)) - 1
     if len(candidates) * len(keys) * deep * n_outcomes > MOST_CELLS:
         raise MemoryError
     present = np.zeros((len(candidates), len(keys), deep, n_outcomes), np.int64)
     row_of = np.full(index.n_labels + 1, -1)
     row_of[candidates] = np.arange(len(candidates))
-    counted = outcomes_counted(index, weights, outcome_of)
     seen = stretches.seen
     for event, position in stretches.pairs(np.flatnonzero(row_of[seen.code] >= 0)):
         level = stretches.levels(event, position, stands)
@@ -85,8 +91,14 @@ def tabulate(
     n_outcomes: int,
 ) -> IntArray:
     """N(x; s) as counts[S, X] from the state of every position."""
+    return _tabulate(outcomes_counted(index, weights, outcome_of), ids, n_states, n_outcomes)
+
+
+def _tabulate(
+    counted: list[tuple[IntArray, IntArray | None]], ids: IntArray, n_states: int, n_outcomes: int
+) -> IntArray:
     counts = np.zeros((n_states, n_outcomes), np.int64)
-    for x, each in outcomes_counted(index, weights, outcome_of):
+    for x, each in counted:
         _add(counts, ids * n_outcomes + x, x >= 0, each)
     return counts
 

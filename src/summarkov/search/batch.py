@@ -11,6 +11,7 @@ import numpy as np
 
 from summarkov.engines import CandidateCounts, CandidatesRequest, Request, StateCounts, StatesRequest
 from summarkov.engines.counts import Counts, joined_tables, pick_replicate, state_tables
+from summarkov.engines.growing import GrowingCounts
 from summarkov.search.problem import Answer, Asking, Problem, Search, SearchResult
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, IntArray
@@ -256,11 +257,11 @@ def run_searches(source: Counting, searches: Sequence[Asking[Answer]]) -> list[A
 
     The number of passes is that of the deepest search, not the sum.
     """
-    together = side_by_side(searches)
+    together, growing = side_by_side(searches), GrowingCounts(source)
     try:
         requests = next(together)
         while True:
-            requests = together.send(source.count(requests))
+            requests = together.send(growing.complete(requests, source.count(growing.ask(requests))))
     except StopIteration as end:
         results: list[Answer] = end.value
         return results

@@ -56,14 +56,15 @@ std::vector<Count> count_totals(const Rows& rows, const Weights& weights) {
 
 // How many positions are in each state.
 template <class Rows>
-std::vector<std::int64_t> positions_of(const Rows& rows, const States& states) {
+std::vector<std::int64_t> positions_of(const Rows& rows, const States& states, bool with_rest = true) {
     std::vector<std::int64_t> found(states.size(), 0);
-    found[0] = rows.length(0, rows.index.codes.size);
+    std::int64_t rest = rows.length(0, rows.index.codes.size);
     for (const auto& run : states.runs) {
         const Position n = rows.length(run.begin, run.end);
         found[run.state] += n;
-        found[0] -= n;
+        rest -= n;
     }
+    if (with_rest) found[0] = rest;
     return found;
 }
 
@@ -75,14 +76,16 @@ struct Counted {
     std::vector<Count> present;           // [x][c][s][level - 1]
 };
 
+// `given` is the place of an influencer; then only positions at which it is present are counted. -1: all are.
 template <class Rows>
 class Counter {
   public:
-    Counter(const Rows& rows, const Weights& weights, Span<std::int32_t> influencers, Span<std::int32_t> candidates,
-            const Outcomes& outcomes, std::int64_t most_cells)
+    Counter(const Rows& rows, const Weights& weights, Span<std::int32_t> influencers, std::int64_t given,
+            Span<std::int32_t> candidates, const Outcomes& outcomes, std::int64_t most_cells)
         : rows_(rows), index_(rows.index), weights_(weights), candidates_(candidates), outcomes_(outcomes),
-          window_(rows.window), row_of_(index_.n_labels, -1), deep_(window_.levels(influencers.size) - 1) {
-        out_.states = follow_states(rows, influencers);
+          window_(rows.window), with_rest_(given < 0), row_of_(index_.n_labels, -1),
+          deep_(window_.levels(influencers.size) - 1) {
+        out_.states = follow_states(rows, influencers, given);
         n_states_ = out_.states.size();
         for (std::int64_t c = 0; c < candidates.size; ++c) row_of_[candidates[c]] = static_cast<std::int32_t>(c);
         block_ = candidates.size * n_states_ * deep_;
@@ -102,8 +105,11 @@ class Counter {
                 count_points_by_label();
             if (outcomes_.residual() >= 0) count_runs<Lookback<Rows>>();
         }
-        out_.positions = positions_of(rows_, out_.states);
-        if (outcomes_.residual() >= 0) complete(totals);
+        out_.positions = positions_of(rows_, out_.states, with_rest_);
+        if (outcomes_.residual() >= 0) {
+            if (with_rest_) count_rest(totals);
+            take_explicit();
+        }
         return std::move(out_);
     }
 
@@ -111,7 +117,13 @@ class Counter {
     // Whether one sweep over all events is cheaper than looking back from each place that matters.
     bool sweeping() const {
         if (!block_ || !Sweep<Rows>::serves(index_, window_)) return false;
-        const double places = static_cast<double>(out_.states.runs.size() + n_points());
+        std::int64_t points = n_points();
+        if (!with_rest_) {  // no other points than those in runs
+            Position inside = 0;
+            for (const auto& run : out_.states.runs) inside += run.end - run.begin;
+            points = std::min<std::int64_t>(points, inside);
+        }
+        const double places = static_cast<double>(out_.states.runs.size() + points);
         const double reach = rows_.mean_reach();
         const double present = std::min(reach, static_cast<double>(index_.n_labels));
         return places * reach > 4 * (static_cast<double>(index_.codes.size) + places * present);
@@ -151,13 +163,16 @@ class Counter {
         return made;
     }
 
-    // Count one event of an explicit outcome; `r` is where the search for its run begins.
+    // Count one event of an explicit outcome; `r` and `sequence` are where the searches for its run and its
+    // sequence begin.
     template <class Scan>
-    void count_point(Position i, std::int64_t sequence, std::int64_t& r, std::int64_t outcome, Scan& scan) {
+    void count_point(Position i, std::int64_t& sequence, std::int64_t& r, std::int64_t outcome, Scan& scan) {
         const auto& runs = out_.states.runs;
         i = rows_.begin_of(i);
         while (r < static_cast<std::int64_t>(runs.size()) && runs[r].end <= i) ++r;
         const bool inside = r < static_cast<std::int64_t>(runs.size()) && runs[r].begin <= i;
+        if (!inside && !with_rest_) return;
+        sequence = inside ? runs[r].sequence : index_.sequence_of(i, sequence);
         const Stretch point = stretch(i, i + 1, sequence, inside ? r : -1);
         out_.counts[outcome * n_states_ + point.state] += point.weight;
         if (block_ && point.weight) scan.add(point, cells(outcome));
@@ -170,7 +185,6 @@ class Counter {
             std::int64_t sequence = 0, r = 0;
             for (std::int64_t e = index_.starts[z]; e < index_.starts[z + 1]; ++e) {
                 if (index_.order[e] < 0) continue;  // the past is not counted
-                sequence = index_.sequence_of(index_.order[e], sequence);
                 count_point(index_.order[e], sequence, r, outcomes_.of[z], look);
             }
         }
@@ -199,7 +213,8 @@ class Counter {
         }
     }
 
-    void complete(const std::vector<Count>& totals) {
+    // For the residual outcome: the rest state, which no run is of.
+    void count_rest(const std::vector<Count>& totals) {
         const std::int64_t rest = outcomes_.residual();
         Count* all = out_.counts.data() + rest * n_states_;
         for (std::int64_t s = 0; s < index_.n_sequences(); ++s)
@@ -213,6 +228,12 @@ class Counter {
             for (std::int64_t s = 1; s < n_states_; ++s)
                 for (std::int64_t l = 0; l < deep_; ++l) row[std::min(l, told - 1)] -= row[s * deep_ + l];
         }
+    }
+
+    void take_explicit() {
+        const std::int64_t rest = outcomes_.residual();
+        Count* all = out_.counts.data() + rest * n_states_;
+        Count* present = out_.present.data() + rest * block_;
         for (std::int64_t x = 0; x < outcomes_.n; ++x) {
             if (x == rest) continue;
             for (std::int64_t s = 0; s < n_states_; ++s) all[s] -= out_.counts[x * n_states_ + s];
@@ -227,6 +248,7 @@ class Counter {
     Span<std::int32_t> candidates_;
     const Outcomes& outcomes_;
     const Window& window_;
+    bool with_rest_;
     std::vector<std::int32_t> row_of_;
     std::vector<std::int32_t> sorted_;
     std::int64_t deep_, n_states_ = 1, block_ = 0;

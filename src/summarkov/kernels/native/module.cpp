@@ -31,7 +31,7 @@ py::array_t<std::int32_t> last_within_(const Array<std::int64_t>& clock, const A
 }
 
 py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<std::int32_t>& influencers,
-                const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
+                std::int64_t given, const Array<std::int32_t>& candidates, const Array<std::int32_t>& outcome_of, std::int64_t n_outcomes,
                 int kind, const Array<std::int64_t>& lookback, std::int64_t delay, std::int64_t cap,
                 const PyReach* reach, const Array<std::int64_t>& totals, std::int64_t most_cells) {
     const Window window = window_of(kind, lookback, delay, cap);
@@ -41,7 +41,7 @@ py::tuple count(const PyIndex& shard, const MaybeWeights& weights, const Array<s
     const auto chosen = span(influencers), joining = span(candidates);
     const Counted counted = without_python([&] {
         return with_rows(shard, window, reach, [&](const auto& rows) {
-            return Counter(rows, each, chosen, joining, outcomes, most_cells).run(whole);
+            return Counter(rows, each, chosen, given, joining, outcomes, most_cells).run(whole);
         });
     });
     std::vector<std::int64_t> row;

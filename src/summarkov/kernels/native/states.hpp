@@ -15,7 +15,8 @@ struct Run {
     std::int32_t sequence;
 };
 
-// Runs in which at least one influencer is present, in order; every other position is in state 0, "rest".
+// Runs in which at least one influencer is present (or a given one is), in order; every other position is in
+// state 0, "rest".
 struct States {
     std::int64_t width = 0;                // influencers
     std::vector<Run> runs;
@@ -81,8 +82,9 @@ class StateIds {
 
 // Follow the influencers' occurrences. Influencer u's occurrences in the window of position i are those from
 // `leaving` to `entering` in its list; they change only where one of them comes into the window or leaves it.
+// `given` is the place of an influencer that must be present, or -1: then only sequences that have it are followed.
 template <class Rows>
-States follow_states(const Rows& rows, Span<std::int32_t> influencers) {
+States follow_states(const Rows& rows, Span<std::int32_t> influencers, std::int64_t given = -1) {
     const Index& index = rows.index;
     const Window& window = rows.window;
     struct Follower {
@@ -102,12 +104,14 @@ States follow_states(const Rows& rows, Span<std::int32_t> influencers) {
     for (std::int64_t sequence = 0;;) {
         Position nearest = index.codes.size;  // the next occurrence of any influencer
         bool any = false;
-        for (auto& f : followers)
-            if (f.stop < f.end) any = true, nearest = std::min<Position>(nearest, at[f.stop]);
+        for (std::int64_t u = 0; u < states.width; ++u)
+            if (const auto& f = followers[u]; f.stop < f.end && (given < 0 || u == given))
+                any = true, nearest = std::min<Position>(nearest, at[f.stop]);
         if (!any) break;
         sequence = index.sequence_of(nearest, sequence);
         const Position start = index.offsets[sequence], stop = index.offsets[sequence + 1];
         for (auto& f : followers) {
+            while (sequence > 0 && f.stop < f.end && at[f.stop] < start) ++f.stop;
             f.leaving = f.entering = f.stop;
             while (f.stop < f.end && at[f.stop] < stop) ++f.stop;
         }
@@ -125,6 +129,11 @@ States follow_states(const Rows& rows, Span<std::int32_t> influencers) {
                 key[u] = static_cast<std::int32_t>(window.kind == COUNT ? std::min(n, window.cap) : n > 0);
                 if (window.ordinal())
                     stands[u] = !n ? States::ABSENT : at[window.kind == ORDINAL_LAST ? f.entering - 1 : f.leaving];
+            }
+            if (given >= 0) {
+                const auto& f = followers[given];
+                present = f.entering > f.leaving;
+                if (!present) next = f.entering < f.stop ? std::min(stop, rows.begin(at[f.entering])) : stop;
             }
             if (present) {
                 if (window.ordinal())
