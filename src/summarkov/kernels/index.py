@@ -154,8 +154,11 @@ class Index:
 
     @cached_property
     def in_rows(self) -> bool:
-        """Whether every row is a position of its own, so that places matter to windows in time only."""
-        return self.places is None or bool(self.ticks.begins.all() and not self._past_attribute.any())
+        """Whether every row, of the past too, is a position of its own: places matter to times only."""
+        if self.places is None:
+            return True
+        is_each_one = self.ticks.begins.all() and np.diff(self.past_positions).all()
+        return bool(is_each_one and not self._past_attribute.any())
 
     @property
     def begins(self) -> BoolArray | slice:

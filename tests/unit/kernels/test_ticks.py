@@ -316,3 +316,22 @@ def test_recency(kernel, made, in_time, draw):
                 twin[3][slot, z, y, x] += 1
     for found, expected in zip((counts, lags, starts, pairs), twin, strict=True):
         assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("kernel", BOTH)
+def test_a_past_of_ticks_before_rows_that_stand_alone(kernel):
+    """Of labels in one tick of the past, too, the one that stands later is the more recent one."""
+    made = [(frozenset(), [(at, frozenset(labels)) for at, labels in enumerate(["A", "ABC", "B", "B"])])]
+    a, c = (NAMES.index(z) for z in "AC")
+    tree = np.array([[kernels.MORE_RECENT, c, a, 1, 0, 1, 2], *[[kernels.LEAF, *[0] * 6]] * 2], np.int64)
+    leaves_of = (history_tests if kernel is numpy_kernels else kernel).tree_leaves
+    window = window_of("last", dict.fromkeys(NAMES, (4, False)), (0, False))
+    whole, cut = index_of(made, 0), index_of(made, 2)
+    for ask in (
+        lambda index: leaves_of(index, tree)[index.begins][-2:].tolist(),
+        lambda index: [
+            keys[ids[index.begins]][-2:].tolist()
+            for ids, keys in [kernel.window_states(index, np.array([a, c], np.int32), window)]
+        ],
+    ):
+        assert ask(cut) == ask(whole)
