@@ -23,7 +23,7 @@ from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
-from summarkov.models.families import BSuMM
+from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
@@ -39,7 +39,6 @@ from summarkov.models.parameters import Parameters, codes_of
 from summarkov.models.predictions import Predictions, after_all
 from summarkov.models.predictor import check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
-from summarkov.models.searched import SearchedModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.typing import FloatArray
 
