@@ -3,13 +3,12 @@
 from summarkov.models.bag import Bag
 from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
 from summarkov.models.changes import Change, Drift, drift
-from summarkov.models.comparing_groups import compare_groups
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
 from summarkov.models.frame_predictions import predict_frame
 from summarkov.models.graph import InfluenceGraph
-from summarkov.models.groups_by import compare_groups_by
+from summarkov.models.groups import compare_groups, compare_groups_by
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.loading import load
