@@ -26,7 +26,6 @@ from summarkov.models.stored_models import (
     read_joint,
     read_labels,
     read_outcome,
-    read_settings,
     read_states,
 )
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
@@ -36,7 +35,7 @@ from summarkov.store import Node, Place, check_seal, read_document
 from summarkov.summaries import Summary, WindowSummary, registered_summary
 
 #: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": ()}
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -49,17 +48,19 @@ def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM | Outco
     Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph``, a ``Bag`` or an ``OutcomeModel``.
     """
     document = read_document(path)
-    readers: dict[object, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
-    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    _check_format(document)
+    readers: dict[str, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
     model: SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel
-    model = readers.get(kind if isinstance(kind, str) else None, _read)(document)
+    model = readers.get(str(document["kind"].value), _read)(document)
     check_seal(document)
     return model
 
 
 def _read_bag(document: Node) -> Bag:
-    _check_format(document)
-    models = [_read(node) for node in document["models"].list()]
+    models = []
+    for node in document["models"].list():
+        _check_format(node)
+        models.append(_read(node))
     one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
     if not one_of_a_kind or any(isinstance(m, InfluenceGraph | OutcomeModel) for m in models):
         document["models"].wrong("models of one kind, of the same target and vocabulary")
@@ -72,8 +73,7 @@ def _read_bag(document: Node) -> Bag:
 
 
 def _read_joint(document: Node) -> JointSuMM:
-    _check_format(document)
-    model = JointSuMM(**read_settings(document))
+    model = JointSuMM(**_read_settings(document["settings"], JointSuMM))
     try:
         model._check()
         target = model._target(read_labels(document))
@@ -101,7 +101,6 @@ def _check_format(document: Node) -> None:
 
 def _read(document: Node) -> Any:
     """A model or a graph."""
-    _check_format(document)
     families = dict(sorted(SummaryModel.families.items()))
     kind = document["kind"].one_of((*families, "InfluenceGraph", "OutcomeModel"))
     family = families[document["model"].one_of(tuple(families))]
@@ -146,7 +145,7 @@ def _read_graph(document: Node, template: SummaryModel, models: list[SummaryMode
     return graph
 
 
-def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
+def _read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
     known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
     settings: dict[str, Any] = {}
     for name, value in node.items():

@@ -17,6 +17,7 @@ from summarkov.summaries import CustomSummary
 
 if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
+    from summarkov.models.joint_learning import FittedJoint
     from summarkov.models.model import SummaryModel
 
 #: Of the format.
@@ -58,7 +59,7 @@ def models_document(kind: str, models: Sequence[SummaryModel]) -> dict[str, Any]
     return {
         **document_of(kind),
         "model": type(models[0]).__name__,
-        "settings": _settings(first),
+        "settings": settings_document(first),
         "data": {
             "sequences": first.n_sequences,
             "scale": first.scale,
@@ -81,7 +82,7 @@ def _layout(fitted: Fitted) -> dict[str, Any]:
     }
 
 
-def _settings(fitted: Fitted) -> dict[str, Any]:
+def settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
     """The settings that the model was fitted with, whatever was set since."""
     settings = {k: v for k, v in fitted.settings.items() if k not in _NOT_STORED}
     for name, value in settings.items():
@@ -92,7 +93,7 @@ def _settings(fitted: Fitted) -> dict[str, Any]:
             settings[name] = dict(sorted((label_text(label), _plain(k)) for label, k in value.items()))
         elif isinstance(value, timedelta | np.timedelta64):
             settings[name] = Duration.of(value, name).text
-        elif isinstance(value, np.number):
+        elif isinstance(value, np.generic):
             settings[name] = value.item()
         elif value is not None and not isinstance(value, str | int | float | bool):
             settings[name] = [_plain(number) for number in value] if name in NUMBERS else vocabulary_of(value)

@@ -11,8 +11,7 @@ import numpy as np
 from summarkov.engines import Layout, StateCounts, Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import StoreError
-from summarkov.events.vocabulary import vocabulary_of
-from summarkov.explain import Influence, effect_of
+from summarkov.explain import Influence
 from summarkov.kernels import NONE
 from summarkov.models.joint_features import (
     CONTEXT,
@@ -25,7 +24,8 @@ from summarkov.models.joint_features import (
 )
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import document_of
+from summarkov.models.saving import document_of, settings_document
+from summarkov.models.stored_results import JOINT_EDGE, read_influence
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
@@ -147,18 +147,11 @@ def _after(node: Node) -> int | None:
     return node.count() or node.wrong("a whole number from 1 on, or null")
 
 
-_SETTINGS = ("penalty", "gamma", "rounds", "leaves", "learning_rate", "lookback", "seed", "random_state")
-_NUMBERS = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without")
-
-
 def joint_document(fitted: FittedJoint) -> dict[str, Any]:
     """A fitted joint model as plain values."""
-    settings = {name: fitted.settings[name] for name in (*_SETTINGS, "contexts")}
-    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in settings.items()}
-    targets = fitted.settings["targets"]
     return {
         **document_of("JointSuMM"),
-        "settings": {**plain, "targets": None if targets is None else vocabulary_of(targets)},
+        "settings": settings_document(fitted),
         "data": {
             "sequences": fitted.n_sequences,
             "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
@@ -166,13 +159,7 @@ def joint_document(fitted: FittedJoint) -> dict[str, Any]:
         "log_likelihood": fitted.log_likelihood,
         "outcomes": [_outcome(fitted, x) for x in range(fitted.features.target.n_outcomes)],
         "last_labels": _contexts(fitted),
-        "edges": [
-            {
-                **{name: getattr(edge, name) for name in ("influencer", "target", "depends")},
-                **{name: getattr(edge, name) for name in _NUMBERS},
-            }
-            for edge in fitted.edges
-        ],
+        "edges": [{name: getattr(edge, name) for name in JOINT_EDGE} for edge in fitted.edges],
     }
 
 
@@ -220,15 +207,6 @@ def _tree_documents(trees: Trees, outcome: int) -> list[dict[str, Any]]:
     ]
 
 
-def read_settings(document: Node) -> dict[str, Any]:
-    """The settings of a joint model's file; what they may be, the model knows."""
-    settings = document["settings"]
-    targets = settings["targets"]
-    names = None if targets.value is None else tuple(item.text() for item in targets.list())
-    contexts = settings["contexts"].value if "contexts" in settings else 0.0  # younger than the format
-    return {"targets": names, "contexts": contexts, **{name: settings[name].value for name in _SETTINGS}}
-
-
 def read_labels(document: Node) -> tuple[str, ...]:
     """The vocabulary of a joint model's file."""
     labels = tuple(name for name, _ in document["data"]["labels"].items())
@@ -254,7 +232,7 @@ def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> Fitt
         last=_read_contexts(document["last_labels"], labels, target.n_outcomes)
         if settings["contexts"]
         else None,
-        edges=tuple(_edge(node, labels, targets) for node in document["edges"].list()),
+        edges=tuple(_joint_edge(node, labels, targets) for node in document["edges"].list()),
         log_likelihood=document["log_likelihood"].number(),
         n_sequences=document["data"]["sequences"].count(),
         label_counts=counts,
@@ -332,17 +310,7 @@ def _numbers(node: Node, size: int) -> FloatArray:
     return np.array([item.number() for item in node.list(size)])
 
 
-def _edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
-    numbers: dict[str, Any] = {name: node[name].number() for name in _NUMBERS}
-    for name, value in numbers.items():
-        if value < 0:
-            node[name].wrong("a number from 0 on")
+def _joint_edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
     depends = node["depends"].text() if "depends" in node else ""
-    return Influence(
-        influencer=node["influencer"].label(labels),
-        target=node["target"].label(targets),
-        effect=effect_of(numbers["low"], numbers["high"], is_mixed=bool(depends)),
-        interval="likelihood",
-        depends=depends,
-        **numbers,
-    )
+    names = node["influencer"].label(labels), node["target"].label(targets)
+    return read_influence(node, *names, bool(depends), interval="likelihood", depends=depends)

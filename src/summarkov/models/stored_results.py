@@ -35,6 +35,8 @@ _ONLY_OF_GRAPHS = (
     *("corrected_ratio", "corrected_low", "corrected_high"),
 )
 _COUNTS = ("hits_with", "n_with", "hits_without", "n_without")
+#: What a file says of an edge of a joint model.
+JOINT_EDGE = ("influencer", "target", "depends", "ratio", "low", "high", *_COUNTS)
 
 
 def confidence_document(confidence: Confidence) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def _read_edge_confidence(node: Node, graph: InfluenceGraph, n: int) -> EdgeConf
     if "ratio" not in node:  # of the first version, which had another measure: counts tell the ratio
         return edge_confidence(z, x, known, frequency)
     ratio, low, high = _read_ratio(node)
-    effect = _read_effect(node, low, high)
+    effect = effect_of(low, high, _is_mixed(node))
     if known is not None:
         if (effect == "mixed") != (known.effect == "mixed"):
             node["effect"].wrong("'mixed' just where the counts say so")
@@ -150,19 +152,9 @@ def read_order(node: Node, graph: InfluenceGraph) -> OrderTest:
     edges = []
     for item, name, q in zip(items, names, adjusted, strict=True):
         ratio, low, high = _read_ratio(item)
-        edges.append(
-            EdgeOrder(
-                *name,
-                order_word(shown.get(name, math.nan), low, high, q),
-                ratio,
-                low,
-                high,
-                item["p_value"].number(),
-                q,
-                _read_size(item["observed"], math.nan),
-                _read_size(item["shuffled"], math.nan),
-            )
-        )
+        word = order_word(shown.get(name, math.nan), low, high, q)
+        seen, shuffled = (_read_size(item[which], math.nan) for which in ("observed", "shuffled"))
+        edges.append(EdgeOrder(*name, word, ratio, low, high, item["p_value"].number(), q, seen, shuffled))
     _add_remainders(edges, [item["remainder"] for item in items], graph, n_pairs)
     return OrderTest(n, node["seed"].count(), within, n_pairs, tuple(edges))
 
@@ -186,46 +178,38 @@ def _add_remainders(edges: list[EdgeOrder], nodes: list[Node], graph: InfluenceG
 
 def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
     """Read the influences of a bag back: at most one for each influencer and label of the target."""
-    edges = [_read_influence(item, bag) for item in node.list()]
+    edges = [_bag_edge(item, bag) for item in node.list()]
     if len({(edge.influencer, edge.target) for edge in edges}) < len(edges):
         node.wrong("each influence once")
     return tuple(ranked(edges))
 
 
-def _read_influence(node: Node, bag: Bag) -> Influence:
-    ratio, low, high = _read_ratio(node)
-    hits_with, n_with, hits_without, n_without = (_read_size(node[name], 0.0) for name in _COUNTS)
-    for hits, n, at in ((hits_with, n_with, 0), (hits_without, n_without, 2)):
-        if hits > n:
-            node[_COUNTS[at]].wrong(f"at most {n:g}, as '{_COUNTS[at + 1]}' has it")
-    sequences, sequences_with = (
-        None if node[name].value is None else _read_size(node[name], 0.0)
+def _bag_edge(node: Node, bag: Bag) -> Influence:
+    names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
+    sequences: dict[str, Any] = {
+        name: None if node[name].value is None else _read_size(node[name], 0.0)
         for name in ("sequences", "sequences_with")
-    )
-    influencer = node["influencer"].one_of(bag.usage_)
-    return Influence(
-        influencer,
-        node["target"].one_of(bag.target_),
-        _read_effect(node, low, high),
-        ratio,
-        low,
-        high,
-        hits_with,
-        n_with,
-        hits_without,
-        n_without,
-        sequences=sequences,
-        sequences_with=sequences_with,
-        frequency=bag.usage_[influencer],
-    )
+    }
+    edge = read_influence(node, *names, _is_mixed(node), frequency=bag.usage_[names[0]], **sequences)
+    for hits, of in (_COUNTS[:2], _COUNTS[2:]):
+        if getattr(edge, hits) > (n := getattr(edge, of)):
+            node[hits].wrong(f"at most {n:g}, as '{of}' has it")
+    return edge
+
+
+def read_influence(node: Node, influencer: str, target: str, is_mixed: bool, **more: Any) -> Influence:
+    """An influence, whose effect its interval tells unless it differs between configurations."""
+    ratio, low, high = _read_ratio(node)
+    more |= {name: _read_size(node[name], 0.0) for name in _COUNTS}
+    return Influence(influencer, target, effect_of(low, high, is_mixed), ratio, low, high, **more)
 
 
 # ---------------------------------------------------------------------- numbers
 
 
-def _read_effect(node: Node, low: float, high: float) -> str:
-    """What an interval says, unless a file says that configurations differ."""
-    return effect_of(low, high, is_mixed=node["effect"].text() == "mixed")
+def _is_mixed(node: Node) -> bool:
+    """Whether a file says that an effect differs between configurations."""
+    return node["effect"].text() == "mixed"
 
 
 def _read_ratio(node: Node, which: str = "") -> tuple[float, float, float]:
