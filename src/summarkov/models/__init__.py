@@ -6,7 +6,6 @@ from summarkov.models.changes import Change, Drift, drift
 from summarkov.models.edges import Edges
 from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
-from summarkov.models.frame_predictions import predict_frame
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.groups import compare_groups, compare_groups_by
 from summarkov.models.joint import JointSuMM
@@ -16,7 +15,8 @@ from summarkov.models.measures import Evaluation, Figures, scorer
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Follower, GraphFollower, Reached
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.predictions import OTHER, Predictions
+from summarkov.models.predictions import predict_frame
+from summarkov.models.predictor import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM

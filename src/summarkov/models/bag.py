@@ -23,8 +23,7 @@ from summarkov.models.edges import Edges, HasPage
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
-from summarkov.models.predictions import Residual
-from summarkov.models.predictor import Predictor
+from summarkov.models.predictor import Predictor, Residual
 from summarkov.models.saving import document_of
 from summarkov.models.stored_results import influence_documents
 from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of

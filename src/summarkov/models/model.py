@@ -27,8 +27,7 @@ from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower
-from summarkov.models.predictions import OTHER, Residual
-from summarkov.models.predictor import Predictor, check_new_data
+from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_data
 from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed

@@ -36,8 +36,7 @@ from summarkov.models.outcome_data import (
     refuse_telling_label,
 )
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictions import Predictions, after_all
-from summarkov.models.predictor import check_new_events
+from summarkov.models.predictor import Predictions, after_all, check_new_events
 from summarkov.models.saving import Saved, models_document, states_document
 from summarkov.models.tree import TreeSuMM
 from summarkov.typing import FloatArray
