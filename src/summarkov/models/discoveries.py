@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from summarkov.confidence import (
 from summarkov.engines import CandidateCounts, CandidatesRequest, CountSource, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import Drawn, deal
-from summarkov.explain import contrast, presence
+from summarkov.explain import contrasts_in_table
 from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.learning import learn_replicates, progress_counter, together
 from summarkov.models.model import SummaryModel
@@ -31,9 +31,6 @@ from summarkov.search import LookbackProblem, Problem
 from summarkov.settings import Progress, check_level, seed_of
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, HashArray
-
-if TYPE_CHECKING:
-    from summarkov.models.model import SummaryModel
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def discoveries(
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models))
     n_targets = models[0].fitted.n_targets
-    learned = learn_replicates(templates, halves, templates[0].make_summary(), n_targets, on_done)
+    learned = learn_replicates(templates, halves, n_targets, on_done)
     proposed = [results[0] for results in learned]
     requests = [  # with the summary that this half learned, where one is
         replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
@@ -78,26 +75,16 @@ def discoveries(
     names, tests = [], []
     for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
         assert isinstance(table, StateCounts)
-        one = presence(StateCounts(table.keys, table.counts[0]))
-        for column, z in enumerate(half.influencers):
-            for outcome, label in enumerate(model.target_):
-                names.append((model.labels_[z], label))
-                test = rate_ratio(contrast(one, halves.scale, column, outcome).strata)
-                tests.append(test)
-    adjusted = benjamini_yekutieli([float(test.p_value) for test in tests])
-    found = [
-        Discovery(
-            *name,
-            ratio=float(test.ratio),
-            low=float(test.low),
-            high=float(test.high),
-            p_value=float(test.p_value),
-            adjusted=q,
-            is_kept=q <= rate,
-        )
-        for name, test, q in zip(names, tests, adjusted, strict=True)
-    ]
-    return Discoveries(float(rate), seed, halves.units, halves.n_units, tuple(found))
+        one = StateCounts(table.keys, table.counts[0])
+        for column, outcome, found in contrasts_in_table(one, halves.scale, len(model.target_)):
+            names.append((model.labels_[half.influencers[column]], model.target_[outcome]))
+            test = rate_ratio(found.strata)
+            tests.append((float(test.ratio), float(test.low), float(test.high), float(test.p_value)))
+    adjusted = benjamini_yekutieli([p_value for *_, p_value in tests])
+    tested = tuple(
+        Discovery(*name, *test, q, q <= rate) for name, test, q in zip(names, tests, adjusted, strict=True)
+    )
+    return Discoveries(float(rate), seed, halves.units, halves.n_units, tested)
 
 
 def rank_pairs(models: Sequence[SummaryModel], source: CountSource, sure: Confidence | None) -> Ranking:
@@ -107,7 +94,8 @@ def rank_pairs(models: Sequence[SummaryModel], source: CountSource, sure: Confid
         name = type(models[0]).__name__
         raise SettingError(f"pairs are not ranked for a {name}; use a BSuMM, OSuMM or CSuMM")
     frequencies = None if sure is None else _frequencies(sure)
-    problems = [_problem(model) for model in models]
+    summary = models[0].copy(**models[0].fitted.settings).make_summary()
+    problems = [model._problem(model.fitted, summary) for model in models]
     found: list[Pair] = []
     for some in together(problems, 1):
         asked = [list(_requests(models[at], problems[at])) for at in some]
@@ -122,15 +110,6 @@ def _frequencies(sure: Confidence) -> Mapping[tuple[str, str], float]:
     """The share of replicates that have a pair, of those that some have."""
     often = {(edge.influencer, edge.target): edge.frequency for edge in sure.edges}
     return {**often, **{(z, x): k / sure.n for z, x, k in sure.seldom}}
-
-
-def _problem(model: SummaryModel) -> Problem:
-    fitted = model.fitted
-    as_fitted = model.copy(**fitted.settings)
-    problem = as_fitted.make_problem(
-        fitted.labels, fitted.target, as_fitted.make_summary(), fitted.n_events, fitted.scale
-    )
-    return replace(problem, n_targets=fitted.n_targets)
 
 
 def _requests(model: SummaryModel, problem: Problem) -> Iterator[tuple[Problem, CandidatesRequest]]:

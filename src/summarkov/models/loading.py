@@ -29,7 +29,7 @@ from summarkov.models.stored_models import (
     read_states,
 )
 from summarkov.models.stored_results import read_confidence, read_influences, read_order
-from summarkov.search import Certificate, Problem
+from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
 from summarkov.summaries import Summary, WindowSummary, registered_summary
@@ -185,26 +185,17 @@ def _read_target(
     if (told := problem.influencers_of(table)) is not None:
         refuse_differences(node["influencers"], [labels[z] for z in told])
     with_edges = beside if problem.summary.by_label else []
-    score = node["score"]
-    fitted = model.fitted_type(
-        summary=problem.summary,
-        labels=labels,
-        target=target,
-        influencers=influencers,
-        table=table,
-        scale=data.scale,
+    score = -math.inf if node["score"].value is None else node["score"].number()
+    steps = problem.read_steps(node["trace"], table)
+    proof = _read_certificate(node["certificate"], labels) if "certificate" in node else None
+    fitted = model.fitted_type.of(
+        problem,
+        SearchResult(problem.summary, influencers, score, table, steps, proof),
+        model.get_params(deep=False),
+        layout,
         n_sequences=data.n_sequences,
         label_counts=data.label_counts,
-        alpha=template.alpha,
-        prior=template.prior,
-        score=-np.inf if score.value is None else score.number(),
-        steps=problem.read_steps(node["trace"], table),
-        certificate=_read_certificate(node["certificate"], labels) if "certificate" in node else None,
-        settings=model.get_params(deep=False),
-        margins=problem.margins(influencers, table, problem.score(table, influencers)),
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
-        n_targets=problem.n_targets,
-        layout=layout,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
