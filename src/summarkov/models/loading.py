@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.engines import StateCounts, Target
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError, StoreError
-from summarkov.models.bag import Bag
+from summarkov.models.bag import Bag, read_influences
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
 from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
+from summarkov.models.saving import VERSION, read_confidence, read_order
 from summarkov.models.stored_models import (
     StoredData,
     read_data,
     read_joint,
     read_labels,
     read_outcome,
+    read_settings,
     read_states,
 )
-from summarkov.models.stored_results import read_confidence, read_influences, read_order
 from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
-from summarkov.summaries import Summary, WindowSummary, registered_summary
+from summarkov.summaries import Summary, WindowSummary
 
-#: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
+if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
+    from summarkov.models.model import SummaryModel
+
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -73,7 +76,7 @@ def _read_bag(document: Node) -> Bag:
 
 
 def _read_joint(document: Node) -> JointSuMM:
-    model = JointSuMM(**_read_settings(document["settings"], JointSuMM))
+    model = JointSuMM(**read_settings(document["settings"], JointSuMM))
     try:
         model._check()
         target = model._target(read_labels(document))
@@ -105,7 +108,7 @@ def _read(document: Node) -> Any:
     kind = document["kind"].one_of((*families, "InfluenceGraph", "OutcomeModel"))
     family = families[document["model"].one_of(tuple(families))]
     try:
-        template = family(**_read_settings(document["settings"], family))
+        template = family(**read_settings(document["settings"], family))
         summary = template.make_summary()
     except SettingError as problem:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
@@ -143,26 +146,6 @@ def _read_graph(document: Node, template: SummaryModel, models: list[SummaryMode
     if "order" in document:
         graph._order = read_order(document["order"], graph)
     return graph
-
-
-def _read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
-    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
-    settings: dict[str, Any] = {}
-    for name, value in node.items():
-        if name not in known:
-            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
-        if name == "summary":
-            settings[name] = registered_summary(value.text())
-        elif isinstance(value.value, list):
-            items = value.list()
-            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
-        elif isinstance(value.value, dict) and name != "lookback":
-            value.wrong("a list of labels")
-        else:
-            settings[name] = value.value
-    for name in sorted(known - set(settings) - set(_YOUNGER)):
-        raise StoreError(f"{node.where}: {name!r} is missing")
-    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
 
 
 def _read_target(
@@ -305,3 +288,44 @@ def _check_certificate(node: Node, found: Certificate, score: float, n_sets: int
         node.wrong("gaps from 0 on, and none once nothing is open")
     if not math.isclose(found.bound, score + found.gap, rel_tol=1e-9, abs_tol=1e-9):
         node["bound"].wrong("the score and the gap together")
+
+
+#: Entries that are younger than the format: a file may be without them.
+_YOUNGER = (
+    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
+)
+
+
+def _is_words(document: Mapping[str, Any], name: str) -> bool:
+    """Whether an entry says in words, for people, what other entries of the file say: rules of a tree."""
+    return name == "rule" or (name == "label" and document.get("action") == "split")
+
+
+def _refuse_no_words(node: Node, words: str | list[str]) -> None:
+    """Refuse what is no text; an earlier version may have said the same in other words."""
+    for text in [node] if isinstance(words, str) else node.list(len(words)):
+        text.text()
+
+
+def refuse_differences(node: Node, expected: Any) -> None:
+    """Refuse a file that says something else than what was read from it would be written as.
+
+    Most of what a file says follows from its counts and settings. So it is worked out from these, and what
+    the file says is only compared with it.
+    """
+    if isinstance(expected, Mapping):
+        for name, value in expected.items():
+            if _is_words(expected, name):
+                _refuse_no_words(node[name], value)
+            elif name in node or name not in _YOUNGER:
+                refuse_differences(node[name], value)
+    elif isinstance(expected, list | tuple):
+        for item, value in zip(node.list(len(expected)), expected, strict=True):
+            refuse_differences(item, value)
+    elif isinstance(expected, float):
+        if not math.isclose(node.number(), expected, rel_tol=1e-9, abs_tol=1e-12):
+            node.wrong(f"{expected:.6g}, which is what the rest of the file says")
+    elif node.value != expected or isinstance(node.value, bool) != isinstance(expected, bool):
+        found = json.dumps(expected, ensure_ascii=False)
+        node.wrong(f"{found}, which is what the rest of the file says")

@@ -1,4 +1,4 @@
-"""What files of models say of the events behind them; models of outcomes and joint models in their files."""
+"""Parts of model files, read with suspicion: settings, data and states, models of outcomes, joint models."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from summarkov.models.joint_features import (
 )
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import document_of, settings_document
-from summarkov.models.stored_results import JOINT_EDGE, read_influence
+from summarkov.models.saving import JOINT_EDGE, NUMBERS, document_of, read_influence, settings_document
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
 from summarkov.store import Node
-from summarkov.summaries import Summary
+from summarkov.summaries import Summary, registered_summary
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from summarkov.models.joint import JointSuMM
     from summarkov.models.model import SummaryModel
 
 
@@ -314,3 +314,27 @@ def _joint_edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -
     depends = node["depends"].text() if "depends" in node else ""
     names = node["influencer"].label(labels), node["target"].label(targets)
     return read_influence(node, *names, bool(depends), interval="likelihood", depends=depends)
+
+
+#: Settings that are younger than the format, and the value that files without them were written with.
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
+
+
+def read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
+    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
+    settings: dict[str, Any] = {}
+    for name, value in node.items():
+        if name not in known:
+            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
+        if name == "summary":
+            settings[name] = registered_summary(value.text())
+        elif isinstance(value.value, list):
+            items = value.list()
+            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
+        elif isinstance(value.value, dict) and name != "lookback":
+            value.wrong("a list of labels")
+        else:
+            settings[name] = value.value
+    for name in sorted(known - set(settings) - set(_YOUNGER)):
+        raise StoreError(f"{node.where}: {name!r} is missing")
+    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
