@@ -131,9 +131,9 @@ class Ranked(Resampled):
         """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
 
         One half of the sequences, drawn at random, proposes the influencers of every target; the other half
-        tests each of them, given the target's other influencers (a conditional G-test, see
-        ``confidence.conditional_test``). Of all tests together those are kept that the
-        procedure of Benjamini and Yekutieli allows. Half the data find less than all of them, so edges of the
+        tests the ratio of each of them (see :func:`summarkov.confidence.rate_ratio`), given the target's
+        other influencers. Of all tests together those are kept that the procedure of Benjamini and Yekutieli
+        allows. Half the data find less than all of them, so edges of the
         graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
         edges that do not hold given the others proposed: one that stands for an influencer that the first
         half missed is not false in this sense.
