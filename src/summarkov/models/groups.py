@@ -24,6 +24,9 @@ from summarkov.models.tree import TreeSuMM
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
 from summarkov.typing import BoolArray, FloatArray
 
+#: More groups would be compared for hours, and nobody would read it.
+MOST_GROUPS = 20
+
 
 def compare_groups(
     model: SummaryModel,
@@ -190,10 +193,6 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
         moments=join_moments([(part.n_rows, part.moments) for part in (first, second)]),
         weights=np.concatenate([_weights(first), _weights(second)]) if is_weighted else None,
     )
-
-
-#: More groups would be compared for hours, and nobody would read it.
-MOST_GROUPS = 20
 
 
 def compare_groups_by(

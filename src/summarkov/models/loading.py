@@ -39,6 +39,11 @@ if TYPE_CHECKING:
     from summarkov.models.fitted import Fitted
     from summarkov.models.model import SummaryModel
 
+#: Entries that are younger than the format: a file may be without them.
+_YOUNGER = (
+    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
+)
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -288,13 +293,6 @@ def _check_certificate(node: Node, found: Certificate, score: float, n_sets: int
         node.wrong("gaps from 0 on, and none once nothing is open")
     if not math.isclose(found.bound, score + found.gap, rel_tol=1e-9, abs_tol=1e-9):
         node["bound"].wrong("the score and the gap together")
-
-
-#: Entries that are younger than the format: a file may be without them.
-_YOUNGER = (
-    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
-    *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
-)
 
 
 def _is_words(document: Mapping[str, Any], name: str) -> bool:

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 VERSION = 2
 #: Settings that are lists of numbers; other lists are sets of labels.
 NUMBERS = ("lookback", "lookbacks", "counts", "starts")
-_NOT_STORED = ("target", "n_jobs")  # stored elsewhere, and of this machine only
+#: Settings that are stored elsewhere, or are of this machine only.
+NOT_STORED = ("target", "n_jobs")
 
 
 class Saved:
@@ -95,7 +96,7 @@ def _layout(fitted: Fitted) -> dict[str, Any]:
 
 def settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
     """The settings that the model was fitted with, whatever was set since."""
-    settings = {k: v for k, v in fitted.settings.items() if k not in _NOT_STORED}
+    settings = {k: v for k, v in fitted.settings.items() if k not in NOT_STORED}
     for name, value in settings.items():
         if name == "summary":
             assert isinstance(fitted.summary, CustomSummary)

@@ -24,7 +24,14 @@ from summarkov.models.joint_features import (
 )
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import JOINT_EDGE, NUMBERS, document_of, read_influence, settings_document
+from summarkov.models.saving import (
+    JOINT_EDGE,
+    NOT_STORED,
+    NUMBERS,
+    document_of,
+    read_influence,
+    settings_document,
+)
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
@@ -36,6 +43,31 @@ from summarkov.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     from summarkov.models.joint import JointSuMM
     from summarkov.models.model import SummaryModel
+
+
+#: Settings that are younger than the format, and the value that files without them were written with.
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
+
+
+def read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
+    """The settings of a model's file; what their values may be, the model knows."""
+    known = set(family().get_params(deep=False)) - set(NOT_STORED)
+    settings: dict[str, Any] = {}
+    for name, value in node.items():
+        if name not in known:
+            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
+        if name == "summary":
+            settings[name] = registered_summary(value.text())
+        elif isinstance(value.value, list):
+            items = value.list()
+            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
+        elif isinstance(value.value, dict) and name != "lookback":
+            value.wrong("a list of labels")
+        else:
+            settings[name] = value.value
+    for name in sorted(known - set(settings) - set(_YOUNGER)):
+        raise StoreError(f"{node.where}: {name!r} is missing")
+    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
 
 
 @dataclass(frozen=True)
@@ -105,6 +137,9 @@ def read_states(
     return StateCounts(*summary.read_table(node, influencers, index, counts.reshape(len(rows), n_outcomes)))
 
 
+# ---------------------------------------------------------------------- models of outcomes
+
+
 def read_outcome(document: Node, template: SummaryModel, models: list[SummaryModel]) -> OutcomeModel:
     """The model of how sequences end, from that of its outcome and what was counted at all beginnings."""
     (model,) = models if len(models) == 1 else document["targets"].wrong("one target, the outcome")
@@ -117,16 +152,10 @@ def read_outcome(document: Node, template: SummaryModel, models: list[SummaryMod
         told["name"].wrong("the outcome, and not its opposite")
     texts = {each: _optional(told[each]) for each in ("value", "reaches", "ends_with")}
     found = OutcomeModel(template, _optional(told["column"]), **texts, after=_after(told["after"]))
-    fitted = model.fitted
-    table = read_states(
-        document["open"],
-        fitted.summary,
-        fitted.influencer_labels,
-        {label: code for code, label in enumerate(fitted.labels)},
-        fitted.target.n_outcomes,
-    )
-    ended = fitted.table
-    rows = replace(fitted, table=table).rows(ended.keys)
+    fitted, index = model.fitted, {label: code for code, label in enumerate(model.labels_)}
+    states = document["open"], fitted.summary, fitted.influencer_labels, index, fitted.target.n_outcomes
+    table = read_states(*states)
+    rows = replace(fitted, table=table).rows(fitted.table.keys)
     if (rows == len(table.keys)).any() or (table.counts[rows].sum(axis=1) == 0).any():
         document["open"].wrong("at least the states of 'states': sequences that ended were open before")
     classes: tuple[bool, bool] | tuple[str, str] = (False, True)
@@ -145,6 +174,9 @@ def _after(node: Node) -> int | None:
     if node.value is None:
         return None
     return node.count() or node.wrong("a whole number from 1 on, or null")
+
+
+# ---------------------------------------------------------------------- joint models
 
 
 def joint_document(fitted: FittedJoint) -> dict[str, Any]:
@@ -314,27 +346,3 @@ def _joint_edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -
     depends = node["depends"].text() if "depends" in node else ""
     names = node["influencer"].label(labels), node["target"].label(targets)
     return read_influence(node, *names, bool(depends), interval="likelihood", depends=depends)
-
-
-#: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
-
-
-def read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
-    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
-    settings: dict[str, Any] = {}
-    for name, value in node.items():
-        if name not in known:
-            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
-        if name == "summary":
-            settings[name] = registered_summary(value.text())
-        elif isinstance(value.value, list):
-            items = value.list()
-            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
-        elif isinstance(value.value, dict) and name != "lookback":
-            value.wrong("a list of labels")
-        else:
-            settings[name] = value.value
-    for name in sorted(known - set(settings) - set(_YOUNGER)):
-        raise StoreError(f"{node.where}: {name!r} is missing")
-    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
