@@ -14,13 +14,13 @@ from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.arrays import UNKNOWN
 from summarkov.events.moments import Moments, join_moments
-from summarkov.events.rows import Rows, recoded
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
-from summarkov.models.predictor import check_new_events
+from summarkov.models.predictor import read_new_events
 from summarkov.settings import written
 from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -49,8 +49,7 @@ class OneHistory:
                 f"one history can be explained at a time, and these are {len(data)} sequences; give one, "
                 "such as events[0]"
             )
-        check_new_events(layout, data)
-        rows = Rows.of(recoded(data, labels, unknown))
+        rows = Rows.of(read_new_events(data, labels, layout, unknown))
         event = ~rows.attributes[rows.codes]
         moments = None if rows.moments is None else rows.moments[event]
         values = tuple(rows.codes[~event].tolist())

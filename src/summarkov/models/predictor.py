@@ -299,16 +299,16 @@ class Predictor(Saved, Parameters):
 
     def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         """New events in the vocabulary of the model."""
-        data = read_events(events)
-        check_new_events(self.layout_, data)
-        return recoded(data, self.labels_, unknown)
+        return read_new_events(events, self.labels_, self.layout_, unknown)
 
 
-def check_new_events(layout: Layout, events: EventSequences) -> None:
-    """Refuse events that lack what a model was learned from."""
-    timed = events.moments is not None and events.moments.times is not None
-    time = None if not timed or events.moments is None else events.moments.unit.kind
-    check_new_data(layout, events.attributes is not None, time)
+def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
+    """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
+    data = read_events(events)
+    moments = data.moments
+    time = None if moments is None or moments.times is None else moments.unit.kind
+    check_new_data(layout, data.attributes is not None, time)
+    return recoded(data, labels, unknown)
 
 
 def check_drawable(layout: Layout, summaries: Iterable[Summary]) -> None:
