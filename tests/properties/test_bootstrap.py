@@ -42,12 +42,8 @@ def test_each_replicate_is_the_graph_of_its_weights(more, chosen, seed):
     source = MemorySource(events.events, sample_weight=own, n_jobs=more.draw(st.sampled_from([None, 2])))
     draws = Bootstrap(n=4, seed=seed)
     models = [template.copy(target=x) for x in events.labels]
-    found = learn_replicates(
-        models,
-        source.replicated(draws, list(range(len(events.events)))),
-        template.make_summary(),
-        len(models),
-    )
+    replicated = source.replicated(draws, list(range(len(events.events))))
+    found = learn_replicates(models, replicated, len(models))
     some = np.flatnonzero(events.events.lengths > 0)
     for b in range(draws.n):
         weights = np.zeros(len(events.events))

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 import summarkov as sm
 from summarkov.errors import SettingError, UnknownLabelError
-from summarkov.models.frame_predictions import PredictRows
+from summarkov.models.predictions import PredictRows
 
 LABELS = ["Buy", "buy", "café ☃", "a,b;{c}(d)\n=\t"]
 COLUMNS = {"case": "visit no", "event": "what", "order": "at"}

@@ -1,15 +1,13 @@
 """The estimators that people use."""
 
 from summarkov.models.bag import Bag
+from summarkov.models.chains import ContextTreeWeighting, MarkovChain, VariableOrderChain
 from summarkov.models.changes import Change, Drift, drift
-from summarkov.models.comparing_groups import compare_groups
-from summarkov.models.context_tree import ContextTreeWeighting, VariableOrderChain
 from summarkov.models.edges import Edges
-from summarkov.models.families import BSuMM, CSuMM, MarkovChain, OSuMM, SuMM
+from summarkov.models.families import BSuMM, CSuMM, OSuMM, SuMM
 from summarkov.models.fitted import Row, StateTable
-from summarkov.models.frame_predictions import predict_frame
 from summarkov.models.graph import InfluenceGraph
-from summarkov.models.groups_by import compare_groups_by
+from summarkov.models.groups import compare_groups, compare_groups_by
 from summarkov.models.joint import JointSuMM
 from summarkov.models.label_sets import LabelSet, LabelSets
 from summarkov.models.loading import load
@@ -17,52 +15,8 @@ from summarkov.models.measures import Evaluation, Figures, scorer
 from summarkov.models.model import SummaryModel
 from summarkov.models.next_event import Follower, GraphFollower, Reached
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.predictions import OTHER, Predictions
+from summarkov.models.predictions import predict_frame
+from summarkov.models.predictor import OTHER, Predictions
 from summarkov.models.stability import Stability, StabilityRow, StableEdge, sensitivity
 from summarkov.models.transformers import AddEnd, CollapseRepeats, MapLabels, PoolRare, ReadEvents
 from summarkov.models.tree import TreeSuMM
-
-__all__ = [
-    "OTHER",
-    "AddEnd",
-    "BSuMM",
-    "Bag",
-    "CSuMM",
-    "Change",
-    "CollapseRepeats",
-    "ContextTreeWeighting",
-    "Drift",
-    "Edges",
-    "Evaluation",
-    "Figures",
-    "Follower",
-    "GraphFollower",
-    "InfluenceGraph",
-    "JointSuMM",
-    "LabelSet",
-    "LabelSets",
-    "MapLabels",
-    "MarkovChain",
-    "OSuMM",
-    "OutcomeModel",
-    "PoolRare",
-    "Predictions",
-    "Reached",
-    "ReadEvents",
-    "Row",
-    "Stability",
-    "StabilityRow",
-    "StableEdge",
-    "StateTable",
-    "SuMM",
-    "SummaryModel",
-    "TreeSuMM",
-    "VariableOrderChain",
-    "compare_groups",
-    "compare_groups_by",
-    "drift",
-    "load",
-    "predict_frame",
-    "scorer",
-    "sensitivity",
-]

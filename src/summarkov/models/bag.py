@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -23,11 +23,10 @@ from summarkov.models.edges import Edges, HasPage
 from summarkov.models.fitted import Fitted
 from summarkov.models.learning import progress_counter
 from summarkov.models.model import SummaryModel
-from summarkov.models.predictions import Residual
-from summarkov.models.predictor import Predictor
-from summarkov.models.saving import document_of
-from summarkov.models.stored_results import influence_documents
+from summarkov.models.predictor import Predictor, Residual
+from summarkov.models.saving import COUNTS, document_of, is_mixed, read_influence, read_size
 from summarkov.settings import MOST_REPLICATES, Progress, check_whole, seed_of
+from summarkov.store import Node, finite
 from summarkov.summaries import Memory, Reach
 from summarkov.typing import FloatArray, IntArray
 
@@ -227,3 +226,39 @@ def _widest(windows: Sequence[Reach]) -> Reach:
     ends = [k for _, k in windows]
     last = None if None in ends else max(k for k in ends if k is not None)
     return Reach(min(d for d, _ in windows), last)
+
+
+#: What the order test says, and what allows for selection: a bag has not one margin but many.
+_ONLY_OF_GRAPHS = (
+    *("order", "order_ratio", "order_low", "order_high", "order_p", "order_q", "competition"),
+    *("corrected_ratio", "corrected_low", "corrected_high"),
+)
+
+
+def influence_documents(influences: Iterable[Influence]) -> list[dict[str, Any]]:
+    """The influences of a bag as plain values: they were counted on data that its models have not."""
+    return [
+        {name: value for name, value in finite(vars(edge)).items() if name not in _ONLY_OF_GRAPHS}
+        for edge in influences
+    ]
+
+
+def read_influences(node: Node, bag: Bag) -> tuple[Influence, ...]:
+    """Read the influences of a bag back: at most one for each influencer and label of the target."""
+    edges = [_bag_edge(item, bag) for item in node.list()]
+    if len({(edge.influencer, edge.target) for edge in edges}) < len(edges):
+        node.wrong("each influence once")
+    return tuple(ranked(edges))
+
+
+def _bag_edge(node: Node, bag: Bag) -> Influence:
+    names = node["influencer"].one_of(bag.usage_), node["target"].one_of(bag.target_)
+    sequences: dict[str, Any] = {
+        name: None if node[name].value is None else read_size(node[name], 0.0)
+        for name in ("sequences", "sequences_with")
+    }
+    edge = read_influence(node, *names, is_mixed(node), frequency=bag.usage_[names[0]], **sequences)
+    for hits, of in (COUNTS[:2], COUNTS[2:]):
+        if getattr(edge, hits) > (n := getattr(edge, of)):
+            node[hits].wrong(f"at most {n:g}, as '{of}' has it")
+    return edge

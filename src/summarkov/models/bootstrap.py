@@ -47,6 +47,9 @@ _TOGETHER = 128
 #: Edges that the graph has not are listed from this frequency on.
 _LISTED = 0.1
 
+#: What is said of an edge that allows for selection.
+_CORRECTED = ("corrected_ratio", "corrected_low", "corrected_high")
+
 Edge = tuple[int, int, int]  # model, influencer, label of the target
 Votes = dict[tuple[int, int], Counter[int | None]]  # how often replicates had an influencer at a look-back
 
@@ -71,7 +74,7 @@ def bootstrap(
     found: dict[Edge, int] = {}
     lookbacks: Votes = defaultdict(Counter)
     for one in replicated:
-        learned = learn_replicates(templates, one, templates[0].make_summary(), n_targets, on_done)
+        learned = learn_replicates(templates, one, n_targets, on_done)
         for at, results in enumerate(learned):
             for result in results[:-1]:  # the last is the model itself
                 for z in set(result.influencers) - set(models[at].fitted.given):
@@ -211,19 +214,9 @@ def edge_confidence(
     """An edge of which there is no more than the graph says, and nothing if the graph does not have it."""
     if known is None:
         return EdgeConfidence(influencer, target, False, "unclear", math.nan, 0.0, math.inf, frequency)
-    return EdgeConfidence(
-        influencer,
-        target,
-        True,
-        known.effect,
-        known.ratio,
-        known.low,
-        known.high,
-        frequency,
-        known.corrected_ratio,
-        known.corrected_low,
-        known.corrected_high,
-    )
+    effect, ratio, low, high = known.effect, known.ratio, known.low, known.high
+    sure = EdgeConfidence(influencer, target, True, effect, ratio, low, high, frequency)
+    return replace(sure, **{name: getattr(known, name) for name in _CORRECTED})
 
 
 class Resampled:
@@ -301,18 +294,6 @@ def with_confidence(edge: Influence, sure: EdgeConfidence | None) -> Influence:
     """An edge with what the resampled data say of it."""
     if sure is None:
         return edge
-    return replace(
-        edge,
-        effect=sure.effect,
-        low=sure.low,
-        high=sure.high,
-        interval=edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled",
-        frequency=sure.frequency,
-        **_corrected(sure),
-    )
-
-
-def _corrected(sure: EdgeConfidence) -> dict[str, Any]:
-    """What allows for selection, where the resampled data say it."""
-    names = ("corrected_ratio", "corrected_low", "corrected_high")
-    return {} if sure.corrected_low is None else {name: getattr(sure, name) for name in names}
+    taken = ("effect", "low", "high", "frequency", *(() if sure.corrected_low is None else _CORRECTED))
+    interval = edge.interval if (sure.low, sure.high) == (edge.low, edge.high) else "resampled"
+    return replace(edge, interval=interval, **{name: getattr(sure, name) for name in taken})

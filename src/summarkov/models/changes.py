@@ -1,21 +1,32 @@
-"""Which edges of a graph changed from one part of a store to the next, and since when."""
+"""How edges differ between two groups of sequences, and which changed between the parts of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from summarkov.confidence import Strata, rate_ratio
-from summarkov.engines import CountStore, StateCounts
+from summarkov.confidence import RateRatio, rate_ratio, widening
+from summarkov.confidence.adjusted import compared_ratios, limits_of_ratios
+from summarkov.engines import (
+    Bootstrap,
+    CountStore,
+    MemorySource,
+    ReplicatedSource,
+    StateCounts,
+    StatesRequest,
+)
 from summarkov.engines.work import CountWork
 from summarkov.errors import SettingError
-from summarkov.explain import contrast, presence
+from summarkov.explain import Contrast, EdgeDifference, Influence, contrasts_in_table, influence_of
 from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
 from summarkov.models.graph import InfluenceGraph
 from summarkov.settings import check_level
+from summarkov.summaries import BinarySummary, Summary
 
 
 @dataclass(frozen=True)
@@ -117,67 +128,150 @@ def drift(graph: InfluenceGraph, store: CountStore, *, level: float = 0.05) -> D
         raise SettingError("the edges of these models have no factors; use a BSuMM, OSuMM or CSuMM")
     work = CountWork(tuple(model.fitted.request for model in models))
     by_part = [store.run_on(name, work) for name in store.names]
-    found: list[tuple[str, str, list[tuple[float, str, Strata, Strata]]]] = []
+    found: dict[tuple[str, str], list[_Place]] = defaultdict(list)
     for at, model in enumerate(models):
-        tables = [counts[at] for counts in by_part]
-        for column, influencer in enumerate(model.influencers_):
-            for outcome, target in enumerate(model.target_):
-                places = list(_places(tables, store.names, column, outcome))
-                found.append((influencer, target, places))
-    tests = sum(len(places) for _, _, places in found)
-    return Drift([_change(*one, tests, level) for one in found if one[2]], level)
+        tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
+        for column, outcome, place in _places(tables, store.names, len(model.target_)):
+            found[model.influencers_[column], model.target_[outcome]].append(place)
+    tests = sum(len(places) for places in found.values())
+    changes = []
+    for names, places in found.items():
+        place = max(places, key=lambda place: place.apart)
+        p_value = min(1.0, 2 * NormalDist().cdf(-place.apart) * tests)
+        changes.append(Change(*names, place.since, *place.before, *place.after, p_value, p_value <= level))
+    return Drift(changes, level)
+
+
+class _Factor(NamedTuple):
+    """The factor of an edge in some parts of a store, with its 95% interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def spread(self) -> float:
+        """The standard error of its logarithm, from the interval; infinite if that has no ends."""
+        if not (0 < self.low < self.high < np.inf and 0 < self.ratio < np.inf):
+            return np.inf
+        return float((np.log(self.high) - np.log(self.low)) / (2 * NormalDist().inv_cdf(0.975)))
+
+
+class _Place(NamedTuple):
+    """Where the parts are cut in two: how surely both stretches differ, and the first part after it."""
+
+    apart: float
+    since: str
+    before: _Factor
+    after: _Factor
 
 
 def _places(
-    tables: Sequence[object], names: Sequence[str], column: int, outcome: int
-) -> Iterator[tuple[float, str, Strata, Strata]]:
-    """For each place to cut at: how surely both stretches differ, the part after it, and their strata."""
+    tables: Sequence[StateCounts], names: Sequence[str], n_labels: int
+) -> Iterator[tuple[int, int, _Place]]:
+    """Column and outcome of each edge of a model, and each place at which its factors can be compared."""
     for cut in range(1, len(names)):
-        before, after = (
-            contrast(
-                presence(StateCounts.total([table for table in some if isinstance(table, StateCounts)])),
-                1,
-                column,
-                outcome,
-            ).strata
-            for some in (tables[:cut], tables[cut:])
+        stretches = (
+            contrasts_in_table(StateCounts.total(some), 1, n_labels) for some in (tables[:cut], tables[cut:])
         )
-        spread = np.hypot(_spread(before), _spread(after))
-        if np.isfinite(spread):
-            apart = np.log(float(rate_ratio(before).ratio)) - np.log(float(rate_ratio(after).ratio))
-            yield float(abs(apart) / spread), names[cut], before, after
+        for (column, outcome, earlier), (_, _, later) in zip(*stretches, strict=True):
+            before, after = (_factor(rate_ratio(each.strata)) for each in (earlier, later))
+            spread = np.hypot(before.spread, after.spread)
+            if np.isfinite(spread):
+                apart = abs(np.log(before.ratio) - np.log(after.ratio)) / spread
+                yield column, outcome, _Place(float(apart), names[cut], before, after)
 
 
-def _spread(strata: Strata) -> float:
-    """The standard error of the logarithm of a factor, from its interval; infinite if that has no ends."""
-    found = rate_ratio(strata)
-    low, high = float(found.low), float(found.high)
-    if not (0 < low < high < np.inf and 0 < float(found.ratio) < np.inf):
-        return np.inf
-    return float((np.log(high) - np.log(low)) / (2 * NormalDist().inv_cdf(0.975)))
+def _factor(found: RateRatio) -> _Factor:
+    return _Factor(float(found.ratio), float(found.low), float(found.high))
 
 
-def _change(
-    influencer: str,
-    target: str,
-    places: Sequence[tuple[float, str, Strata, Strata]],
-    tests: int,
+# ---------------------------------------------------------------------- two groups
+
+
+def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
+    """By which presence of influencers the edges of each target are compared: as the model looks back.
+
+    Of trees, each label as far back as any of them asks about it.
+    """
+    summary = graphs[0].model.make_summary()
+    if summary.by_level:
+        return [summary] * len(sets)
+    labels, found = graphs[0].labels_, list[Summary]()
+    for x, u in sets.items():
+        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
+        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
+        widest = {
+            labels[z]: None if None in each else max(k for k in each if k is not None)
+            for z, each in reaches.items()
+        }
+        found.append(BinarySummary(widest))
+    return found
+
+
+def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
+    """All influencers that any graph gives each target."""
+    sets: dict[int, set[int]] = {}
+    for graph in graphs:
+        for fitted in (model.fitted for model in graph.models_.values()):
+            sets.setdefault(fitted.target.codes[0], set()).update(fitted.influencers)
+    return {x: tuple(sorted(u)) for x, u in sets.items() if u}
+
+
+def _contrasts(
+    graphs: Sequence[InfluenceGraph],
+    source: MemorySource | ReplicatedSource,
+    sets: dict[int, tuple[int, ...]],
+) -> list[Contrast]:
+    """The contrast of every edge, beside all influencers of its target."""
+    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
+    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
+    tables = source.count([StatesRequest(window, u, targets[x]) for window, (x, u) in asked])
+    counted = (table for table in tables if isinstance(table, StateCounts))
+    return [one for table in counted for _, _, one in contrasts_in_table(table, source.scale, 1)]
+
+
+def edge_differences(
+    graphs: Sequence[InfluenceGraph],
+    sources: Sequence[MemorySource],
+    draws: tuple[int, int],
     level: float,
-) -> Change:
-    """The place where an edge differs most surely."""
-    apart, since, *strata = max(places, key=lambda place: place[0])
-    before, after = (rate_ratio(each) for each in strata)
-    p_value = min(1.0, 2 * NormalDist().cdf(-apart) * tests)
-    return Change(
-        influencer,
-        target,
-        since,
-        float(before.ratio),
-        float(before.low),
-        float(before.high),
-        float(after.ratio),
-        float(after.low),
-        float(after.high),
-        p_value,
-        p_value <= level,
-    )
+    tell: Callable[[int, int], None],
+) -> tuple[EdgeDifference, ...]:
+    """How the edges of three graphs, of either group and of both, differ between the groups."""
+    sets = _sets(graphs)
+    names = [(z, x) for x, u in sets.items() for z in u]
+    labels = graphs[0].labels_
+    influences: list[list[Influence]] = []
+    limits = []
+    for at, source in enumerate(sources):
+        found = _contrasts(graphs, source, sets)
+        n, seed = draws
+        drawn = _contrasts(graphs, source.replicated(Bootstrap(n, seed + at)), sets)
+        influences.append(
+            [
+                influence_of(labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None)
+                for (z, x), one in zip(names, found, strict=True)
+            ]
+        )
+        strata = [one.strata for one in found]
+        wider = [
+            float(widening(rate_ratio(one), many.strata.ratio()))
+            for one, many in zip(strata, drawn, strict=True)
+        ]
+        limits.append(limits_of_ratios(strata, wider))
+        tell(4 + at, 5)
+    changes = compared_ratios(limits[0], limits[1], len(names), level)
+    edges = [
+        EdgeDifference(
+            labels[z],
+            labels[x],
+            labels[z] in graphs[0].influencers_[labels[x]],
+            labels[z] in graphs[1].influencers_[labels[x]],
+            influences[0][at],
+            influences[1][at],
+            changes[at],
+        )
+        for at, (z, x) in enumerate(names)
+    ]
+    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from summarkov.confidence import (
     rate_ratio,
     standardised,
 )
-from summarkov.engines import CandidateCounts, CandidatesRequest, CountSource, StateCounts
+from summarkov.engines import CandidateCounts, CandidatesRequest, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.events.draws import Drawn, deal
-from summarkov.explain import contrast, presence
+from summarkov.explain import contrasts_in_table
 from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.learning import learn_replicates, progress_counter, together
 from summarkov.models.model import SummaryModel
@@ -31,9 +31,6 @@ from summarkov.search import LookbackProblem, Problem
 from summarkov.settings import Progress, check_level, seed_of
 from summarkov.summaries import WindowSummary
 from summarkov.typing import FloatArray, HashArray
-
-if TYPE_CHECKING:
-    from summarkov.models.model import SummaryModel
 
 
 @dataclass(frozen=True)
@@ -48,89 +45,10 @@ class Halves:
         return deal(keys, [(len(keys) + 1) // 2], self.seed)[replicate]
 
 
-def discoveries(
-    models: Sequence[SummaryModel],
-    source: CountSource,
-    *,
-    rate: float = 0.1,
-    seed: int = 0,
-    blocks: Any = None,
-    progress: Progress = None,
-) -> Discoveries:
-    """Propose and test edges for fitted models of one kind; see :meth:`InfluenceGraph.discoveries`."""
-    local = check_resampling(models, source, 2, seed)
-    if not models[0].fitted.summary.by_level:
-        name = type(models[0]).__name__
-        raise SettingError(f"edges of a {name} cannot be tested; use a BSuMM, OSuMM or CSuMM")
-    check_level("rate", rate)
-    halves = local.replicated(Halves(seed), blocks)
-    if halves.n_units < 2:
-        raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
-    templates = [type(model)(**model.fitted.settings) for model in models]
-    on_done = progress_counter(progress, len(models))
-    n_targets = models[0].fitted.n_targets
-    learned = learn_replicates(templates, halves, templates[0].make_summary(), n_targets, on_done)
-    proposed = [results[0] for results in learned]
-    requests = [  # with the summary that this half learned, where one is
-        replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
-        for model, half in zip(models, proposed, strict=True)
-    ]
-    names, tests = [], []
-    for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
-        assert isinstance(table, StateCounts)
-        one = presence(StateCounts(table.keys, table.counts[0]))
-        for column, z in enumerate(half.influencers):
-            for outcome, label in enumerate(model.target_):
-                names.append((model.labels_[z], label))
-                test = rate_ratio(contrast(one, halves.scale, column, outcome).strata)
-                tests.append(test)
-    adjusted = benjamini_yekutieli([float(test.p_value) for test in tests])
-    found = [
-        Discovery(
-            *name,
-            ratio=float(test.ratio),
-            low=float(test.low),
-            high=float(test.high),
-            p_value=float(test.p_value),
-            adjusted=q,
-            is_kept=q <= rate,
-        )
-        for name, test, q in zip(names, tests, adjusted, strict=True)
-    ]
-    return Discoveries(float(rate), seed, halves.units, halves.n_units, tuple(found))
-
-
-def rank_pairs(models: Sequence[SummaryModel], source: CountSource, sure: Confidence | None) -> Ranking:
-    """See :meth:`InfluenceGraph.ranking`."""
-    check_resampling(models, source, 1, 0)
-    if not isinstance(models[0].fitted.summary, WindowSummary):
-        name = type(models[0]).__name__
-        raise SettingError(f"pairs are not ranked for a {name}; use a BSuMM, OSuMM or CSuMM")
-    frequencies = None if sure is None else _frequencies(sure)
-    problems = [_problem(model) for model in models]
-    found: list[Pair] = []
-    for some in together(problems, 1):
-        asked = [list(_requests(models[at], problems[at])) for at in some]
-        answers = iter(source.count([request for requests in asked for _, request in requests]))
-        for at, requests in zip(some, asked, strict=True):
-            counted = [(problem, request, next(answers)) for problem, request in requests]
-            found += _pairs_of(models[at], counted, source.scale, frequencies)
-    return Ranking.of(found)
-
-
 def _frequencies(sure: Confidence) -> Mapping[tuple[str, str], float]:
     """The share of replicates that have a pair, of those that some have."""
     often = {(edge.influencer, edge.target): edge.frequency for edge in sure.edges}
     return {**often, **{(z, x): k / sure.n for z, x, k in sure.seldom}}
-
-
-def _problem(model: SummaryModel) -> Problem:
-    fitted = model.fitted
-    as_fitted = model.copy(**fitted.settings)
-    problem = as_fitted.make_problem(
-        fitted.labels, fitted.target, as_fitted.make_summary(), fitted.n_events, fitted.scale
-    )
-    return replace(problem, n_targets=fitted.n_targets)
 
 
 def _requests(model: SummaryModel, problem: Problem) -> Iterator[tuple[Problem, CandidatesRequest]]:
@@ -213,9 +131,9 @@ class Ranked(Resampled):
         """Which edges hold if at most a share of ``rate`` may be false: for graphs over many labels.
 
         One half of the sequences, drawn at random, proposes the influencers of every target; the other half
-        tests each of them, given the target's other influencers (a conditional G-test, see
-        ``confidence.conditional_test``). Of all tests together those are kept that the
-        procedure of Benjamini and Yekutieli allows. Half the data find less than all of them, so edges of the
+        tests the ratio of each of them (see :func:`summarkov.confidence.rate_ratio`), given the target's
+        other influencers. Of all tests together those are kept that the procedure of Benjamini and Yekutieli
+        allows. Half the data find less than all of them, so edges of the
         graph that are not kept need not be wrong; see :meth:`confidence` for those. The promise is about
         edges that do not hold given the others proposed: one that stands for an influencer that the first
         half missed is not false in this sense.
@@ -235,9 +153,38 @@ class Ranked(Resampled):
         >>> [(edge.influencer, edge.target) for edge in found.kept]
         [('C', 'A'), ('A', 'B'), ('B', 'C')]
         """
-        source = self._resampled_source(events, sample_weight)
-        settings = {"rate": rate, "seed": seed_of(seed, random_state), "blocks": blocks, "progress": progress}
-        return discoveries(list(self.models_.values()), source, **settings)
+        models, seed = list(self.models_.values()), seed_of(seed, random_state)
+        local = check_resampling(models, self._resampled_source(events, sample_weight), 2, seed)
+        if not models[0].fitted.summary.by_level:
+            name = type(models[0]).__name__
+            raise SettingError(f"edges of a {name} cannot be tested; use a BSuMM, OSuMM or CSuMM")
+        check_level("rate", rate)
+        halves = local.replicated(Halves(seed), blocks)
+        if halves.n_units < 2:
+            raise DataError(f"there is nothing to split in halves; give at least two {halves.units}")
+        templates = [type(model)(**model.fitted.settings) for model in models]
+        on_done = progress_counter(progress, len(models))
+        n_targets = models[0].fitted.n_targets
+        learned = learn_replicates(templates, halves, n_targets, on_done)
+        proposed = [results[0] for results in learned]
+        requests = [  # with the summary that this half learned, where one is
+            replace(model.fitted.request, summary=half.summary, influencers=half.influencers, replicates=(1,))
+            for model, half in zip(models, proposed, strict=True)
+        ]
+        names, tests = [], []
+        for model, half, table in zip(models, proposed, halves.count(requests), strict=True):
+            assert isinstance(table, StateCounts)
+            one = StateCounts(table.keys, table.counts[0])
+            for column, outcome, found in contrasts_in_table(one, halves.scale, len(model.target_)):
+                names.append((model.labels_[half.influencers[column]], model.target_[outcome]))
+                test = rate_ratio(found.strata)
+                tests.append((float(test.ratio), float(test.low), float(test.high), float(test.p_value)))
+        adjusted = benjamini_yekutieli([p_value for *_, p_value in tests])
+        tested = tuple(
+            Discovery(*name, *test, q, q <= rate)
+            for name, test, q in zip(names, tests, adjusted, strict=True)
+        )
+        return Discoveries(float(rate), seed, halves.units, halves.n_units, tested)
 
     def ranking(self, events: Any, *, sample_weight: Any = None) -> Ranking:
         """Every pair that the search could have chosen, the likeliest edges first.
@@ -258,5 +205,19 @@ class Ranked(Resampled):
         >>> len(pairs), [(pair.influencer, pair.target, pair.in_graph) for pair in pairs[:1]]
         (9, [('A', 'B', True)])
         """
-        source = self._resampled_source(events, sample_weight)
-        return rank_pairs(list(self.models_.values()), source, self.confidence_)
+        models, sure = list(self.models_.values()), self.confidence_
+        source = check_resampling(models, self._resampled_source(events, sample_weight), 1, 0)
+        if not isinstance(models[0].fitted.summary, WindowSummary):
+            name = type(models[0]).__name__
+            raise SettingError(f"pairs are not ranked for a {name}; use a BSuMM, OSuMM or CSuMM")
+        frequencies = None if sure is None else _frequencies(sure)
+        summary = models[0].copy(**models[0].fitted.settings).make_summary()
+        problems = [model._problem(model.fitted, summary) for model in models]
+        found: list[Pair] = []
+        for some in together(problems, 1):
+            asked = [list(_requests(models[at], problems[at])) for at in some]
+            answers = iter(source.count([request for requests in asked for _, request in requests]))
+            for at, requests in zip(some, asked, strict=True):
+                counted = [(problem, request, next(answers)) for problem, request in requests]
+                found += _pairs_of(models[at], counted, source.scale, frequencies)
+        return Ranking.of(found)

@@ -13,13 +13,13 @@ from summarkov.engines import Layout
 from summarkov.errors import DataError
 from summarkov.events import EventSequences
 from summarkov.events.moments import Moments, join_moments
-from summarkov.events.rows import Rows, recoded
+from summarkov.events.rows import Rows
 from summarkov.events.vocabulary import UNKNOWN, Unknown, iterate
 from summarkov.explain import Active, Counterfactual, Explanation
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.fitted import Fitted
-from summarkov.models.predictor import check_new_events
+from summarkov.models.predictor import read_new_events
 from summarkov.settings import written
 from summarkov.summaries import Reach
 from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
@@ -48,8 +48,7 @@ class OneHistory:
                 f"one history can be explained at a time, and these are {len(data)} sequences; give one, "
                 "such as events[0]"
             )
-        check_new_events(layout, data)
-        rows = Rows.of(recoded(data, labels, unknown))
+        rows = Rows.of(read_new_events(data, labels, layout, unknown))
         event = ~rows.attributes[rows.codes]
         moments = None if rows.moments is None else rows.moments[event]
         values = tuple(rows.codes[~event].tolist())
@@ -184,7 +183,7 @@ def explain(
     """Explain the probability of an outcome after a history; ``names`` are the influencers."""
     code_of = {name: code for code, name in enumerate(fitted.labels)}
     active: list[Active] = []
-    edited, edits = [history], []
+    edits: list[tuple[str, bool, OneHistory]] = []  # an influencer, whether it is there then, and the history
     for name in names:
         code = code_of[name]
         if history.is_attribute(code):
@@ -192,8 +191,7 @@ def explain(
                 continue
             active.append(Active(name, (), ()))
             if not history.must_have(code, fitted.influencers):
-                edited.append(history.without_value(code))
-                edits.append((name, False))
+                edits.append((name, False, history.without_value(code)))
             continue
         reach = fitted.reach(name)
         there = (history.codes == code) & history.within(reach)
@@ -203,8 +201,7 @@ def explain(
             ages = history.ages(there) if reach.lookback_span.in_time or reach.delay_span.in_time else ()
             unit = "tick" if fitted.layout.together else "event"
             active.append(Active(name, tuple(lags.tolist()), tuple(positions.tolist()), unit, ages))
-            edited.append(history.without(there))
-            edits.append((name, False))
+            edits.append((name, False, history.without(there)))
     occurred = {each.label for each in active}
     for code in fitted.influencers:
         name = fitted.labels[code]
@@ -212,12 +209,10 @@ def explain(
         if name in occurred:
             continue
         if history.is_attribute(code):
-            edited.append(history.with_value(code))
-            edits.append((name, True))
+            edits.append((name, True, history.with_value(code)))
         elif not delay.size and not delay.in_time:  # with a delay it would not count yet
-            edited.append(history.with_event(code))
-            edits.append((name, True))
-    states = _Histories.of(fitted, edited)
+            edits.append((name, True, history.with_event(code)))
+    states = _Histories.of(fitted, [history, *(edited for _, _, edited in edits)])
     return Explanation(
         target=fitted.labels[fitted.target.codes[outcome]],
         base_rate=base_rate,
@@ -230,7 +225,7 @@ def explain(
                 is_attribute=history.is_attribute(code_of[name]),
                 **states.told(which, outcome, names),
             )
-            for which, (name, is_there) in enumerate(edits, start=1)
+            for which, (name, is_there, _) in enumerate(edits, start=1)
         ),
         **states.told(0, outcome, names),
     )

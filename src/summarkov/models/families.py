@@ -1,24 +1,224 @@
-"""The families of models: what each looks at in the history."""
+"""Models whose influencers are searched for: the settings of the search, and what each family looks at."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
 from typing import Any, ClassVar, Literal
 
-from summarkov.errors import SettingError
+from summarkov.engines import Target
+from summarkov.errors import SettingError, nearest
+from summarkov.events.vocabulary import label_text
 from summarkov.models.model import SummaryModel
-from summarkov.models.searched import SearchedModel, WindowedModel
-from summarkov.settings import span_of
+from summarkov.models.parameters import candidate_codes, codes_of, given_codes, label_list
+from summarkov.scores import Scorer
+from summarkov.search import SEARCHES, Batch, LookbackProblem, Problem, greedy_lookbacks, greedy_together
+from summarkov.search.batch import Searches
+from summarkov.search.problem import Search
+from summarkov.settings import Duration, check_whole, span_of
 from summarkov.summaries import (
     BinarySummary,
-    ChainSummary,
     CountSummary,
     CustomSummary,
     OrdinalSummary,
     Summary,
     WindowSummary,
 )
+from summarkov.summaries.window import plain_span
+
+
+@dataclass(eq=False, repr=False)
+class SearchedModel(SummaryModel):
+    """A model whose influencers are searched for.
+
+    Parameters
+    ----------
+    gamma : float
+        Weight of the penalty for parameters; larger means fewer influencers. Only for the two kinds of BIC.
+    criterion : {"bic", "aic", "extended-bic", "marginal"}
+        What the search maximises, see :class:`summarkov.scores.Scorer`.
+    xi : float
+        Weight of the extended part of "extended-bic".
+    false_edges : float, optional
+        How many influencers in all that is learned together may be there by chance alone, on average, if
+        nothing influences anything: 0.2 is one in five graphs. The more targets, candidates and look-backs
+        there are to choose from, the more an influencer must then gain. None asks for no more than the
+        criterion does: that is the paper's search.
+    parameters : {"all", "reachable"}
+        Which states the penalty counts: all of the closed formula, as in the paper, or those that a history
+        can reach at this look-back.
+    search : {"greedy", "sweep", "exact"}
+        How influencers are searched for: the best label in each round, then the best to leave out; or
+        Algorithm 1 of the paper as it is printed, one sweep over the labels in sorted order; or the best of
+        all sets, with a proof that it is (``trace_.certificate``).
+    required, forbidden, candidates : labels
+        Influencers that must be there, that may not, and the only ones to consider beside the required.
+    given : names, optional
+        Columns of attributes of sequences, such as ``["region"]``, that every model tells apart: influences
+        are then those within each of their values, and their own effects are not told.
+    max_influencers : int, optional
+        The most influencers, required ones included.
+    max_sets : int, optional
+        Exact search stops after this number of sets has been scored, and says how much better than the best
+        so far any other could be; None: it goes on to the end.
+    """
+
+    has_edges: ClassVar[bool] = True
+
+    _: KW_ONLY
+    gamma: float = 1.0
+    criterion: Literal["bic", "aic", "extended-bic", "marginal"] = "bic"
+    xi: float = 1.0
+    false_edges: float | None = 0.2
+    parameters: Literal["all", "reachable"] = "all"
+    search: Literal["greedy", "sweep", "exact"] = "greedy"
+    required: Iterable[object] = ()
+    forbidden: Iterable[object] = ()
+    candidates: Iterable[object] | None = None
+    given: Iterable[str] = ()
+    max_influencers: int | None = None
+    max_sets: int | None = 100_000
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        if self.parameters not in ("all", "reachable"):
+            raise SettingError(f"parameters must be 'all' or 'reachable', not {self.parameters!r}")
+        given = given_codes(self.given, labels)
+        required = {*codes_of(label_list("required", self.required), labels), *itertools.chain(*given)}
+        forbidden = {*codes_of(label_list("forbidden", self.forbidden), labels), *target.never_influence}
+        if both := required & forbidden:
+            raise SettingError(f"{labels[min(both)]!r} is both required and forbidden")
+        most = self.max_influencers
+        if most is not None:
+            limits = f"from {len(required)} (the required ones) on"
+            check_whole("max_influencers", most, len(required), limits=limits)
+        if self.max_sets is not None:
+            check_whole("max_sets", self.max_sets, 1, limits="from 1 on or None")
+        return Problem(
+            summary=summary,
+            target=target,
+            scorer=Scorer(self.criterion, self.alpha, self.gamma, self.xi, self.prior, self.false_edges),
+            labels=labels,
+            n_events=n_events,
+            scale=scale,
+            required=tuple(sorted(required)),
+            optional=candidate_codes(labels, self.candidates, required | forbidden),
+            max_influencers=most,
+            reachable_only=self.parameters == "reachable",
+            max_sets=self.max_sets,
+            given=tuple(sorted(itertools.chain(*given))),
+            n_strata=math.prod(map(len, given)),
+        )
+
+    def make_search(self, problem: Problem) -> Search:
+        if not isinstance(self.search, str) or self.search not in SEARCHES:
+            hint = nearest(str(self.search), SEARCHES)
+            raise SettingError(f"search must be one of {', '.join(SEARCHES)}, not {self.search!r}{hint}")
+        return SEARCHES[self.search](problem)
+
+    def _grows_together(self, problem: Problem) -> bool:
+        return self.search == "greedy" and not isinstance(problem, LookbackProblem)
+
+    def shared_search(self, problem: Problem) -> Hashable:
+        # Where leaving takes passes, a target must not wait with that until all have ceased to grow.
+        is_shared = self._grows_together(problem) and problem.summary.by_level
+        return problem.but_for_target if is_shared else None
+
+    def make_searches(self, batch: Batch) -> Searches:
+        if self._grows_together(batch.problem):
+            return greedy_together(batch)
+        return super().make_searches(batch)
+
+
+#: What ``lookback="auto"`` chooses from.
+LOOKBACKS = (1, 2, 3, 5, 10, 20, None)
+#: A number of positions, a time such as "7d", or None for the whole past.
+OneLookback = int | str | timedelta | None
+Lookback = OneLookback | tuple[OneLookback, ...] | Mapping[Any, OneLookback]
+
+
+@dataclass(eq=False, repr=False)
+class WindowedModel(SearchedModel):
+    """A model whose influencers are looked for in a window each, the size of which may be learned.
+
+    Parameters
+    ----------
+    lookback : int, time, None, mapping, "auto" or tuple
+        How many events back to look; or a time, such as "7d", for events that have times; None for the whole
+        past. A mapping gives labels a look-back each (``{"dose": "6h", "meal": 3}``); a
+        label that it does not name is looked for in the whole past. With "auto" the search chooses a
+        look-back for each influencer out of 1, 2, 3, 5, 10, 20 and None, with a tuple such as
+        ``(1, 4, None)`` or ``("1h", "1d")`` out of those; ``lookbacks_`` tells which.
+    delay : int or time
+        Leave out that many of the most recent events, or what is that recent; less than the look-back.
+    """
+
+    _: KW_ONLY
+    lookback: Lookback = 5
+    delay: int | str = 0
+
+    @abstractmethod
+    def summary_at(self, lookback: int | Mapping[str, int | None] | None) -> WindowSummary:
+        """Make the summary for one look-back, or for one per label."""
+
+    @property
+    def lookbacks_(self) -> dict[str, int | str | None]:
+        """The look-back of each influencer, text where it is a time; None is the whole past."""
+        return {z: plain_span(self.fitted.reach(z).lookback) for z in self.influencers_}
+
+    def choices(self) -> tuple[int | None, ...] | None:
+        """The look-backs to choose from, the shortest first; None where they are given."""
+        given = self.lookback
+        if isinstance(given, str) and given == "auto":
+            delay = span_of(self.delay, "delay")
+            return tuple(k for k in LOOKBACKS if k is None or isinstance(delay, Duration) or k > delay)
+        if not isinstance(given, tuple):
+            return None
+        once = SettingError(f"lookback must name each look-back to choose from once, not {given!r}")
+        if not given or any(isinstance(k, Mapping) for k in given):
+            raise once
+        each = [span_of(k, "lookback") for k in given]
+        for k in each:
+            self.summary_at(k)  # refuses what is no look-back
+        if len(set(each)) < len(each):
+            raise once
+        return tuple(sorted(each, key=lambda k: (k is None, isinstance(k, Duration), k or 0)))
+
+    def make_summary(self) -> Summary:
+        choices = self.choices()
+        if choices is None:
+            given: Any = self.lookback  # nothing is to be chosen
+            if isinstance(given, Mapping):
+                given = {label_text(label): k for label, k in given.items()}
+            return self.summary_at(given)
+        return self.summary_at(choices[-1])  # each search turns it into what it needs
+
+    def durations(self, summary: Summary) -> tuple[Duration, ...]:
+        """The look-backs and delays that are times, of its summary and of what a search may choose."""
+        chosen = tuple(k for k in self.choices() or () if isinstance(k, Duration))
+        return (*summary.durations, *chosen)
+
+    def make_problem(
+        self, labels: Sequence[str], target: Target, summary: Summary, n_events: float, scale: int
+    ) -> Problem:
+        problem = super().make_problem(labels, target, summary, n_events, scale)
+        choices = self.choices()
+        return problem if choices is None else LookbackProblem(**vars(problem), lookbacks=choices)
+
+    def make_search(self, problem: Problem) -> Search:
+        if not isinstance(problem, LookbackProblem):
+            return super().make_search(problem)
+        if self.search != "greedy":
+            raise SettingError(
+                f"look-backs are learned by search='greedy' alone; with search={self.search!r} give one "
+                "lookback"
+            )
+        return greedy_lookbacks(problem)
 
 
 @dataclass(eq=False, repr=False)
@@ -143,40 +343,3 @@ class SuMM(SearchedModel):
                 "SuMM needs summary=, an object with state(history, influencers) and n_states(n)"
             )
         return CustomSummary(self.summary)
-
-
-@dataclass(eq=False, repr=False)
-class MarkovChain(SummaryModel):
-    """Markov chain of order k: the summary is the last k labels themselves (Remark 3 of the paper).
-
-    Contexts cut short by the start of a sequence are contexts of their own. Nothing is searched for.
-
-    Parameters
-    ----------
-    order : int
-        k, how many of the last labels to look at.
-
-    Attributes
-    ----------
-    influences_, patterns_, trace_
-        Empty: nothing is searched for.
-
-    Examples
-    --------
-    >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
-    >>> [(row.words, row.n) for row in chain.table_]
-    [('start', 5.0), ('A', 10.0), ('B', 5.0)]
-    """
-
-    command_name: ClassVar[str | None] = "chain"
-
-    _: KW_ONLY
-    order: int = 1
-
-    def make_summary(self) -> Summary:
-        return ChainSummary(self.order)
-
-    @property
-    def influencers_(self) -> tuple[str, ...]:
-        """All labels: a chain looks at whatever came just before."""
-        return self.labels_ if self.fitted.summary.memory().recent else ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, Self, overload
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from summarkov.explain import Contrast, Influence, contrasts_in_table, influence
 from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
 from summarkov.scores import log_likelihood, probabilities, pseudo_counts
-from summarkov.search import Certificate, Step
+from summarkov.search import Certificate, Problem, SearchResult, Step
 from summarkov.summaries import Reach, Summary
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
 from summarkov.wording import number, with_attributes
@@ -36,8 +36,6 @@ class Fitted:
     scale: int
     n_sequences: int
     label_counts: IntArray
-    alpha: float
-    prior: str
     score: float
     steps: tuple[Step, ...]
     certificate: Certificate | None  # of an exact search, as long as nothing is added
@@ -46,6 +44,29 @@ class Fitted:
     followed: Followed | None = None  # sequences in which influencers occurred and the target followed
     margins: tuple[float, ...] | None = None  # by how much the score exceeds that without each influencer
     layout: Layout = IN_A_ROW
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        found: SearchResult,
+        settings: Mapping[str, Any],
+        layout: Layout,
+        **counted: Any,
+    ) -> Self:
+        """What was found by a search, and what else was ``counted`` in its data."""
+        margins = replace(problem, summary=found.summary).margins(found.influencers, found.table, found.score)
+        return cls(
+            **vars(found),
+            labels=tuple(problem.labels),
+            target=problem.target,
+            scale=problem.scale,
+            n_targets=problem.n_targets,
+            margins=margins,
+            settings=settings,
+            layout=layout,
+            **counted,
+        )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", with_attributes(self.labels, self.layout.attributes))
@@ -77,7 +98,7 @@ class Fitted:
     @cached_property
     def pseudo(self) -> FloatArray:
         """The prior's pseudo-counts."""
-        return pseudo_counts(self.counts.sum(axis=0), self.alpha, self.prior)
+        return pseudo_counts(self.counts.sum(axis=0), self.settings["alpha"], self.settings["prior"])
 
     @cached_property
     def theta(self) -> FloatArray:

@@ -28,8 +28,7 @@ from summarkov.models.next_event import GraphFollower, NextEvent, Reached, reach
 from summarkov.models.order import OrderTested, with_order
 from summarkov.models.parameters import codes_of, label_list
 from summarkov.models.predictor import Predictor, check_drawable
-from summarkov.models.saving import models_document
-from summarkov.models.stored_results import confidence_document, order_document
+from summarkov.models.saving import confidence_document, models_document, order_document
 from summarkov.settings import Progress, seed_of
 from summarkov.simulate.draw import draw_sequences, draw_ticks
 from summarkov.summaries import Memory, Summary

@@ -22,8 +22,7 @@ from summarkov.models.learning import check_in_a_row
 from summarkov.models.measures import Evaluation, evaluate_distribution
 from summarkov.models.next_event import GraphFollower
 from summarkov.models.parameters import codes_of, label_list
-from summarkov.models.predictions import OTHER, Residual
-from summarkov.models.predictor import Predictor
+from summarkov.models.predictor import OTHER, Predictor, Residual
 from summarkov.models.stored_models import joint_document
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import log_likelihood

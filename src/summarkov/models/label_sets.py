@@ -13,8 +13,7 @@ from summarkov.frames import Records, Sheet
 from summarkov.io import read_events
 from summarkov.kernels import Index
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Residual
-from summarkov.models.predictor import Predictor
+from summarkov.models.predictor import Predictor, Residual
 from summarkov.settings import check_level
 from summarkov.typing import BoolArray, FloatArray
 from summarkov.wording import percent

@@ -33,7 +33,6 @@ def learn(
 
     ``summaries`` has one per model; what models ask about one and the same object is counted once.
     """
-    layout = Layout.of(source)
     n_events = float(n_positions(source) / source.scale)
     if n_events == 0:
         raise DataError("there are no events to learn from; the sequences are all empty or have weight 0")
@@ -42,37 +41,38 @@ def learn(
             f"the events weigh {n_events:g} together, and no penalty for complexity can be told from fewer "
             "than 2 events; scale sample_weight up, such as to a mean of 1"
         )
-    summaries = summaries_for(summaries, models, layout)
-    targets = [resolve_target(model.target, source.labels, layout) for model in models]
-    n_targets, labels = len(set(targets)), with_attributes(source.labels, layout.attributes)
-    problems = [
-        replace(model.make_problem(labels, target, summary, n_events, source.scale), n_targets=n_targets)
-        for model, target, summary in zip(models, targets, summaries, strict=True)
-    ]
+    problems = _problems(models, source, summaries, n_events)
     found = _search(models, source, problems, None, on_done)
-    label_counts = source.label_counts
-    for model, target, problem, (result,) in zip(models, targets, problems, found, strict=True):
-        learned = replace(problem, summary=result.summary)
-        model._fitted = model.fitted_type(
-            summary=result.summary,
-            labels=labels,
-            target=target,
-            influencers=result.influencers,
-            table=result.table,
-            scale=source.scale,
+    layout, label_counts = Layout.of(source), source.label_counts
+    for model, problem, (result,) in zip(models, problems, found, strict=True):
+        model._fitted = model.fitted_type.of(
+            problem,
+            result,
+            model.get_params(deep=False),
+            layout if model.durations(problem.summary) else layout._replace(time=None),
             n_sequences=source.n_sequences,
             label_counts=label_counts,
-            alpha=model.alpha,
-            prior=model.prior,
-            score=result.score,
-            steps=result.steps,
-            certificate=result.certificate,
-            settings=model.get_params(deep=False),
-            margins=learned.margins(result.influencers, result.table, result.score),
-            n_targets=n_targets,
-            layout=layout if model.durations(problem.summary) else layout._replace(time=None),
         )
     _count_sequences(models, source)
+
+
+def _problems(
+    models: Sequence[SummaryModel],
+    source: CountSource | ReplicatedSource,
+    summaries: Sequence[Summary],
+    n_events: float,
+    n_targets: int | None = None,
+) -> list[Problem]:
+    """The search of each model; ``n_targets`` are learned together, as many as they have unless told."""
+    layout = Layout.of(source)
+    targets = [resolve_target(model.target, source.labels, layout) for model in models]
+    n_targets = len(set(targets)) if n_targets is None else n_targets
+    labels = with_attributes(source.labels, layout.attributes)
+    asked = zip(models, targets, summaries_for(summaries, models, layout), strict=True)
+    return [
+        replace(model.make_problem(labels, target, summary, n_events, source.scale), n_targets=n_targets)
+        for model, target, summary in asked
+    ]
 
 
 def summaries_for(
@@ -145,24 +145,16 @@ def _asked(fitted: Fitted) -> Asked:
 def learn_replicates(
     models: Sequence[SummaryModel],
     source: ReplicatedSource,
-    summary: Summary,
     n_targets: int,
     on_done: Callable[[int], None] | None = None,
 ) -> list[list[SearchResult]]:
-    """What each model, all of one summary, would find in each replicate: ``[model][replicate]``.
+    """What each model, all of one kind, would find in each replicate: ``[model][replicate]``.
 
     ``n_targets`` is with how many targets together the models were learned from the data themselves.
     """
     n_events = (source.n_positions / source.scale).tolist()
-    layout = Layout.of(source)
-    (summary,) = summaries_for([summary], models[:1], layout)
-    targets = [resolve_target(model.target, source.labels, layout) for model in models]
-    problems = [
-        replace(
-            model.make_problem(source.labels, target, summary, n_events[0], source.scale), n_targets=n_targets
-        )
-        for model, target in zip(models, targets, strict=True)
-    ]
+    summaries = [models[0].make_summary()] * len(models)
+    problems = _problems(models, source, summaries, n_events[0], n_targets)
     return _search(models, source, problems, n_events, on_done)
 
 

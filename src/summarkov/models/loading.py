@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from summarkov.engines import StateCounts, Target
 from summarkov.engines.surveys import Followed
 from summarkov.errors import DataError, SettingError, StoreError
-from summarkov.models.bag import Bag
+from summarkov.models.bag import Bag, read_influences
 from summarkov.models.fitted import Fitted
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.joint import JointSuMM
 from summarkov.models.learning import check_layout
 from summarkov.models.model import SummaryModel
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import NUMBERS, VERSION, refuse_differences
+from summarkov.models.saving import VERSION, read_confidence, read_order
 from summarkov.models.stored_models import (
     StoredData,
     read_data,
@@ -29,14 +30,20 @@ from summarkov.models.stored_models import (
     read_settings,
     read_states,
 )
-from summarkov.models.stored_results import read_confidence, read_influences, read_order
-from summarkov.search import Certificate, Problem
+from summarkov.search import Certificate, Problem, SearchResult
 from summarkov.search.exact import n_allowed
 from summarkov.store import Node, Place, check_seal, read_document
-from summarkov.summaries import Summary, WindowSummary, registered_summary
+from summarkov.summaries import Summary, WindowSummary
 
-#: Settings that are younger than the format, and the value that files without them were written with.
-_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": ()}
+if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
+    from summarkov.models.model import SummaryModel
+
+#: Entries that are younger than the format: a file may be without them.
+_YOUNGER = (
+    *("sequences", "max_sets", "seldom", "false_edges", "n_targets", "classes"),
+    *("corrected_ratio", "corrected_low", "corrected_high", "contexts", "last_labels"),
+)
 #: More sets than any vocabulary that fits in a file has.
 _MOST_SETS = 2**100_000
 
@@ -49,17 +56,19 @@ def load(path: Place) -> SummaryModel | InfluenceGraph | Bag | JointSuMM | Outco
     Returns a model (``BSuMM``, ..., ``JointSuMM``), an ``InfluenceGraph``, a ``Bag`` or an ``OutcomeModel``.
     """
     document = read_document(path)
-    readers: dict[object, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
-    kind = document.value.get("kind") if isinstance(document.value, dict) else None
+    _check_format(document)
+    readers: dict[str, Callable[[Node], Any]] = {"Bag": _read_bag, "JointSuMM": _read_joint}
     model: SummaryModel | InfluenceGraph | Bag | JointSuMM | OutcomeModel
-    model = readers.get(kind if isinstance(kind, str) else None, _read)(document)
+    model = readers.get(str(document["kind"].value), _read)(document)
     check_seal(document)
     return model
 
 
 def _read_bag(document: Node) -> Bag:
-    _check_format(document)
-    models = [_read(node) for node in document["models"].list()]
+    models = []
+    for node in document["models"].list():
+        _check_format(node)
+        models.append(_read(node))
     one_of_a_kind = len({(type(m), m.labels_, m.target_) for m in models if isinstance(m, SummaryModel)}) == 1
     if not one_of_a_kind or any(isinstance(m, InfluenceGraph | OutcomeModel) for m in models):
         document["models"].wrong("models of one kind, of the same target and vocabulary")
@@ -72,8 +81,7 @@ def _read_bag(document: Node) -> Bag:
 
 
 def _read_joint(document: Node) -> JointSuMM:
-    _check_format(document)
-    model = JointSuMM(**read_settings(document))
+    model = JointSuMM(**read_settings(document["settings"], JointSuMM))
     try:
         model._check()
         target = model._target(read_labels(document))
@@ -101,12 +109,11 @@ def _check_format(document: Node) -> None:
 
 def _read(document: Node) -> Any:
     """A model or a graph."""
-    _check_format(document)
     families = dict(sorted(SummaryModel.families.items()))
     kind = document["kind"].one_of((*families, "InfluenceGraph", "OutcomeModel"))
     family = families[document["model"].one_of(tuple(families))]
     try:
-        template = family(**_read_settings(document["settings"], family))
+        template = family(**read_settings(document["settings"], family))
         summary = template.make_summary()
     except SettingError as problem:
         raise StoreError(f"{document['settings'].where}: {problem}") from None
@@ -146,26 +153,6 @@ def _read_graph(document: Node, template: SummaryModel, models: list[SummaryMode
     return graph
 
 
-def _read_settings(node: Node, family: type[SummaryModel]) -> dict[str, Any]:
-    known = set(family().get_params(deep=False)) - {"target", "n_jobs"}
-    settings: dict[str, Any] = {}
-    for name, value in node.items():
-        if name not in known:
-            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
-        if name == "summary":
-            settings[name] = registered_summary(value.text())
-        elif isinstance(value.value, list):
-            items = value.list()
-            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
-        elif isinstance(value.value, dict) and name != "lookback":
-            value.wrong("a list of labels")
-        else:
-            settings[name] = value.value
-    for name in sorted(known - set(settings) - set(_YOUNGER)):
-        raise StoreError(f"{node.where}: {name!r} is missing")
-    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
-
-
 def _read_target(
     node: Node, template: SummaryModel, summary: Summary, data: StoredData, document: Node
 ) -> SummaryModel:
@@ -186,26 +173,17 @@ def _read_target(
     if (told := problem.influencers_of(table)) is not None:
         refuse_differences(node["influencers"], [labels[z] for z in told])
     with_edges = beside if problem.summary.by_label else []
-    score = node["score"]
-    fitted = model.fitted_type(
-        summary=problem.summary,
-        labels=labels,
-        target=target,
-        influencers=influencers,
-        table=table,
-        scale=data.scale,
+    score = -math.inf if node["score"].value is None else node["score"].number()
+    steps = problem.read_steps(node["trace"], table)
+    proof = _read_certificate(node["certificate"], labels) if "certificate" in node else None
+    fitted = model.fitted_type.of(
+        problem,
+        SearchResult(problem.summary, influencers, score, table, steps, proof),
+        model.get_params(deep=False),
+        layout,
         n_sequences=data.n_sequences,
         label_counts=data.label_counts,
-        alpha=template.alpha,
-        prior=template.prior,
-        score=-np.inf if score.value is None else score.number(),
-        steps=problem.read_steps(node["trace"], table),
-        certificate=_read_certificate(node["certificate"], labels) if "certificate" in node else None,
-        settings=model.get_params(deep=False),
-        margins=problem.margins(influencers, table, problem.score(table, influencers)),
         followed=_read_sequences(node["sequences"], with_edges, names) if "sequences" in node else None,
-        n_targets=problem.n_targets,
-        layout=layout,
     )
     _check_result(node, fitted, problem)
     model._fitted = fitted
@@ -315,3 +293,37 @@ def _check_certificate(node: Node, found: Certificate, score: float, n_sets: int
         node.wrong("gaps from 0 on, and none once nothing is open")
     if not math.isclose(found.bound, score + found.gap, rel_tol=1e-9, abs_tol=1e-9):
         node["bound"].wrong("the score and the gap together")
+
+
+def _is_words(document: Mapping[str, Any], name: str) -> bool:
+    """Whether an entry says in words, for people, what other entries of the file say: rules of a tree."""
+    return name == "rule" or (name == "label" and document.get("action") == "split")
+
+
+def _refuse_no_words(node: Node, words: str | list[str]) -> None:
+    """Refuse what is no text; an earlier version may have said the same in other words."""
+    for text in [node] if isinstance(words, str) else node.list(len(words)):
+        text.text()
+
+
+def refuse_differences(node: Node, expected: Any) -> None:
+    """Refuse a file that says something else than what was read from it would be written as.
+
+    Most of what a file says follows from its counts and settings. So it is worked out from these, and what
+    the file says is only compared with it.
+    """
+    if isinstance(expected, Mapping):
+        for name, value in expected.items():
+            if _is_words(expected, name):
+                _refuse_no_words(node[name], value)
+            elif name in node or name not in _YOUNGER:
+                refuse_differences(node[name], value)
+    elif isinstance(expected, list | tuple):
+        for item, value in zip(node.list(len(expected)), expected, strict=True):
+            refuse_differences(item, value)
+    elif isinstance(expected, float):
+        if not math.isclose(node.number(), expected, rel_tol=1e-9, abs_tol=1e-12):
+            node.wrong(f"{expected:.6g}, which is what the rest of the file says")
+    elif node.value != expected or isinstance(node.value, bool) != isinstance(expected, bool):
+        found = json.dumps(expected, ensure_ascii=False)
+        node.wrong(f"{found}, which is what the rest of the file says")

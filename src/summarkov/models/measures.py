@@ -17,7 +17,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.events.vocabulary import Unknown, check_unknown
 from summarkov.frames import Column, Sheet, Tabular
 from summarkov.models.learning import n_positions
-from summarkov.models.predictions import block_probabilities
+from summarkov.models.predictions import blocks_to_predict
 from summarkov.scores import probabilities
 from summarkov.scores.estimates import ExactSum
 from summarkov.settings import Progress, reporter
@@ -111,8 +111,8 @@ class MeasureWork:
     def run(self, part: Part) -> list[Measured]:
         """Block by block."""
         found = [Measured()] * (1 + len(self.labels))
-        for block, index, p in block_probabilities(self.model, part):
-            weight = np.ones(len(p))
+        for block, index in blocks_to_predict(self.model, part):
+            p, weight = self.model._at(index), np.ones(len(block.codes))
             if block.weights is not None:
                 weight = np.repeat(block.weights / self.scale, np.diff(block.offsets))
             rows = index.begins

@@ -27,8 +27,7 @@ from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn, update
 from summarkov.models.measures import Evaluation, Measured, evaluate, measure_models
 from summarkov.models.next_event import Follower
-from summarkov.models.predictions import OTHER, Residual
-from summarkov.models.predictor import Predictor, check_new_data
+from summarkov.models.predictor import OTHER, Predictor, Residual, check_new_data
 from summarkov.models.saving import models_document
 from summarkov.scores import Scorer
 from summarkov.search import Batch, Problem, Trace, each_alone, fixed
@@ -307,11 +306,16 @@ class SummaryModel(HasPage, Predictor):
     def _add(self, table: StateCounts, source: CountSource, followed: Followed | None) -> None:
         """Add counts and score anew, with the settings of the fit."""
         new = self.fitted.plus(table, source, followed)
-        as_fitted = self.copy(**new.settings)
-        problem = as_fitted.make_problem(new.labels, new.target, new.summary, new.n_events, new.scale)
-        problem = replace(problem, n_targets=new.n_targets)
+        problem = self._problem(new)
         score = problem.score(new.table, new.influencers)
         self._fitted = replace(new, score=score, margins=problem.margins(new.influencers, new.table, score))
+
+    def _problem(self, fitted: Fitted, summary: Summary | None = None) -> Problem:
+        """The search with the settings of a fit; with the summary that was learned, unless one is given."""
+        template, summary = self.copy(**fitted.settings), fitted.summary if summary is None else summary
+        n_events, scale = fitted.n_events, fitted.scale
+        problem = template.make_problem(fitted.labels, fitted.target, summary, n_events, scale)
+        return replace(problem, n_targets=fitted.n_targets)
 
     def _source(
         self, data: Any, unknown: Unknown = "error", sample_weight: Any = None, n_jobs: int | None = None

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
 
 
-class History:
-    """The past of one sequence, as much of it as a summary needs."""
+class _Following:
+    """One sequence that is followed: as much of its past as is needed for what comes next."""
 
-    def __init__(
-        self, labels: tuple[str, ...], memory: Memory, unknown: Unknown, layout: Layout = IN_A_ROW
-    ) -> None:
+    def __init__(self, labels: tuple[str, ...], memory: Memory, unknown: Unknown, layout: Layout) -> None:
         check_unknown(unknown)
         if layout.attributes or layout.time is not None:
             raise SettingError(
@@ -42,36 +40,38 @@ class History:
         self._labels, self._memory, self._unknown = labels, memory, unknown
         self._together = layout.together
         self._codes = {label: code for code, label in enumerate(labels)}
-        self.past = Past()
-        self.n_observed = 0
+        self._past = Past()
+        self._n_observed = 0
 
-    def code(self, event: object) -> int:
-        """The code of an event's label."""
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({plural(self._n_observed, 'event')} observed)"
+
+    def observe(self, event: object) -> None:
+        """Tell it the event that happened next; or a list of those that happened together."""
+        self._n_observed += 1
+        if not self._together:
+            self._past = self._past.extend(np.array([self._code(event)], np.int32), self._memory)
+            return
+        events = event if isinstance(event, list | tuple | Set) else [event]
+        codes = sorted({self._code(each) for each in events}) or [UNKNOWN]
+        starts = np.arange(len(codes)) == 0
+        self._past = self._past.extend(np.array(codes, np.int32), self._memory, Moments(starts))
+
+    def _code(self, event: object) -> int:
         label = label_text(event)
         code = self._codes.get(label, UNKNOWN)
         if code == UNKNOWN and self._unknown != "ignore":
             raise UnknownLabelError(label, self._labels)
         return code
 
-    def observe(self, event: object) -> None:
-        """Add one event, or a list of those that happened together."""
-        self.n_observed += 1
-        if not self._together:
-            self.past = self.past.extend(np.array([self.code(event)], np.int32), self._memory)
-            return
-        events = event if isinstance(event, list | tuple | Set) else [event]
-        codes = sorted({self.code(each) for each in events}) or [UNKNOWN]
-        starts = np.arange(len(codes)) == 0
-        self.past = self.past.extend(np.array(codes, np.int32), self._memory, Moments(starts))
-
-    def next_place(self) -> Index:
+    def _next_place(self) -> Index:
         """The place where the next event will stand, with the past before it."""
         empty, one = np.array([UNKNOWN], np.int32), np.array([0, 1], np.int64)
         moments = Moments(np.ones(1, bool)) if self._together else None
-        return self.past.index(empty, one, len(self._labels), moments)
+        return self._past.index(empty, one, len(self._labels), moments)
 
 
-class Follower:
+class Follower(_Following):
     """The probabilities of the next event, kept up to date.
 
     >>> from summarkov import BSuMM
@@ -83,15 +83,8 @@ class Follower:
     """
 
     def __init__(self, fitted: Fitted, unknown: Unknown) -> None:
+        super().__init__(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
         self._fitted = fitted
-        self._history = History(fitted.labels, fitted.summary.memory(), unknown, fitted.layout)
-
-    def __repr__(self) -> str:
-        return f"Follower({plural(self._history.n_observed, 'event')} observed)"
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next."""
-        self._history.observe(event)
 
     def probabilities(self) -> FloatArray:
         """Probability of each outcome (as in ``outcomes_``) for the event to come."""
@@ -100,7 +93,7 @@ class Follower:
     @property
     def row(self) -> int:
         """The row of the model's probabilities that holds now."""
-        return int(self._fitted.predict(self._history.next_place())[0])
+        return int(self._fitted.predict(self._next_place())[0])
 
 
 class Distribution(ABC):
@@ -184,23 +177,16 @@ class NextEvent(Distribution):
         return self.layout.together
 
 
-class GraphFollower:
+class GraphFollower(_Following):
     """The next-event distribution of a graph or a joint model, kept up to date."""
 
     def __init__(self, next_event: Distribution, unknown: Unknown) -> None:
+        super().__init__(next_event.labels, next_event.memory, unknown, next_event.layout)
         self._next = next_event
-        self._history = History(next_event.labels, next_event.memory, unknown, next_event.layout)
-
-    def __repr__(self) -> str:
-        return f"GraphFollower({plural(self._history.n_observed, 'event')} observed)"
-
-    def observe(self, event: object) -> None:
-        """Tell it the event that happened next."""
-        self._history.observe(event)
 
     def probabilities(self) -> FloatArray:
         """Probability of every outcome (as in ``outcomes_``) for the event to come."""
-        return np.asarray(self._next.at(self._history.next_place(), np.array([0]))[0])
+        return np.asarray(self._next.at(self._next_place(), np.array([0]))[0])
 
 
 #: Different pasts that are followed at once; where there are more, sequences are drawn.

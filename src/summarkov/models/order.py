@@ -13,7 +13,6 @@ import numpy as np
 from summarkov.confidence import (
     EdgeOrder,
     OrderTest,
-    RateRatio,
     Remainder,
     Sums,
     against_shuffled,
@@ -31,10 +30,11 @@ from summarkov.kernels import UNLIMITED
 from summarkov.models.bootstrap import Resampled, check_resampling
 from summarkov.models.tree import tested_codes
 from summarkov.settings import Duration, Progress, is_whole, read_time, reporter, seed_of, span_of
-from summarkov.typing import FloatArray
 
 if TYPE_CHECKING:
     from summarkov.models.model import SummaryModel
+
+_Numbers = tuple[float, float, float, float, float]
 
 #: Events of each sequence that stay in place: nothing came before the first that could have influenced it.
 _KEPT = 1
@@ -266,25 +266,26 @@ class _Edge:
         return Sums.of(contrast(table, self.scale, self.column, outcome).strata)
 
 
-def _estimates(sums: Sequence[Sums]) -> tuple[RateRatio, FloatArray]:
-    return against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
+def _estimates(sums: Sequence[Sums], n_pairs: int) -> tuple[list[_Numbers], list[float]]:
+    """Ratio, low, high, p-value and adjusted p-value of each edge; and the ratio of the shuffles."""
+    found, shuffled = against_shuffled(Sums(*(np.array(each) for each in zip(*sums, strict=True))))
+    ratio, low, high, p_value = (each.tolist() for each in vars(found).values())
+    adjusted = benjamini_hochberg(p_value, n_pairs)
+    return list(zip(ratio, low, high, p_value, adjusted, strict=True)), shuffled.tolist()
 
 
 def _tested(edges: Sequence[_Edge], n_pairs: int) -> list[EdgeOrder]:
     if not edges:
         return []
     sums = [edge.sums() for edge in edges]
-    found, shuffled = _estimates(sums)
-    adjusted = benjamini_hochberg(found.p_value.tolist(), n_pairs)
-    figures = (found.ratio, found.low, found.high, found.p_value)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = [float(each.above[0] / each.below[0]) for each in sums]
     result = []
-    for at, (edge, q) in enumerate(zip(edges, adjusted, strict=True)):
-        ratio, low, high, p = (float(each[at]) for each in figures)
-        word = order_word(edge.shown, low, high, q)
-        told = (word, ratio, low, high, p, q, observed[at], float(shuffled[at]))
-        result.append(EdgeOrder(edge.influencer, edge.target, *told))
+    estimates, shuffled = _estimates(sums, n_pairs)
+    for edge, numbers, one, other in zip(edges, estimates, observed, shuffled, strict=True):
+        _, low, high, _, adjusted = numbers
+        word = order_word(edge.shown, low, high, adjusted)
+        result.append(EdgeOrder(edge.influencer, edge.target, word, *numbers, one, other))
     return result
 
 
@@ -332,12 +333,6 @@ def _without(
     if not which:
         return result
     sums = [counted[found[at].influencer, found[at].target].sums(left_out[at]) for at in which]
-    left, _ = _estimates(sums)
-    adjusted = benjamini_hochberg(left.p_value.tolist(), n_pairs)
-    for row, at in enumerate(which):
-        ratio, low, high, p_value = (
-            float(each[row]) for each in (left.ratio, left.low, left.high, left.p_value)
-        )
-        remainder = Remainder(tuple(sorted(left_out[at])), ratio, low, high, p_value, adjusted[row])
-        result[at] = replace(found[at], remainder=remainder)
+    for at, numbers in zip(which, _estimates(sums, n_pairs)[0], strict=True):
+        result[at] = replace(found[at], remainder=Remainder(tuple(sorted(left_out[at])), *numbers))
     return result

@@ -16,14 +16,13 @@ from summarkov.engines.surveys import count_beginnings
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.rows import recoded
 from summarkov.events.vocabulary import Unknown
 from summarkov.explain import Explanation
 from summarkov.frames import Sheet
 from summarkov.io import read_events
 from summarkov.models.edges import Edges
 from summarkov.models.explaining import OneHistory, explain
-from summarkov.models.families import BSuMM
+from summarkov.models.families import BSuMM, SearchedModel
 from summarkov.models.fitted import Fitted, StateTable
 from summarkov.models.learning import learn
 from summarkov.models.model import SummaryModel
@@ -36,10 +35,8 @@ from summarkov.models.outcome_data import (
     refuse_telling_label,
 )
 from summarkov.models.parameters import Parameters, codes_of
-from summarkov.models.predictions import Predictions, after_all
-from summarkov.models.predictor import check_new_events
+from summarkov.models.predictor import Predictions, after_all, read_new_events
 from summarkov.models.saving import Saved, models_document, states_document
-from summarkov.models.searched import SearchedModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.typing import FloatArray
 
@@ -251,9 +248,7 @@ class OutcomeModel(OutcomeEvidence, Saved, Parameters):
     def _read(self, events: Any, unknown: Unknown) -> EventSequences:
         """New events in the vocabulary of the model, without the column of the outcome."""
         data, fitted = read_events(events), self.model_.fitted
-        data = self._without_outcome(data)
-        check_new_events(fitted.layout, data)
-        return recoded(data, fitted.labels, unknown)
+        return read_new_events(self._without_outcome(data), fitted.labels, fitted.layout, unknown)
 
     def _without_outcome(self, data: EventSequences) -> EventSequences:
         """The same without the column of the outcome."""

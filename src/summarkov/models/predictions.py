@@ -1,148 +1,31 @@
-"""Probabilities of what comes next: with the places that they are for, in memory and block by block."""
+"""Predictions as rows, some at a time: of events anywhere, and of Spark dataframes on their cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.engines import EventSource, make_source
+from summarkov.engines.spark import Made, NewColumn, map_sorted
 from summarkov.engines.work import Part, carry_past
-from summarkov.errors import UnknownLabelError
+from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.events import EventSequences
-from summarkov.events.moments import Moments
-from summarkov.events.rows import Block, Rows
+from summarkov.events.rows import Block
 from summarkov.events.vocabulary import UNKNOWN, Unknown, check_unknown
-from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.kernels import Index
+from summarkov.models.predictor import Predictor, Residual, column_names
+from summarkov.scores.estimates import ExactSum
+from summarkov.settings import check_whole
 from summarkov.typing import CodeArray, FloatArray, IntArray
-from summarkov.wording import percent, plural
-
-if TYPE_CHECKING:
-    from summarkov.models.fitted import Fitted
-    from summarkov.models.predictor import Predictor
-
-
-class Residual:
-    """The outcome that stands for every label outside the target.
-
-    A reserved object, so that no label, not even "other", can be taken for it.
-    """
-
-    _only: Residual | None = None
-
-    def __new__(cls) -> Residual:
-        if cls._only is None:
-            cls._only = super().__new__(cls)
-        return cls._only
-
-    def __repr__(self) -> str:
-        return "OTHER"
-
-    def __reduce__(self) -> tuple[type[Residual], tuple[()]]:
-        return (Residual, ())
-
-
-OTHER = Residual()
-#: A printed row names at most this many outcomes.
-_LIKELIEST = 3
-
-
-def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
-    """The names of columns of probabilities; no label can be taken for that of all the others.
-
-    Of one label and all the others the first says it all.
-
-    >>> column_names(["A", "B"]), column_names(["A", Residual()]), column_names(["A", "B", Residual()])
-    (['p(A)', 'p(B)'], ['p(A)'], ['p(A)', 'p(B)', 'p_other'])
-    """
-    names = ["p_other" if isinstance(x, Residual) else f"p({x})" for x in outcomes]
-    return names[:1] if len(names) == 2 and names[1] == "p_other" else names
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Predictions(Tabular):
-    """Probabilities, one row per place in a sequence; ``numpy.asarray`` gives them, too.
-
-    The frame has the columns ``sequence``, ``position``, ``event`` where it is known, and one ``p(label)``
-    for each outcome.
-
-    Attributes
-    ----------
-    outcomes : tuple
-        What the columns of ``probabilities`` stand for.
-    probabilities : array
-        One row per place, one column per outcome.
-    ids : tuple of str
-        The names of the sequences.
-    sequences, positions : array of int
-        For each row the number of its sequence in ``ids``, and the position there, counted from 1.
-    events : tuple of str or None
-        What happened at each place; None where that is still to come.
-    """
-
-    outcomes: tuple[str | Residual, ...]
-    probabilities: npt.NDArray[np.float64]
-    ids: tuple[str, ...]
-    sequences: npt.NDArray[np.int64]
-    positions: npt.NDArray[np.int64]
-    events: tuple[str, ...] | None = None
-
-    def __len__(self) -> int:
-        return len(self.probabilities)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.probabilities, dtype=dtype, copy=copy)
-
-    @property
-    def most_likely(self) -> tuple[str | Residual, ...]:
-        """The most likely outcome of every row."""
-        return tuple(self.outcomes[x] for x in self.probabilities.argmax(axis=1).tolist())
-
-    def _columns(self) -> Mapping[str, Column]:
-        known = {} if self.events is None else {"event": Column(str, self.events)}
-        return {
-            "sequence": Column(str, [self.ids[s] for s in self.sequences.tolist()]),
-            "position": Column(int, self.positions),
-            **known,
-            **{
-                name: Column(float, np.ascontiguousarray(self.probabilities[:, x]))
-                for x, name in enumerate(column_names(self.outcomes))
-            },
-        }
-
-    def summary(self) -> Sheet:
-        """The first rows, with the outcomes that are most likely; or with the one that was asked about."""
-        asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
-        head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
-        rows = []
-        for row, p in enumerate(self.probabilities[:MOST]):
-            likely = np.argsort(-p, kind="stable")[:_LIKELIEST].tolist()
-            rows.append(
-                [
-                    self.ids[self.sequences[row]],
-                    str(self.positions[row]),
-                    *([] if self.events is None else [self.events[row]]),
-                    percent(p[0])
-                    if asked
-                    else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
-                ]
-            )
-        title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
-        return Sheet(title, head, rows, len(self))
-
-
-def after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
-    """The probability of each outcome after the last event of each sequence."""
-    rows = Rows.of(data)
-    if rows.moments is None:
-        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
-    rows = rows.with_next()
-    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])
 
 
 def prediction_rows(
@@ -164,20 +47,15 @@ def predict_part(
     """
     names, labels = column_names(model.outcomes_), pa.array(part.labels, pa.string())
     all_ids = pa.array(ids, pa.string())
-    before = 0  # events of the sequence that goes on from the block before
     first = 0  # the number of the first sequence of the block
-    for block, index, p in block_probabilities(model, part, unknown):
-        lengths, rows = np.diff(block.offsets), index.begins
+    for block, index, position in _with_positions(blocks_to_predict(model, part, unknown)):
+        p, lengths, rows = model._at(index), np.diff(block.offsets), index.begins
         ids_here = all_ids.slice(first, len(lengths)) if block.names is None else block.names
         first += len(lengths) - block.goes_on
-        ticks = np.append(0, np.cumsum(np.ones(len(p), bool) if isinstance(rows, slice) else rows))
-        position = ticks[1:] - np.repeat(ticks[block.offsets[:-1]], lengths)
-        position[: lengths[0] if len(lengths) else 0] += before
-        before = (0 if block.begin else before) + int(ticks[-1] - ticks[block.begin])
         of = np.repeat(np.arange(len(lengths)), lengths)
         event = labels.take(block.codes)
         if block.moments is not None:
-            event = _together(block.codes, ticks[1:], part)
+            event = _together(block.codes, _ticks(block, index), part)
         told = {"sequence": ids_here.take(of[rows]), "position": position[rows], "event": event}
         yield told | {name: np.ascontiguousarray(p[rows, i]) for i, name in enumerate(names)}
 
@@ -191,12 +69,21 @@ def _together(codes: CodeArray, tick: IntArray, part: Part) -> list[str]:
     return [" + ".join(each) for each in found]
 
 
-def block_probabilities(
-    model: Predictor, part: Part, unknown: Unknown = "error"
-) -> Iterator[tuple[Block, Index, FloatArray]]:
-    """Every block of a part, its events in the codes of the model, and the probabilities there."""
-    for block, here in blocks_to_predict(model, part, unknown):
-        yield block, here, model._at(here)
+def _with_positions(blocks: Iterable[tuple[Block, Index]]) -> Iterator[tuple[Block, Index, IntArray]]:
+    """Each block with the place of its rows in their sequences, from 1 on; several may stand at one."""
+    before = 0  # positions of the sequence that goes on from the block before
+    for block, index in blocks:
+        ticks, lengths = np.append(0, _ticks(block, index)), np.diff(block.offsets)
+        position = ticks[1:] - np.repeat(ticks[block.offsets[:-1]], lengths)
+        position[: lengths[:1].sum()] += before
+        before = (0 if block.begin else before) + int(ticks[-1] - ticks[block.begin])
+        yield block, index, position
+
+
+def _ticks(block: Block, index: Index) -> IntArray:
+    """How many positions of a block have begun at each of its rows."""
+    rows = index.begins
+    return np.cumsum(np.ones(len(block.codes), bool) if isinstance(rows, slice) else rows)
 
 
 def blocks_to_predict(
@@ -223,3 +110,238 @@ def translated(model: Predictor, labels: Sequence[str], unknown: Unknown) -> Cod
         if unknown == "error" and label not in index:
             raise UnknownLabelError(label, model.labels_)
     return np.array([*(index.get(label, UNKNOWN) for label in labels), UNKNOWN], np.int32)
+
+
+#: What a row is about.
+Rows = Literal["events", "next", "sequences"]
+#: One column per label, or one row per label.
+Form = Literal["wide", "long"]
+#: Rows of the long form to hold at a time.
+_LONG_ROWS = 1 << 16
+#: Letters of a label in the name of a column.
+_NAME = 48
+
+
+def table_names(outcomes: Sequence[str | Residual]) -> list[str]:
+    """Names of columns of probabilities that every table format takes.
+
+    They have the letters a to z without accents, digits and "_"; no two differ only by upper and lower case.
+
+    >>> table_names(["Add to cart", "add-to-cart", "Café", "\N{SNOWMAN}", Residual()])
+    ['p_Add_to_cart', 'p_add_to_cart_2', 'p_Cafe', 'p_label_4', 'p_other']
+    """
+    names: list[str] = []
+    taken = {"p_other"}
+    next_number: dict[str, int] = {}  # for the next name with the same beginning
+    for number, outcome in enumerate(outcomes[: len(column_names(outcomes))], start=1):
+        if isinstance(outcome, Residual):
+            names.append("p_other")
+            continue
+        plain = unicodedata.normalize("NFKD", outcome).encode("ascii", "ignore").decode()
+        stem = re.sub(r"[^0-9A-Za-z]+", "_", plain).strip("_")[:_NAME] or f"label_{number}"
+        name, again = f"p_{stem}", next_number.get(stem.casefold(), 2)
+        while name.casefold() in taken:
+            name, again = f"p_{stem}_{again}", again + 1
+        next_number[stem.casefold()] = again
+        taken.add(name.casefold())
+        names.append(name)
+    return names
+
+
+def predict_frame(
+    model: Predictor,
+    dataframe: Any,
+    *,
+    case: str | None = None,
+    event: str | None = None,
+    order: str | Sequence[str] | Literal[False] | None = None,
+    rows: Rows = "events",
+    form: Form = "wide",
+    top: int | None = None,
+    unknown: Unknown = "error",
+) -> Any:
+    """Predict the events of a Spark dataframe on its cluster.
+
+    Parameters
+    ----------
+    model
+        A fitted model, graph or bag, or a joint model.
+    dataframe, case, event, order
+        As for :func:`scan_spark`. Times are read if the model looks back in time.
+    rows : {"events", "next", "sequences"}
+        What a row of the result is about. "events": one row per event, predicted from those before it.
+        "next": one row per sequence, what comes after its last event. "sequences": one row per sequence, how
+        likely it was as a whole.
+    form : {"wide", "long"}
+        "wide": one column of probabilities per label. "long": one row per label, the likeliest first.
+    top
+        In the long form, at most this many of the likeliest labels for each event or sequence.
+    unknown
+        As for ``predict_proba``.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        All columns of the dataframe as they are (with ``rows="next"`` those of the last event, with
+        "sequences" only the case), and after them:
+
+        - ``position``: the place in the sequence, from 1 on, that the row is about;
+        - ``log_likelihood``: of what happened there, null for a label that the model does not know. It is
+          there for events, where the model has one distribution of what comes next;
+        - wide: ``p_...`` for every label, the numbers of ``predict_proba``. Names have only letters a to z,
+          digits and "_", as every table format takes them; the label itself is in the metadata of the
+          column ("label"), and in its comment. ``p_other`` is for all labels outside the target together;
+        - long: ``rank`` (1 is the likeliest), ``label`` (null: all labels outside the target together), and
+          ``probability``;
+        - for sequences: ``n_events``, and ``log_likelihood`` as a sum over events of labels that are known.
+
+        It is worked out when it is used, such as by ``.write.parquet(path)``.
+    """
+    if not isinstance(model, Predictor):
+        raise SettingError(
+            f"this takes a fitted model, graph or bag, not {type(model).__name__}; only these predict events"
+        )
+    for name, given, allowed in (("rows", rows, get_args(Rows)), ("form", form, get_args(Form))):
+        if given not in allowed:
+            raise SettingError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {given!r}")
+    if top is not None:
+        check_whole("top", top, 1)
+    if (form == "wide" and top is not None) or (form == "long" and rows == "sequences"):
+        raise SettingError("top= goes with form='long', and form='long' with rows='events' or rows='next'")
+    if model.layout_.together or model.layout_.attributes:
+        raise SettingError(
+            "rows of a dataframe are predicted from events one after the other, and this model was learned "
+            "from events that happened together, or with attributes; predict from events that were read "
+            "with read_events instead"
+        )
+    if rows == "sequences":
+        model._check_predicts()
+    task = PredictRows(model, unknown, rows, form, top)
+    times = model.layout_.time is not None
+    reading = {"case": case, "event": event, "order": order, "times": times}
+
+    def check(labels: Sequence[str]) -> None:
+        translated(model, labels, unknown)
+
+    return map_sorted(dataframe, reading, task, task.new_columns, check, only_case=rows == "sequences")
+
+
+@dataclass(frozen=True)
+class PredictRows:
+    """Predicts a part of a dataframe, on a worker."""
+
+    model: Predictor
+    unknown: Unknown
+    rows: Rows
+    form: Form
+    top: int | None
+
+    @property
+    def new_columns(self) -> list[NewColumn]:
+        """The columns that are made."""
+        if self.rows == "sequences":
+            return [
+                NewColumn("n_events", "long", {}),
+                NewColumn("log_likelihood", "double", {"comment": "log-likelihood of the sequence"}),
+            ]
+        found = [NewColumn("position", "long", {"comment": "place in the sequence, from 1 on"})]
+        if self._measures:
+            found.append(NewColumn("log_likelihood", "double", {"comment": "of what happened"}))
+        if self.form == "long":
+            kinds = {"rank": "integer", "label": "string", "probability": "double"}
+            return found + [NewColumn(name, kind, {}) for name, kind in kinds.items()]
+        for name, outcome in zip(self._names, self.model.outcomes_, strict=False):
+            about = {"comment": "probability of any other label"}
+            if not isinstance(outcome, Residual):
+                about = {"comment": f"probability of {outcome}", "label": outcome}
+            found.append(NewColumn(name, "double", about))
+        return found
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return table_names(self.model.outcomes_)
+
+    @cached_property
+    def _measures(self) -> bool:
+        """Whether rows tell how likely it was what happened."""
+        if self.rows != "events":
+            return False
+        try:
+            self.model._check_predicts()
+        except SettingError:  # a graph of some labels only: each of its models stands for itself
+            return False
+        return True
+
+    def __call__(self, part: Part) -> Iterator[Made]:
+        """Some rows at a time."""
+        given = part.seen(lambda most: map(_with_next, part.read(most))) if self.rows == "next" else part
+        so_far = ExactSum()  # the log-likelihood of the sequence that goes on from the block before
+        for block, index, position in _with_positions(blocks_to_predict(self.model, given, self.unknown)):
+            n, ends = len(block.codes), block.offsets[1 : len(block.offsets) - block.goes_on]
+            if self.rows == "sequences":
+                sums, so_far = _sums(self._logs(index, self.model._at(index)), ends, so_far)
+                yield Made(n, ends - 1, {"n_events": position[ends - 1], "log_likelihood": sums})
+            elif self.rows == "next":
+                last = ends - np.arange(2, len(ends) + 2)  # the last event of each, among those read
+                p = self.model._at(index, ends - 1)
+                yield from self._told(n - len(ends), last, {"position": position[ends - 1]}, p)
+            else:
+                p = self.model._at(index)
+                logs = {"log_likelihood": self._logs(index, p)} if self._measures else {}
+                yield from self._told(n, np.arange(n), {"position": position, **logs}, p)
+
+    def _logs(self, index: Index, p: FloatArray) -> FloatArray:
+        """The logarithm of the probability of what happened; nan where the model does not know that."""
+        outcome = self.model._outcomes_at(index)
+        with np.errstate(divide="ignore"):
+            logs = np.log(p[np.arange(len(p)), outcome])
+        return np.where(outcome < 0, np.nan, logs)
+
+    def _told(
+        self, n_events: int, about: IntArray, columns: dict[str, FloatArray | IntArray], p: FloatArray
+    ) -> Iterator[Made]:
+        """Rows about some of the next ``n_events`` events, with the probabilities there."""
+        if self.form == "wide":
+            each = {name: np.ascontiguousarray(p[:, x]) for x, name in enumerate(self._names)}
+            yield Made(n_events, about, columns | each)
+            return
+        labels = [None if isinstance(x, Residual) else x for x in self.model.outcomes_]
+        most = len(labels) if self.top is None else min(self.top, len(labels))
+        step, done = max(1, _LONG_ROWS // most), 0
+        for start in range(0, max(1, len(p)), step):
+            some = slice(start, start + step)
+            likely = np.argsort(-p[some], axis=1, kind="stable")[:, :most]
+            upto = n_events if start + step >= len(p) else int(about[some][-1]) + 1
+            told = {name: np.repeat(values[some], most) for name, values in columns.items()}
+            told["rank"] = np.tile(np.arange(1, most + 1, dtype=np.int32), len(likely))
+            found = {
+                "label": [labels[x] for x in likely.ravel().tolist()],
+                "probability": np.take_along_axis(p[some], likely, axis=1).ravel(),
+            }
+            yield Made(upto - done, np.repeat(about[some] - done, most), told | found)
+            done = upto
+
+
+def _with_next(block: Block) -> Block:
+    """With one more place at the end of each sequence, of no label and at the time of the last event."""
+    ends = block.offsets[1 : len(block.offsets) - block.goes_on]
+    moments = block.moments
+    if moments is not None and moments.times is not None:
+        times = np.insert(moments.times, ends, moments.times[ends - 1])
+        moments = replace(moments, starts=np.ones(len(times), bool), times=times)
+    codes = np.insert(block.codes, ends, np.int32(UNKNOWN))
+    return block.with_events(codes, ends + np.arange(1, len(ends) + 1), moments=moments)
+
+
+def _sums(logs: FloatArray, ends: IntArray, so_far: ExactSum) -> tuple[list[float], ExactSum]:
+    """The sum for each sequence that ends, and that of the last one, which goes on.
+
+    Sums are exact until they are made floats, so they do not depend on where sequences are cut.
+    """
+    known = np.where(np.isnan(logs), 0.0, logs)
+    starts = np.append(0, ends).tolist()
+    sums = [math.fsum(known[start:stop].tolist()) for start, stop in pairwise(starts)]
+    if sums:
+        sums[0] = float(so_far + ExactSum.of(known[: starts[1]]))
+        so_far = ExactSum()
+    return sums, so_far + ExactSum.of(known[starts[-1] :])

@@ -1,10 +1,11 @@
-"""``Predictor``: what models, graphs and bags have in common, the probabilities of what comes next."""
+"""What comes next: ``Predictor``, what models, graphs and bags have in common, and what it says of places."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,18 +13,141 @@ import numpy.typing as npt
 from summarkov.engines import Layout
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
+from summarkov.events.moments import Moments
 from summarkov.events.rows import Rows, recoded
 from summarkov.events.vocabulary import Unknown
+from summarkov.frames import MOST, Column, Sheet, Tabular
 from summarkov.io import read_events
 from summarkov.io.case_attributes import cuts_of
 from summarkov.kernels import Index
-from summarkov.models.measures import Measured, measure
 from summarkov.models.parameters import Parameters
-from summarkov.models.predictions import Predictions, Residual
 from summarkov.models.saving import Saved
 from summarkov.simulate.draw import after_histories
 from summarkov.summaries import Memory, Summary
 from summarkov.typing import FloatArray, IntArray
+from summarkov.wording import percent, plural
+
+if TYPE_CHECKING:
+    from summarkov.models.fitted import Fitted
+    from summarkov.models.measures import Measured
+
+
+class Residual:
+    """The outcome that stands for every label outside the target.
+
+    A reserved object, so that no label, not even "other", can be taken for it.
+    """
+
+    _only: Residual | None = None
+
+    def __new__(cls) -> Residual:
+        if cls._only is None:
+            cls._only = super().__new__(cls)
+        return cls._only
+
+    def __repr__(self) -> str:
+        return "OTHER"
+
+    def __reduce__(self) -> tuple[type[Residual], tuple[()]]:
+        return (Residual, ())
+
+
+OTHER = Residual()
+#: A printed row names at most this many outcomes.
+_LIKELIEST = 3
+
+
+def column_names(outcomes: Sequence[str | Residual]) -> list[str]:
+    """The names of columns of probabilities; no label can be taken for that of all the others.
+
+    Of one label and all the others the first says it all.
+
+    >>> column_names(["A", "B"]), column_names(["A", Residual()]), column_names(["A", "B", Residual()])
+    (['p(A)', 'p(B)'], ['p(A)'], ['p(A)', 'p(B)', 'p_other'])
+    """
+    names = ["p_other" if isinstance(x, Residual) else f"p({x})" for x in outcomes]
+    return names[:1] if len(names) == 2 and names[1] == "p_other" else names
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Tabular):
+    """Probabilities, one row per place in a sequence; ``numpy.asarray`` gives them, too.
+
+    The frame has the columns ``sequence``, ``position``, ``event`` where it is known, and one ``p(label)``
+    for each outcome.
+
+    Attributes
+    ----------
+    outcomes : tuple
+        What the columns of ``probabilities`` stand for.
+    probabilities : array
+        One row per place, one column per outcome.
+    ids : tuple of str
+        The names of the sequences.
+    sequences, positions : array of int
+        For each row the number of its sequence in ``ids``, and the position there, counted from 1.
+    events : tuple of str or None
+        What happened at each place; None where that is still to come.
+    """
+
+    outcomes: tuple[str | Residual, ...]
+    probabilities: npt.NDArray[np.float64]
+    ids: tuple[str, ...]
+    sequences: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
+    events: tuple[str, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.probabilities, dtype=dtype, copy=copy)
+
+    @property
+    def most_likely(self) -> tuple[str | Residual, ...]:
+        """The most likely outcome of every row."""
+        return tuple(self.outcomes[x] for x in self.probabilities.argmax(axis=1).tolist())
+
+    def _columns(self) -> Mapping[str, Column]:
+        known = {} if self.events is None else {"event": Column(str, self.events)}
+        return {
+            "sequence": Column(str, [self.ids[s] for s in self.sequences.tolist()]),
+            "position": Column(int, self.positions),
+            **known,
+            **{
+                name: Column(float, np.ascontiguousarray(self.probabilities[:, x]))
+                for x, name in enumerate(column_names(self.outcomes))
+            },
+        }
+
+    def summary(self) -> Sheet:
+        """The first rows, with the outcomes that are most likely; or with the one that was asked about."""
+        asked = str(self.outcomes[0]) if len(self.outcomes) == 1 else None
+        head = ["sequence", "position", *([] if self.events is None else ["event"]), asked or "most likely"]
+        rows = []
+        for row, p in enumerate(self.probabilities[:MOST]):
+            likely = np.argsort(-p, kind="stable")[:_LIKELIEST].tolist()
+            rows.append(
+                [
+                    self.ids[self.sequences[row]],
+                    str(self.positions[row]),
+                    *([] if self.events is None else [self.events[row]]),
+                    percent(p[0])
+                    if asked
+                    else ", ".join(f"{self.outcomes[x]} {percent(p[x])}" for x in likely),
+                ]
+            )
+        title = f"Probabilities of {plural(len(self.outcomes), 'outcome')} at {plural(len(self), 'place')}"
+        return Sheet(title, head, rows, len(self))
+
+
+def after_all(fitted: Fitted, data: EventSequences) -> FloatArray:
+    """The probability of each outcome after the last event of each sequence."""
+    rows = Rows.of(data)
+    if rows.moments is None:
+        rows = replace(rows, moments=Moments(np.ones(data.n_events, bool)))
+    rows = rows.with_next()
+    return np.asarray(fitted.theta[fitted.predict(rows.index())[rows.offsets[1:] - 1]])
 
 
 class Predictor(Saved, Parameters):
@@ -69,6 +193,8 @@ class Predictor(Saved, Parameters):
     # ------------------------------------------------------------------ how well it predicts
 
     def _measured(self, events: Any, unknown: Unknown, sample_weight: Any) -> Measured:
+        from summarkov.models.measures import measure
+
         self._check_predicts()
         return measure(self, events, unknown, sample_weight)
 
@@ -173,16 +299,16 @@ class Predictor(Saved, Parameters):
 
     def _read(self, events: Any, unknown: Unknown = "error") -> EventSequences:
         """New events in the vocabulary of the model."""
-        data = read_events(events)
-        check_new_events(self.layout_, data)
-        return recoded(data, self.labels_, unknown)
+        return read_new_events(events, self.labels_, self.layout_, unknown)
 
 
-def check_new_events(layout: Layout, events: EventSequences) -> None:
-    """Refuse events that lack what a model was learned from."""
-    timed = events.moments is not None and events.moments.times is not None
-    time = None if not timed or events.moments is None else events.moments.unit.kind
-    check_new_data(layout, events.attributes is not None, time)
+def read_new_events(events: Any, labels: tuple[str, ...], layout: Layout, unknown: Unknown) -> EventSequences:
+    """New events in the vocabulary of a model; such as lack what it was learned from are refused."""
+    data = read_events(events)
+    moments = data.moments
+    time = None if moments is None or moments.times is None else moments.unit.kind
+    check_new_data(layout, data.attributes is not None, time)
+    return recoded(data, labels, unknown)
 
 
 def check_drawable(layout: Layout, summaries: Iterable[Summary]) -> None:

@@ -106,28 +106,8 @@ class Stability(Tabular):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON."""
-        return {
-            "paths": {name: list(values) for name, values in self.paths.items()},
-            "edges": [
-                {
-                    "influencer": edge.influencer,
-                    "target": _plain(edge.target),
-                    "share": edge.share,
-                    "at": {name: list(values) for name, values in edge.at.items()},
-                }
-                for edge in self.edges
-            ],
-            "rows": [
-                {
-                    "target": _plain(row.target),
-                    "settings": dict(row.settings),
-                    "influencers": list(row.influencers),
-                    "score": row.score,
-                    "log_likelihood": row.log_likelihood,
-                }
-                for row in self.rows
-            ],
-        }
+        edges, rows = [vars(edge) for edge in self.edges], [vars(row) for row in self.rows]
+        return {"paths": _plain(self.paths), "edges": _plain(edges), "rows": _plain(rows)}
 
     def words(self, edge: StableEdge, name: str) -> str:
         """The values of a setting with which an edge is found: a range of the path, or a list.
@@ -215,17 +195,11 @@ def sensitivity(
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)
-    found: list[tuple[dict[str, Any], SummaryModel]] = []
-    models, summaries = [], []
     by_lookback = {k: template.copy(lookback=k) for k in paths.get("lookback", ())}
     made = {k: each.make_summary() for k, each in by_lookback.items()} or {None: template.make_summary()}
-    for each in plain:
-        for settings in _combinations(paths):
-            copy = each.copy(**settings)
-            found.append((settings, copy))
-            models.append(copy)
-            summaries.append(made[settings.get("lookback")])
-    learn(models, source, summaries, progress_counter(progress, len(models)))
+    found = [(settings, each.copy(**settings)) for each in plain for settings in _combinations(paths)]
+    summaries = [made[settings.get("lookback")] for settings, _ in found]
+    learn([each for _, each in found], source, summaries, progress_counter(progress, len(found)))
     rows = [
         StabilityRow(
             fitted.target_[0] if len(fitted.target_) == 1 else fitted.target_,
@@ -260,8 +234,11 @@ def _combinations(paths: Mapping[str, tuple[Any, ...]]) -> Iterator[dict[str, An
         yield dict(zip(paths, values, strict=True))
 
 
-def _plain(target: str | tuple[str, ...]) -> str | list[str]:
-    return target if isinstance(target, str) else list(target)
+def _plain(value: Any) -> Any:
+    """The same with dicts and lists only."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 #: A difference of scores that is clear: odds of more than 100 to 1 (Kass and Raftery 1995, of BIC).

@@ -1,4 +1,4 @@
-"""What files of models say of the events behind them; models of outcomes and joint models in their files."""
+"""Parts of model files, read with suspicion: settings, data and states, models of outcomes, joint models."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from summarkov.engines import Layout, StateCounts, Target
 from summarkov.engines.weights import FIXED_POINT
 from summarkov.errors import StoreError
-from summarkov.events.vocabulary import vocabulary_of
-from summarkov.explain import Influence, effect_of
+from summarkov.explain import Influence
 from summarkov.kernels import NONE
 from summarkov.models.joint_features import (
     CONTEXT,
@@ -25,17 +24,50 @@ from summarkov.models.joint_features import (
 )
 from summarkov.models.joint_learning import FittedJoint
 from summarkov.models.outcome import OutcomeModel
-from summarkov.models.saving import document_of
+from summarkov.models.saving import (
+    JOINT_EDGE,
+    NOT_STORED,
+    NUMBERS,
+    document_of,
+    read_influence,
+    settings_document,
+)
 from summarkov.scores.kneser_ney import LastLabels
 from summarkov.scores.softmax import zero_weights
 from summarkov.search.boosting import Trees
 from summarkov.store import Node
-from summarkov.summaries import Summary
+from summarkov.summaries import Summary, registered_summary
 from summarkov.summaries.profile import ProfileSummary
 from summarkov.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from summarkov.models.joint import JointSuMM
     from summarkov.models.model import SummaryModel
+
+
+#: Settings that are younger than the format, and the value that files without them were written with.
+_YOUNGER = {"max_sets": 100_000, "false_edges": None, "given": (), "contexts": 0.0}
+
+
+def read_settings(node: Node, family: type[SummaryModel | JointSuMM]) -> dict[str, Any]:
+    """The settings of a model's file; what their values may be, the model knows."""
+    known = set(family().get_params(deep=False)) - set(NOT_STORED)
+    settings: dict[str, Any] = {}
+    for name, value in node.items():
+        if name not in known:
+            raise StoreError(f"{value.where}: {family.__name__} has no such setting")
+        if name == "summary":
+            settings[name] = registered_summary(value.text())
+        elif isinstance(value.value, list):
+            items = value.list()
+            settings[name] = tuple(item.value if name in NUMBERS else item.text() for item in items)
+        elif isinstance(value.value, dict) and name != "lookback":
+            value.wrong("a list of labels")
+        else:
+            settings[name] = value.value
+    for name in sorted(known - set(settings) - set(_YOUNGER)):
+        raise StoreError(f"{node.where}: {name!r} is missing")
+    return {name: value for name, value in _YOUNGER.items() if name in known} | settings
 
 
 @dataclass(frozen=True)
@@ -105,6 +137,9 @@ def read_states(
     return StateCounts(*summary.read_table(node, influencers, index, counts.reshape(len(rows), n_outcomes)))
 
 
+# ---------------------------------------------------------------------- models of outcomes
+
+
 def read_outcome(document: Node, template: SummaryModel, models: list[SummaryModel]) -> OutcomeModel:
     """The model of how sequences end, from that of its outcome and what was counted at all beginnings."""
     (model,) = models if len(models) == 1 else document["targets"].wrong("one target, the outcome")
@@ -117,16 +152,10 @@ def read_outcome(document: Node, template: SummaryModel, models: list[SummaryMod
         told["name"].wrong("the outcome, and not its opposite")
     texts = {each: _optional(told[each]) for each in ("value", "reaches", "ends_with")}
     found = OutcomeModel(template, _optional(told["column"]), **texts, after=_after(told["after"]))
-    fitted = model.fitted
-    table = read_states(
-        document["open"],
-        fitted.summary,
-        fitted.influencer_labels,
-        {label: code for code, label in enumerate(fitted.labels)},
-        fitted.target.n_outcomes,
-    )
-    ended = fitted.table
-    rows = replace(fitted, table=table).rows(ended.keys)
+    fitted, index = model.fitted, {label: code for code, label in enumerate(model.labels_)}
+    states = document["open"], fitted.summary, fitted.influencer_labels, index, fitted.target.n_outcomes
+    table = read_states(*states)
+    rows = replace(fitted, table=table).rows(fitted.table.keys)
     if (rows == len(table.keys)).any() or (table.counts[rows].sum(axis=1) == 0).any():
         document["open"].wrong("at least the states of 'states': sequences that ended were open before")
     classes: tuple[bool, bool] | tuple[str, str] = (False, True)
@@ -147,18 +176,14 @@ def _after(node: Node) -> int | None:
     return node.count() or node.wrong("a whole number from 1 on, or null")
 
 
-_SETTINGS = ("penalty", "gamma", "rounds", "leaves", "learning_rate", "lookback", "seed", "random_state")
-_NUMBERS = ("ratio", "low", "high", "hits_with", "n_with", "hits_without", "n_without")
+# ---------------------------------------------------------------------- joint models
 
 
 def joint_document(fitted: FittedJoint) -> dict[str, Any]:
     """A fitted joint model as plain values."""
-    settings = {name: fitted.settings[name] for name in (*_SETTINGS, "contexts")}
-    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in settings.items()}
-    targets = fitted.settings["targets"]
     return {
         **document_of("JointSuMM"),
-        "settings": {**plain, "targets": None if targets is None else vocabulary_of(targets)},
+        "settings": settings_document(fitted),
         "data": {
             "sequences": fitted.n_sequences,
             "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
@@ -166,13 +191,7 @@ def joint_document(fitted: FittedJoint) -> dict[str, Any]:
         "log_likelihood": fitted.log_likelihood,
         "outcomes": [_outcome(fitted, x) for x in range(fitted.features.target.n_outcomes)],
         "last_labels": _contexts(fitted),
-        "edges": [
-            {
-                **{name: getattr(edge, name) for name in ("influencer", "target", "depends")},
-                **{name: getattr(edge, name) for name in _NUMBERS},
-            }
-            for edge in fitted.edges
-        ],
+        "edges": [{name: getattr(edge, name) for name in JOINT_EDGE} for edge in fitted.edges],
     }
 
 
@@ -220,15 +239,6 @@ def _tree_documents(trees: Trees, outcome: int) -> list[dict[str, Any]]:
     ]
 
 
-def read_settings(document: Node) -> dict[str, Any]:
-    """The settings of a joint model's file; what they may be, the model knows."""
-    settings = document["settings"]
-    targets = settings["targets"]
-    names = None if targets.value is None else tuple(item.text() for item in targets.list())
-    contexts = settings["contexts"].value if "contexts" in settings else 0.0  # younger than the format
-    return {"targets": names, "contexts": contexts, **{name: settings[name].value for name in _SETTINGS}}
-
-
 def read_labels(document: Node) -> tuple[str, ...]:
     """The vocabulary of a joint model's file."""
     labels = tuple(name for name, _ in document["data"]["labels"].items())
@@ -254,7 +264,7 @@ def read_joint(document: Node, target: Target, settings: dict[str, Any]) -> Fitt
         last=_read_contexts(document["last_labels"], labels, target.n_outcomes)
         if settings["contexts"]
         else None,
-        edges=tuple(_edge(node, labels, targets) for node in document["edges"].list()),
+        edges=tuple(_joint_edge(node, labels, targets) for node in document["edges"].list()),
         log_likelihood=document["log_likelihood"].number(),
         n_sequences=document["data"]["sequences"].count(),
         label_counts=counts,
@@ -332,17 +342,7 @@ def _numbers(node: Node, size: int) -> FloatArray:
     return np.array([item.number() for item in node.list(size)])
 
 
-def _edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
-    numbers: dict[str, Any] = {name: node[name].number() for name in _NUMBERS}
-    for name, value in numbers.items():
-        if value < 0:
-            node[name].wrong("a number from 0 on")
+def _joint_edge(node: Node, labels: tuple[str, ...], targets: tuple[str, ...]) -> Influence:
     depends = node["depends"].text() if "depends" in node else ""
-    return Influence(
-        influencer=node["influencer"].label(labels),
-        target=node["target"].label(targets),
-        effect=effect_of(numbers["low"], numbers["high"], is_mixed=bool(depends)),
-        interval="likelihood",
-        depends=depends,
-        **numbers,
-    )
+    names = node["influencer"].label(labels), node["target"].label(targets)
+    return read_influence(node, *names, bool(depends), interval="likelihood", depends=depends)

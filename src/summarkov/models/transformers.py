@@ -35,18 +35,22 @@ class Transformer(Parameters):
 
     def fit(self, events: Any, y: None = None) -> Self:
         """Look at the events that a model is learned from."""
-        self._labels = self._learn(_read(events))
+        self._labels = self._learn(self._read(events))
         return self
 
     def transform(self, events: Any) -> Prepared:
         """Prepare events as those were that it was fitted to."""
         self._check_fitted()
-        return self._prepare(_read(events))
+        return self._prepare(self._read(events))
 
     def fit_transform(self, events: Any, y: None = None) -> Prepared:
         """Fit, and prepare the same events."""
-        data = _read(events)
-        return self.fit(data).transform(data)
+        data = self._read(events)
+        self._labels = self._learn(data)
+        return self._prepare(data)
+
+    def _read(self, events: Any) -> Prepared:
+        return as_events(events)
 
     def _learn(self, events: Prepared) -> tuple[str, ...]:
         return tuple(events.labels)
@@ -191,30 +195,14 @@ class ReadEvents(Transformer):
     order: str | Literal[False] | None = None
     session_gap: str | float | timedelta | None = None
 
-    def fit(self, events: Any, y: None = None) -> Self:
-        """Read the table, and forget it."""
-        self._labels = self.read(events).labels
-        return self
-
     def transform(self, events: Any) -> EventSequences:
-        """Read a table."""
-        return self.read(events)
+        """Read a table; nothing needs to be fitted for that."""
+        return self._read(events)
 
-    def fit_transform(self, events: Any, y: None = None) -> EventSequences:
-        """Read a table, once."""
-        found = self.read(events)
-        self._labels = found.labels
-        return found
-
-    def read(self, events: Any) -> EventSequences:
-        """Read a table; it need not be fitted."""
+    def _read(self, events: Any) -> EventSequences:
         return read_events(
             events, case=self.case, event=self.event, order=self.order, session_gap=self.session_gap
         )
 
     def _prepare(self, events: Prepared) -> Prepared:
         return events
-
-
-def _read(events: Any) -> Prepared:
-    return as_events(events)

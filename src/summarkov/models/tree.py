@@ -256,13 +256,9 @@ class TreeSuMM(SummaryModel):
     @property
     def trace_(self) -> Trace:
         """The splits in depth-first order: what each adds to the score of the tree without it."""
-        fitted = self.fitted
-        as_fitted = self.copy(**fitted.settings)
-        problem = as_fitted.make_problem(
-            fitted.labels, fitted.target, fitted.summary, fitted.n_events, fitted.scale
-        )
+        problem = self._problem(self.fitted)
         assert isinstance(problem, TreeProblem)
-        return Trace(problem.steps(fitted.table))
+        return Trace(problem.steps(self.fitted.table))
 
     def with_settings(self, **settings: Any) -> Self:
         """The model that a fit with other settings would give, without the data.
@@ -283,7 +279,7 @@ class TreeSuMM(SummaryModel):
             raise SettingError(
                 f"gamma can only grow, from {fitted.settings['gamma']:g} on, without the data; fit anew"
             )
-        problem = new.make_problem(fitted.labels, fitted.target, fitted.rules, fitted.n_events, fitted.scale)
+        problem = new._problem(replace(fitted, settings=new.get_params(deep=False)))
         assert isinstance(problem, TreeProblem)
         result = result_of(problem, fitted.table.counts)
         new._fitted = replace(
@@ -291,8 +287,6 @@ class TreeSuMM(SummaryModel):
             summary=result.summary,
             influencers=result.influencers,
             table=result.table,
-            alpha=new.alpha,
-            prior=new.prior,
             score=result.score,
             settings=new.get_params(deep=False),
         )

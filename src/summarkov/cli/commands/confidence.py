@@ -141,7 +141,7 @@ def confidence(
         with saving(output):
             graph.save(output)
     if json:
-        from summarkov.models.stored_results import confidence_document, order_document
+        from summarkov.models.saving import confidence_document, order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
         saved = None if output is None else shown(output)

@@ -167,7 +167,7 @@ def _predict_open(
 
 
 def _columns(fitted: Any) -> list[str]:
-    from summarkov.models.predictions import column_names
+    from summarkov.models.predictor import column_names
 
     return ["sequence", "position", "event", *column_names(fitted.outcomes_)]
 
@@ -200,7 +200,7 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.cli.files import plain_rows
     from summarkov.events.rows import cut_between_sequences
-    from summarkov.models.predictions import column_names
+    from summarkov.models.predictor import column_names
 
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]

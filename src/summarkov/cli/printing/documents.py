@@ -160,7 +160,7 @@ def _words(value: Any) -> str:
 
 def graph_document(graph: InfluenceGraph) -> dict[str, Any]:
     """A graph: its edges and, for every target, what was found."""
-    from summarkov.models.stored_results import confidence_document, order_document
+    from summarkov.models.saving import confidence_document, order_document
 
     first = next(iter(graph.models_.values()))
     return {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from summarkov.confidence import Confidence, OrderTest
     from summarkov.explain import Influence
     from summarkov.models import Bag, InfluenceGraph, OutcomeModel
-    from summarkov.models.predictions import Predictions
+    from summarkov.models.predictor import Predictions
 
 
 def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Context trees: chains that remember as much as each context is worth."""
+"""Chains, which look at the last labels: always at k of them, or at as many as each context is worth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from summarkov.search import Problem
 from summarkov.search.problem import Search
 from summarkov.search.trees import ContextProblem, every_context, find_contexts, tree_of, weigh
 from summarkov.settings import check_share
-from summarkov.summaries import ContextSummary, Summary
+from summarkov.summaries import ChainSummary, ContextSummary, Summary
 from summarkov.summaries.contexts import longest
 from summarkov.typing import FloatArray, IntArray, KeyArray
 
@@ -87,6 +87,43 @@ class FittedContextAverage(FittedContextTree):
     def plus(self, table: StateCounts, source: CountSource, followed: Followed | None) -> Fitted:
         """Add the counts of further data, new contexts included."""
         return Fitted.plus(self, every_context(table), source, followed)
+
+
+@dataclass(eq=False, repr=False)
+class MarkovChain(SummaryModel):
+    """Markov chain of order k: the summary is the last k labels themselves (Remark 3 of the paper).
+
+    Contexts cut short by the start of a sequence are contexts of their own. Nothing is searched for.
+
+    Parameters
+    ----------
+    order : int
+        k, how many of the last labels to look at.
+
+    Attributes
+    ----------
+    influences_, patterns_, trace_
+        Empty: nothing is searched for.
+
+    Examples
+    --------
+    >>> chain = MarkovChain("B", order=1).fit([["A", "B", "A", "B"]] * 5)
+    >>> [(row.words, row.n) for row in chain.table_]
+    [('start', 5.0), ('A', 10.0), ('B', 5.0)]
+    """
+
+    command_name: ClassVar[str | None] = "chain"
+
+    _: KW_ONLY
+    order: int = 1
+
+    def make_summary(self) -> Summary:
+        return ChainSummary(self.order)
+
+    @property
+    def influencers_(self) -> tuple[str, ...]:
+        """All labels: a chain looks at whatever came just before."""
+        return self.labels_ if self.fitted.summary.memory().recent else ()
 
 
 @dataclass(eq=False, repr=False)

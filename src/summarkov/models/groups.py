@@ -1,37 +1,31 @@
-"""The same graph in two groups: which labels and edges differ, and how sure that is."""
+"""Groups of sequences, two of them or each and all others: which labels and edges differ, and how surely."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from summarkov.confidence import rate_ratio, widening
-from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_ratios, limits_of_shares
-from summarkov.engines import Bootstrap, MemorySource, ReplicatedSource, StateCounts, StatesRequest
+from summarkov.confidence.adjusted import compared_rates, compared_ratios, limits_of_shares
+from summarkov.engines import MemorySource
 from summarkov.engines.weights import fixed_point
 from summarkov.errors import DataError, SettingError
 from summarkov.events import EventSequences
 from summarkov.events.attributes import join_attributes
 from summarkov.events.moments import join_moments
-from summarkov.explain import (
-    Contrast,
-    EdgeDifference,
-    GroupComparison,
-    Influence,
-    LabelDifference,
-    contrast,
-    influence_of,
-    presence,
-)
+from summarkov.explain import GroupComparison, GroupShare, LabelDifference, SeveralGroups
 from summarkov.io import read_events
+from summarkov.io.case_attributes import ranked
+from summarkov.models.changes import edge_differences
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.model import SummaryModel
 from summarkov.models.tree import TreeSuMM
 from summarkov.settings import MOST_REPLICATES, Progress, check_level, check_whole, reporter, seed_of
-from summarkov.summaries import BinarySummary, Summary
 from summarkov.typing import BoolArray, FloatArray
+
+#: More groups would be compared for hours, and nobody would read it.
+MOST_GROUPS = 20
 
 
 def compare_groups(
@@ -123,7 +117,7 @@ def compare_groups(
         tell(done + 1, 5)
     sizes, chosen = (cut, len(groups[1])), list(graphs[0].models_)
     labels = _label_differences([both[part] for part in parts], chosen, level)
-    edges = _edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
+    edges = edge_differences(graphs, sources[:2], (int(n), int(seed)), level, tell)
     return GroupComparison((names[0], names[1]), int(n), int(seed), float(level), sizes, labels, edges)
 
 
@@ -201,93 +195,121 @@ def _together(first: EventSequences, second: EventSequences) -> EventSequences:
     )
 
 
-def _windows(graphs: Sequence[InfluenceGraph], sets: dict[int, tuple[int, ...]]) -> list[Summary]:
-    """By which presence of influencers the edges of each target are compared: as the model looks back.
+def compare_groups_by(
+    model: SummaryModel,
+    events: Any,
+    by: str | Sequence[str],
+    *,
+    targets: Iterable[str] | None = None,
+    n: int = 200,
+    seed: int = 0,
+    random_state: int | None = None,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+    progress: Progress = None,
+) -> SeveralGroups:
+    """Compare groups of sequences by an attribute, each with all others, as :func:`compare_groups` does two.
 
-    Of trees, each label as far back as any of them asks about it.
+    First comes how often each label is in every group, then how influences differ. With more than two groups
+    the level of each comparison is such that all hold together (Bonferroni).
+
+    Parameters
+    ----------
+    model : SummaryModel
+        The template: a BSuMM, OSuMM or CSuMM without a target.
+    events
+        Events in memory, read with ``attributes=[by]``; or any, if ``by`` is a list.
+    by : str or list of str
+        An attribute of the sequences, which is then left out as an influencer; or the group of each sequence.
+    targets, n, seed, random_state, level, n_jobs, progress
+        As for :func:`compare_groups`.
+
+    >>> from summarkov import BSuMM, read_events
+    >>> events = read_events([["A", "B", "C"] * 5] * 30 + [["A", "C", "B"] * 5] * 30)
+    >>> model = BSuMM(lookback=1, candidates=["A"])
+    >>> found = compare_groups_by(model, events, ["old"] * 30 + ["new"] * 30, targets=["B"], n=50)
+    >>> found.names, [len(edges) for edges in found.differing().values()]
+    (('new', 'old'), [1])
     """
-    summary = graphs[0].model.make_summary()
-    if summary.by_level:
-        return [summary] * len(sets)
-    labels, found = graphs[0].labels_, list[Summary]()
-    for x, u in sets.items():
-        fitted = [graph.models_[labels[x]].fitted for graph in graphs]
-        reaches = {z: [one.reach(labels[z]).lookback for one in fitted if z in one.influencers] for z in u}
-        widest = {
-            labels[z]: None if None in each else max(k for k in each if k is not None)
-            for z, each in reaches.items()
-        }
-        found.append(BinarySummary(widest))
-    return found
-
-
-def _sets(graphs: Sequence[InfluenceGraph]) -> dict[int, tuple[int, ...]]:
-    """All influencers that any graph gives each target."""
-    sets: dict[int, set[int]] = {}
-    for graph in graphs:
-        for fitted in (model.fitted for model in graph.models_.values()):
-            sets.setdefault(fitted.target.codes[0], set()).update(fitted.influencers)
-    return {x: tuple(sorted(u)) for x, u in sets.items() if u}
-
-
-def _contrasts(
-    graphs: Sequence[InfluenceGraph],
-    source: MemorySource | ReplicatedSource,
-    sets: dict[int, tuple[int, ...]],
-) -> list[Contrast]:
-    """The contrast of every edge, beside all influencers of its target."""
-    targets = {model.fitted.target.codes[0]: model.fitted.target for model in graphs[0].models_.values()}
-    asked = zip(_windows(graphs, sets), sets.items(), strict=True)
-    tables = source.count([StatesRequest(window, u, targets[x]) for window, (x, u) in asked])
-    found = []
-    for u, table in zip(sets.values(), tables, strict=True):
-        assert isinstance(table, StateCounts)
-        collapsed = presence(table)
-        found += [contrast(collapsed, source.scale, column, 0) for column in range(len(u))]
-    return found
-
-
-def _edge_differences(
-    graphs: Sequence[InfluenceGraph],
-    sources: Sequence[MemorySource],
-    draws: tuple[int, int],
-    level: float,
-    tell: Callable[[int, int], None],
-) -> tuple[EdgeDifference, ...]:
-    """How the edges of three graphs, of either group and of both, differ between the groups."""
-    sets = _sets(graphs)
-    names = [(z, x) for x, u in sets.items() for z in u]
-    labels = graphs[0].labels_
-    influences: list[list[Influence]] = []
-    limits = []
-    for at, source in enumerate(sources):
-        found = _contrasts(graphs, source, sets)
-        n, seed = draws
-        drawn = _contrasts(graphs, source.replicated(Bootstrap(n, seed + at)), sets)
-        influences.append(
-            [
-                influence_of(labels[z], labels[x], one, [labels[u] for u in sets[x] if u != z], None)
-                for (z, x), one in zip(names, found, strict=True)
-            ]
+    check_level("level", level)
+    events = read_events(events)
+    column, groups = _groups(events, by)
+    sizes = {name: int(np.count_nonzero(groups == name)) for name in ranked(set(groups.tolist()))}
+    filled = {name: int(np.count_nonzero((groups == name) & (events.lengths > 0))) for name in sizes}
+    names = [name for name in sizes if filled[name] >= 2]
+    if len(sizes) > MOST_GROUPS:
+        raise DataError(
+            f"{column} makes {len(sizes)} groups, more than {MOST_GROUPS}; cut numbers into fewer ranges "
+            "with cuts=, or make groups of its values first"
         )
-        strata = [one.strata for one in found]
-        wider = [
-            float(widening(rate_ratio(one), many.strata.ratio()))
-            for one, many in zip(strata, drawn, strict=True)
-        ]
-        limits.append(limits_of_ratios(strata, wider))
-        tell(4 + at, 5)
-    changes = compared_ratios(limits[0], limits[1], len(names), level)
-    edges = [
-        EdgeDifference(
-            labels[z],
-            labels[x],
-            labels[z] in graphs[0].influencers_[labels[x]],
-            labels[z] in graphs[1].influencers_[labels[x]],
-            influences[0][at],
-            influences[1][at],
-            changes[at],
+    if len(names) < 2 and not (names and len(sizes) > 1):
+        raise DataError(
+            f"{column} makes fewer than two groups of at least two sequences that are not empty; name "
+            "another column, or pool its values"
         )
-        for at, (z, x) in enumerate(names)
-    ]
-    return tuple(sorted(edges, key=lambda edge: (edge.change.adjusted, edge.change.p_value, edge.target)))
+    held = events.attributes
+    plain = events.with_attributes(None if held is None else held.without(column))
+    tell = reporter(progress)
+    compared = names[1:] if len(sizes) == 2 and len(names) == 2 else names
+    comparisons = []
+    for done, name in enumerate(compared):
+        here = groups == name
+        others = names[0] if compared is not names else "others"
+        one = compare_groups(
+            model,
+            plain[~here],
+            plain[here],
+            names=(others, name),
+            targets=targets,
+            n=n,
+            seed=seed,
+            random_state=random_state,
+            level=1 - (1 - level) / len(compared),
+            n_jobs=n_jobs,
+        )
+        comparisons.append(one)
+        tell(done + 1, len(compared))
+    return SeveralGroups(
+        column,
+        tuple(names),
+        tuple(sizes[name] for name in names),
+        {name: size for name, size in sizes.items() if name not in names},
+        tuple(_shares(plain, groups, names, [one.label for one in comparisons[0].labels])),
+        tuple(comparisons),
+    )
+
+
+def _groups(events: EventSequences, by: str | Sequence[str]) -> tuple[str, Any]:
+    """What the groups are by, and the group of every sequence."""
+    if isinstance(by, str):
+        if events.attributes is None:
+            raise SettingError(f"the events have no attributes; read them with attributes=[{by!r}]")
+        named = events.attributes.values(by)
+        return by, np.array([name.removeprefix(f"{by}=") for name in named], object)
+    groups = [str(name) for name in by]
+    if len(groups) != len(events):
+        raise SettingError(
+            f"by must be an attribute, or the group of each of the {len(events)} sequences, not {len(groups)}"
+        )
+    return "group", np.array(groups, object)
+
+
+def _shares(
+    events: EventSequences, groups: Any, names: Sequence[str], labels: Sequence[str]
+) -> Iterable[GroupShare]:
+    """In which share of the sequences of each group each label occurs, and its share of events."""
+    weights = _weights(events)
+    sequence = np.repeat(np.arange(len(events)), events.lengths)
+    for label in labels:
+        is_it = events.codes == events.code(label)
+        occurs: BoolArray = np.bincount(sequence[is_it], minlength=len(events)) > 0
+        for name in names:
+            here = (groups == name) & (events.lengths > 0)
+            of_events = here[sequence]
+            weight = weights[sequence]
+            yield GroupShare(
+                label,
+                name,
+                float(weights[here & occurs].sum() / weights[here].sum()),
+                float(weight[of_events & is_it].sum() / weight[of_events].sum()),
+            )
