@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
-from summarkov.confidence.results import Comparable
+from summarkov.frames import Record
 from summarkov.typing import FloatArray
 
 #: Standard deviations above the least that would be selected from which on selection changes nothing.
@@ -118,7 +118,7 @@ _STEPS = 50
 
 
 @dataclass(frozen=True)
-class Difference(Comparable):
+class Difference(Record):
     """How many times as large something is in the second group as in the first.
 
     Attributes

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from summarkov.confidence.rate_ratio import RateRatio, Strata
-from summarkov.confidence.results import Comparable
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.confidence.results import Edge, EdgeList
+from summarkov.frames import Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
@@ -22,7 +22,7 @@ RATE = 0.05
 
 
 @dataclass(frozen=True)
-class Remainder(Comparable):
+class Remainder(Record):
     """An edge among the events that its influencer does not move the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
@@ -46,7 +46,7 @@ class Remainder(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class EdgeOrder(Comparable):
+class EdgeOrder(Edge):
     """What is left of an edge once it is known what each sequence is made of.
 
     Attributes
@@ -73,8 +73,6 @@ class EdgeOrder(Comparable):
         There for edges about order whose influencer moves other labels the other way.
     """
 
-    influencer: str
-    target: str
     order: str
     ratio: float
     low: float
@@ -109,7 +107,7 @@ class EdgeOrder(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class OrderTest(Tabular):
+class OrderTest(EdgeList[EdgeOrder]):
     """The result of an order test: every edge of the graph against shuffled sequences.
 
     The frame has one row per edge.
@@ -133,23 +131,9 @@ class OrderTest(Tabular):
     n_pairs: int
     edges: tuple[EdgeOrder, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, edges=EdgeOrder)
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(EdgeOrder, self.edges)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
-        title = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
-        return Records(self.edges, EdgeOrder).sheet(f"{title}, {len(self.about_order)} about order")
-
-    def of(self, influencer: str, target: str) -> EdgeOrder | None:
-        """The edge from ``influencer`` to ``target``, if the graph has it."""
-        for edge in self.edges:
-            if edge.influencer == influencer and edge.target == target:
-                return edge
-        return None
+    def _title(self) -> str:
+        tested = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
+        return f"{tested}, {len(self.about_order)} about order"
 
     @property
     def about_order(self) -> Records[EdgeOrder]:

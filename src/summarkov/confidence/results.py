@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from summarkov.confidence.rate_ratio import RateRatio
-from summarkov.frames import Column, Record, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.frames import Listed, Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
-class Comparable(Record):
-    """A dataclass of which two are equal where the same numbers are not known in both.
+@dataclass(frozen=True, repr=False)
+class Edge(Record):
+    """Something that is said of an edge, found or possible."""
 
-    NaN is equal to nothing, itself included, but tuples take one and the same object for equal. So every NaN
-    of a record is made the same object.
-    """
+    influencer: str
+    target: str
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, float) and math.isnan(value):
-                object.__setattr__(self, name, math.nan)
+
+E = TypeVar("E", bound=Edge)
+
+
+class EdgeList(Listed, Generic[E]):
+    """A dataclass of what is said of ``edges``."""
+
+    listed = ("edges",)
+    edges: tuple[E, ...]
+
+    def of(self, influencer: str, target: str) -> E | None:
+        """What is said of the edge from ``influencer`` to ``target``; None if it is not listed."""
+        return next((one for one in self.edges if (one.influencer, one.target) == (influencer, target)), None)
 
 
 @dataclass(frozen=True, repr=False)
-class EdgeConfidence(Comparable):
+class EdgeConfidence(Edge):
     """How often an edge was found again, and in which interval its ratio lies.
 
     Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
@@ -55,8 +64,6 @@ class EdgeConfidence(Comparable):
         that is not in the graph.
     """
 
-    influencer: str
-    target: str
     in_graph: bool
     effect: str
     ratio: float
@@ -69,7 +76,7 @@ class EdgeConfidence(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Confidence(Tabular):
+class Confidence(EdgeList[EdgeConfidence]):
     """The result of a bootstrap: graphs, each learned from data drawn with replacement.
 
     The frame has one row per edge.
@@ -97,24 +104,10 @@ class Confidence(Tabular):
     edges: tuple[EdgeConfidence, ...]
     seldom: tuple[tuple[str, str, int], ...] = ()
 
-    def __post_init__(self) -> None:
-        keep_records(self, edges=EdgeConfidence)
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(EdgeConfidence, self.edges)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
+    def _title(self) -> str:
         unit = self.units.removesuffix("s")
         drawn = f"{plural(self.n, 'graph')}, each learned from {plural(self.n_units, unit)} drawn again"
-        return Records(self.edges, EdgeConfidence).sheet(f"{drawn}; {self.level:.0%} intervals")
-
-    def of(self, influencer: str, target: str) -> EdgeConfidence | None:
-        """The edge from ``influencer`` to ``target``, if it is listed."""
-        for edge in self.edges:
-            if edge.influencer == influencer and edge.target == target:
-                return edge
-        return None
+        return f"{drawn}; {self.level:.0%} intervals"
 
     def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
         """The edges of the graph that at least such a share of the replicates have too."""
@@ -128,7 +121,7 @@ class Confidence(Tabular):
 
 
 @dataclass(frozen=True, repr=False)
-class Discovery(Comparable):
+class Discovery(Edge):
     """An edge that one half of the data proposed and the other half tested.
 
     Attributes
@@ -145,8 +138,6 @@ class Discovery(Comparable):
         Whether it is.
     """
 
-    influencer: str
-    target: str
     ratio: float
     low: float
     high: float
@@ -156,7 +147,7 @@ class Discovery(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Discoveries(Tabular):
+class Discoveries(Listed):
     """The edges proposed by one half of the data and tested by the other, target by target.
 
     The frame has one row per edge that was tested.
@@ -179,22 +170,16 @@ class Discoveries(Tabular):
     n_units: int
     tested: tuple[Discovery, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, tested=Discovery)
+    listed = ("tested",)
 
     @property
     def kept(self) -> Records[Discovery]:
         """The edges among which, on average, at most a share of ``rate`` is false."""
         return Records((edge for edge in self.tested if edge.is_kept), Discovery)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Discovery, self.tested)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
+    def _title(self) -> str:
         kept, tested = len(self.kept), plural(len(self.tested), "edge")
-        title = f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
-        return Records(self.tested, Discovery).sheet(title)
+        return f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
 
 
 def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
@@ -218,7 +203,7 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
 
 
 @dataclass(frozen=True, repr=False)
-class Pair(Comparable):
+class Pair(Edge):
     """A possible edge, found or not, beside the influencers that the graph gives the target.
 
     Attributes
@@ -240,8 +225,6 @@ class Pair(Comparable):
         (:meth:`InfluenceGraph.confidence`).
     """
 
-    influencer: str
-    target: str
     in_graph: bool
     z: float
     gain: float
@@ -252,7 +235,7 @@ class Pair(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Tabular):
+class Ranking(Listed):
     """Every pair that the search could have chosen.
 
     The frame has one row per pair. To draw a curve of precision and recall, go down the rows and count.
@@ -265,17 +248,10 @@ class Ranking(Tabular):
 
     pairs: tuple[Pair, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, pairs=Pair)
+    listed = ("pairs",)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Pair, self.pairs)
-
-    def summary(self) -> Sheet:
-        """The first pairs, as a table that prints well and that notebooks show in HTML."""
-        return Records(self.pairs, Pair).sheet(
-            f"{plural(len(self.pairs), 'pair')}, the likeliest edges first"
-        )
+    def _title(self) -> str:
+        return f"{plural(len(self.pairs), 'pair')}, the likeliest edges first"
 
     @classmethod
     def of(cls, pairs: list[Pair]) -> Ranking:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from summarkov.confidence.results import Comparable
+from summarkov.frames import Record
 
 #: Fewer hits than this, seen or to be expected, are thin evidence.
 FEW_HITS = 10
@@ -18,7 +18,7 @@ FEW_SEQUENCES = 5
 
 
 @dataclass(frozen=True, repr=False)
-class Influence(Comparable):
+class Influence(Record):
     """How an influencer Z changes the probability of a target label x.
 
     A position is *with* Z if Z is in its window, else *without*; a *hit* is a position of x. This is
