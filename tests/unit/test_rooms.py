@@ -58,7 +58,6 @@ LIBRARIES = {
         "models.joint_features",
         "baselines",
         "confidence",
-        "evaluation.comparison",
         "text.factors",
     },
     "threadpoolctl": {"baselines"},

@@ -1,6 +1,6 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
-from summarkov.confidence.adjusted import Difference, given_selected
+from summarkov.confidence.adjusted import Difference, given_selected, paired_interval
 from summarkov.confidence.order import (
     ORDERS,
     EdgeOrder,

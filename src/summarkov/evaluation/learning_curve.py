@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from summarkov.baselines import Contender
+from summarkov.confidence import paired_interval
 from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
-from summarkov.evaluation.comparison import Comparison, paired_interval
+from summarkov.evaluation.comparison import Comparison, markdown
 from summarkov.evaluation.run import Progress, compare, splits_of
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.frames import Listed, Records, Sheet
 from summarkov.models import SummaryModel
 from summarkov.settings import reporter, seed_of
 from summarkov.store import finite
@@ -50,7 +51,7 @@ class Point:
     verdict: str
 
 
-class LearningCurve(Tabular):
+class LearningCurve(Listed):
     """Contenders fitted to more and more sequences, all measured on the same test sequences.
 
     Attributes
@@ -60,6 +61,8 @@ class LearningCurve(Tabular):
     comparisons, sizes : tuple
         The comparison at each size, and these: numbers of sequences and events.
     """
+
+    listed = ("points",)
 
     def __init__(self, comparisons: Sequence[Comparison], sizes: Sequence[tuple[int, int]]) -> None:
         """``sizes`` are numbers of sequences and events, one of each for every comparison."""
@@ -131,14 +134,11 @@ class LearningCurve(Tabular):
         return {
             "format": "summarkov-learning-curve",
             "version": 1,
-            "points": [{key: finite(value) for key, value in vars(point).items()} for point in self.points],
+            "points": [finite(vars(point)) for point in self.points],
             "best": list(self.best),
-            "last_doubling": {name: list(map(finite, self.last_doubling(name))) for name in self.names},
+            "last_doubling": {name: finite(self.last_doubling(name)) for name in self.names},
             "sentences": self.sentences(),
         }
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Point, self.points)
 
     def rows(self) -> list[list[str]]:
         """One row per contender: its name, and its log loss at every size, the best of it with a star."""
@@ -168,10 +168,8 @@ class LearningCurve(Tabular):
     def to_markdown(self) -> str:
         """The table in Markdown, and what it says."""
         rows = [self.headings, ["---", *["---:"] * len(self.sizes)], *self.rows()]
-        table = "\n".join(
-            "| " + " | ".join(c.replace("|", "\\|").strip() for c in row) + " |" for row in rows
-        )
-        return table + "\n\n" + "\n".join(self.sentences()) + "\n"
+        table = markdown([cell.strip() for cell in row] for row in rows)
+        return table + "\n" + "\n".join(self.sentences()) + "\n"
 
 
 def _among(numbers: Sequence[int]) -> str:

@@ -13,8 +13,7 @@ import numpy as np
 from summarkov.baselines import BlockPredictor, Contender, Predictor
 from summarkov.baselines.contenders import MOST_MODELS, Data
 from summarkov.errors import SettingError
-from summarkov.evaluation.measures import Measures
-from summarkov.evaluation.measuring import log_likelihoods, report
+from summarkov.evaluation.measures import Measures, log_likelihoods, report
 from summarkov.events import EventSequences
 from summarkov.typing import FloatArray
 
