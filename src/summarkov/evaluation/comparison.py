@@ -13,9 +13,8 @@ import numpy.typing as npt
 
 from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
-from summarkov.evaluation.lineup import window_of
 from summarkov.evaluation.measures import BINS, ReliabilityBin
-from summarkov.evaluation.tuning import Tuned
+from summarkov.evaluation.tuning import Tuned, window_of
 from summarkov.frames import Listed, Records, Sheet
 from summarkov.models.stability import Names, told_apart
 from summarkov.settings import Duration

@@ -56,8 +56,7 @@ class ReliabilityBin:
 
     def to_dict(self) -> dict[str, float]:
         """As plain values, for JSON."""
-        names = ("from", "to", "n", "predicted", "occurred")
-        return dict(zip(names, vars(self).values(), strict=True))
+        return dict(zip(("from", "to", "n", "predicted", "occurred"), vars(self).values(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -253,7 +252,8 @@ def log_likelihoods(
     """The log-likelihood of each target, summed over all positions, for each of several settings."""
     each = [Questions.of(data, contender, some).each for some in asked]
     together = Questions(contender, tuple(question for some in each for question in some))
-    left = iter(make_source(data).run(LikelihoodWork(together)))
+    sums = make_source(data).run(LikelihoodWork(together))
+    left = iter(sums)
     return [{target: float(next(left)) for target, _ in some} for some in each]
 
 

@@ -7,7 +7,7 @@ import pytest
 import summarkov as sm
 from summarkov.errors import SettingError
 from summarkov.evaluation import Windows
-from summarkov.evaluation.lineup import lineup, window_of
+from summarkov.evaluation.tuning import lineup, window_of
 from summarkov.settings import Duration
 
 
