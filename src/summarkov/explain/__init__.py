@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeGuard, cast
 
+from summarkov.errors import SettingError
 from summarkov.explain import sentences
 from summarkov.explain.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
 from summarkov.explain.group_comparison import (
@@ -149,6 +150,14 @@ def models_of(fitted: Shown) -> list[FittedModel]:
     if is_outcome(fitted):
         return [fitted.model_]
     return list(fitted.models_.values()) if is_graph(fitted) else [cast(FittedModel, fitted)]
+
+
+def model_of(fitted: FittedGraph | FittedModel, target: str) -> FittedModel:
+    """The model of a label."""
+    models = {label: model for model in models_of(fitted) for label in model.target_}
+    if target not in models:
+        raise SettingError(f"there is no model of {target!r}; learned were {', '.join(map(repr, models))}")
+    return models[target]
 
 
 def influences_of(fitted: Shown) -> Sequence[Influence]:

@@ -33,7 +33,7 @@ from summarkov.report.events import clock_content, groups_content, lag_content, 
 from summarkov.report.layout import places
 from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
-from summarkov.text.passages import in_codes_of
+from summarkov.text.events import in_codes_of
 from summarkov.typing import IntArray
 from summarkov.wording import rounded, whole
 

@@ -13,6 +13,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import EdgeDifference, GroupComparison, Influence, SeveralGroups
 from summarkov.settings import Duration, check_whole
+from summarkov.text.events import spread
 from summarkov.typing import BoolArray, FloatArray, IntArray
 from summarkov.wording import all_rounded, rounded, whole
 
@@ -49,10 +50,8 @@ def sequence_content(
             f"attributes={columns!r} ({' '.join(f'--attribute {column}' for column in columns)})"
         )
     known = events.with_attributes(None).recode(labels)
-    some = np.flatnonzero(known.lengths > 0)
-    chosen = some[np.unique(np.linspace(0, len(some) - 1, min(n, len(some))).round().astype(int))]
     found = []
-    for number in chosen.tolist():
+    for number in spread(np.flatnonzero(known.lengths > 0), n).tolist():
         start, stop = known.offsets[number], known.offsets[number + 1]
         rows = slice(start, min(stop, start + MOST_EVENTS))
         codes = known.codes[rows].tolist()

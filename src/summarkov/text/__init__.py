@@ -3,10 +3,9 @@
 Everything here ends in :class:`summarkov.events.EventSequences`, and remembers which sentence each event is.
 """
 
-from summarkov.text.concepts import Concepts
 from summarkov.text.documents import Document, Sentence, read_documents, split_sentences
-from summarkov.text.events import TextEvents, read_text_events, text_events
-from summarkov.text.passages import Before, Grounds, Passage, Passages
+from summarkov.text.events import Before, Grounds, Passage, Passages, TextEvents, read_text_events
+from summarkov.text.labels import Concepts, text_events
 from summarkov.text.topics import TopicModel, load_topics
 
 __all__ = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -279,6 +280,15 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     check_seal(node)
     model._fitted = fitted
     return model
+
+
+def beside(path: Path) -> Path:
+    """Where the topic model of a file of events is kept: beside it.
+
+    >>> beside(Path("reports.jsonl")).name
+    'reports.topics.json'
+    """
+    return path.with_name(f"{path.stem}.topics.json")
 
 
 def _texts(node: Node) -> tuple[str, ...]:
