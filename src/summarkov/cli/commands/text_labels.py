@@ -26,8 +26,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.text import Document, TextEvents
-    from summarkov.text.labels import Labeler
+    from summarkov.text import Document, Labeler, TextEvents
 
 
 READING = "Reading the documents"
