@@ -8,7 +8,6 @@ from summarkov.confidence.order import (
     Remainder,
     Sums,
     against_shuffled,
-    benjamini_hochberg,
     competing,
     order_word,
 )
@@ -29,6 +28,7 @@ from summarkov.confidence.results import (
     EdgeConfidence,
     Pair,
     Ranking,
+    benjamini_hochberg,
     benjamini_yekutieli,
     standardised,
 )

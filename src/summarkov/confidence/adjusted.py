@@ -53,16 +53,13 @@ def given_selected(
     References: Ghosh, Zou and Wright, American Journal of Human Genetics 82 (2008), whose third estimate and
     whose acceptance regions these are.
     """
-    from scipy.special import ndtri
-
-    found, at_95 = rate_ratio(strata, level), rate_ratio(strata)
+    found = rate_ratio(strata, level)
     ratio = float(found.ratio)
     low, high = (float(limit) for limit in widened(found, np.asarray(factor)))
     if np.isnan(ratio) or margin == np.inf:
         return ratio, low, high
     if ratio > 0 and np.isfinite(ratio):
-        centre = float(np.log(ratio))
-        deviation = float(np.log(at_95.high) - np.log(at_95.low)) / (-2 * float(ndtri(0.025)))
+        centre, deviation = float(np.log(ratio)), float(rate_ratio(strata).deviation)
     else:
         centre, deviation = _with_half_a_hit(strata)
     x = abs(centre) / deviation

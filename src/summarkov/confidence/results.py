@@ -195,11 +195,32 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
     """
     m = len(p_values)
     harmonic = sum(1 / k for k in range(1, m + 1))
-    adjusted, least = [1.0] * m, 1.0
-    for rank, at in sorted(enumerate(sorted(range(m), key=lambda i: p_values[i]), start=1), reverse=True):
-        least = min(least, p_values[at] * m * harmonic / rank)
-        adjusted[at] = least
-    return adjusted
+    return _stepped_up([p * m * harmonic for p in p_values])
+
+
+def benjamini_hochberg(p_values: Sequence[float], n_tests: int) -> list[float]:
+    r"""Adjusted p-values of some of ``n_tests`` tests; those that are not given are taken for 1.
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
+
+    Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
+    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
+    no harm: a p-value of 1 is never too small.
+
+    >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
+    [0.05, 0.1333, 0.01]
+    """
+    return _stepped_up([p * n_tests for p in p_values])
+
+
+def _stepped_up(scaled: Sequence[float]) -> list[float]:
+    """The least, at most 1, of each value and those that are larger, all divided by their ranks."""
+    by_size = np.argsort(scaled, kind="stable")
+    divided = np.asarray(scaled, float)[by_size] / np.arange(1, len(scaled) + 1)
+    adjusted = np.ones(len(scaled))
+    adjusted[by_size] = np.minimum.accumulate(divided[::-1])[::-1]
+    found: list[float] = np.minimum(adjusted, 1.0).tolist()
+    return found
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,8 +293,7 @@ def standardised(found: RateRatio) -> FloatArray:
     from scipy.special import ndtri
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = (np.log(found.high) - np.log(found.low)) / (-2 * ndtri(0.025))
-        from_ratio = np.abs(np.log(found.ratio)) / deviation
+        from_ratio = np.abs(np.log(found.ratio)) / found.deviation
     from_p = np.maximum(-ndtri(np.maximum(found.p_value, 1e-300) / 2), 0.0)
     is_known = (found.ratio > 0) & np.isfinite(found.ratio)
     return np.where(np.isnan(found.ratio), 0.0, np.where(is_known, from_ratio, from_p))

@@ -110,10 +110,7 @@ def english_stop_words() -> set[str]:
 
 def vocabulary(rows: Sequence[Sequence[str]], least: int) -> tuple[tuple[str, ...], FloatArray]:
     r"""The terms in at least ``least`` sentences, sorted, and :math:`\log((1+n)/(1+n_t)) + 1` for each."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for term in set(row):
-            counts[term] = counts.get(term, 0) + 1
+    counts = Counter(term for row in rows for term in set(row))
     terms = tuple(sorted(term for term, n in counts.items() if n >= least))
     n = np.array([counts[term] for term in terms], dtype=float)
     return terms, np.log((1 + len(rows)) / (1 + n)) + 1
