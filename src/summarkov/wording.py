@@ -63,6 +63,16 @@ def width(text: str) -> int:
     return sum(wide)
 
 
+def several(names: Iterable[str], last: str = "and") -> str:
+    """Names one after the other, with a word before the last.
+
+    >>> several(["a"]), several(["a", "b"], "or"), several(["a", "b", "c"])
+    ('a', 'a or b', 'a, b and c')
+    """
+    *rest, end = names
+    return f"{', '.join(rest)} {last} {end}" if rest else end
+
+
 def number(n: float) -> str:
     """A count, with separators; weights may make it fractional.
 

@@ -21,7 +21,7 @@ from summarkov.models import SummaryModel
 from summarkov.settings import reporter, seed_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
-from summarkov.wording import number, plural
+from summarkov.wording import number, plural, several
 
 #: Shares of the training sequences, each about twice the one before.
 SHARES = (0.125, 0.25, 0.5, 1.0)
@@ -113,8 +113,8 @@ class LearningCurve(Listed):
         """What the curve says: which contender at which size, and what the last step brought the best one."""
         told = []
         for name in dict.fromkeys(self.best):
-            where = [n for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
-            told.append(f"{name} is best with {_among(where)} sequences.")
+            where = [number(n) for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
+            told.append(f"{name} is best with {several(where)} sequences.")
         gain, low, high = self.last_doubling(self.best[-1])
         (before, _), (after, _) = self.sizes[-2:]
         if low > 0:
@@ -170,16 +170,6 @@ class LearningCurve(Listed):
         rows = [self.headings, ["---", *["---:"] * len(self.sizes)], *self.rows()]
         table = markdown([cell.strip() for cell in row] for row in rows)
         return table + "\n" + "\n".join(self.sentences()) + "\n"
-
-
-def _among(numbers: Sequence[int]) -> str:
-    """Numbers in words.
-
-    >>> _among([10]), _among([10, 20]), _among([10, 20, 40])
-    ('10', '10 and 20', '10, 20 and 40')
-    """
-    told = [number(n) for n in numbers]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
 
 
 def learning_curve(

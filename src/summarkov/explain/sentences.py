@@ -13,7 +13,7 @@ from summarkov.engines import StateCounts
 from summarkov.explain.influence import Influence, presence
 from summarkov.scores import probabilities
 from summarkov.typing import BoolArray, FloatArray
-from summarkov.wording import factor, factor_interval, number, percent, plural
+from summarkov.wording import factor, factor_interval, number, percent, plural, several
 
 
 def change(edge: Influence) -> str:
@@ -229,7 +229,7 @@ def pattern_of(
         return Pattern(target, kind, tuple(names), words, *share)
     if not _is_more_together(theta, low, high, n):
         return None
-    words = f"{_list(names, 'and')} together more than apart"
+    words = f"{several(names)} together more than apart"
     return Pattern(target, "together", tuple(names), words, float(theta[-1]), float(theta[0]))
 
 
@@ -253,18 +253,18 @@ def _shape(likely: list[list[int]], names: Sequence[str]) -> tuple[str, str] | N
     everyone, nobody = (1,) * n, (0,) * n
     two = n == 2
     if there == {everyone}:
-        return "and", f"{_list(names, 'and')} together"
+        return "and", f"{several(names)} together"
     if there == {nobody}:
-        return "nor", f"neither {names[0]} nor {names[1]}" if two else f"none of {_list(names, 'and')}"
+        return "nor", f"neither {names[0]} nor {names[1]}" if two else f"none of {several(names)}"
     if len(there) == 2**n - 1 and nobody not in there:
-        return "or", _list(names, "or")
+        return "or", several(names, "or")
     if two and there == {(0, 1), (1, 0)}:
         return "xor", f"{names[0]} or {names[1]} but not both"
     if len(there) == 1:
         (key,) = there
         present = [z for z, level in zip(names, key, strict=True) if level]
         absent = [z for z, level in zip(names, key, strict=True) if not level]
-        return "without", f"{_list(present, 'and')} without {_list(absent, 'or')}"
+        return "without", f"{several(present)} without {several(absent, 'or')}"
     return None
 
 
@@ -276,8 +276,3 @@ def _is_more_together(theta: FloatArray, low: FloatArray, high: FloatArray, n: F
     spread = theta / ((1 - theta) * n)  # variance of log(1 - theta)
     excess = log_not[3] - log_not[1] - log_not[2] + log_not[0]
     return bool(excess < -1.96 * math.sqrt(spread.sum()))
-
-
-def _list(names: Sequence[str], last: str) -> str:
-    *rest, end = names
-    return f"{', '.join(rest)} {last} {end}" if rest else end
