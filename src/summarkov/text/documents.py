@@ -156,10 +156,8 @@ def _documents_of(source: Any, names: _Names) -> Iterator[tuple[Document, str]]:
         yield from _from_path(Path(os.fsdecode(source)), names)
     elif isinstance(source, Mapping):
         for name, text in source.items():
-            record, where = (
-                {names.id: name, names.text: text, (names.date or "date"): None},
-                f"document {name!r}",
-            )
+            where = f"document {name!r}"
+            record = {names.id: name, names.text: text, (names.date or "date"): None}
             yield names.document(record, where), where
     elif isinstance(source, Iterable):
         for number, each in enumerate(source):
