@@ -287,7 +287,7 @@ def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
 
 
 def widened(found: RateRatio, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The interval of a ratio, that many times as wide."""
+    """The interval of a ratio, made wider by a factor (on the scale of logarithms)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (
             found.ratio * (found.low / found.ratio) ** factor,

@@ -110,12 +110,12 @@ class Confidence(EdgeList[EdgeConfidence]):
         return f"{drawn}; {self.level:.0%} intervals"
 
     def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
-        """The edges of the graph that at least such a share of the replicates have too."""
+        """The edges of the graph that at least this share of the replicates have too."""
         found = (edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
         return Records(found, EdgeConfidence)
 
     def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
-        """The edges that the graph does not have, and at least such a share of the replicates has."""
+        """The edges that the graph does not have, and at least this share of the replicates has."""
         found = (edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
         return Records(found, EdgeConfidence)
 

@@ -201,7 +201,7 @@ class Questions:
         return not any(isinstance(predictor, Whole) for _, predictor in self.each)
 
     def blocks(self, part: Part, cells: int = 0) -> Iterator[tuple[Block, Iterator[Told]]]:
-        """Every block of a part with what is told of each target; ``cells``: numbers to keep an event."""
+        """Every block of a part with what is told of each target; ``cells`` numbers are kept per event."""
         memory = Memory.joint(predictor.memory() for _, predictor in self.each)
         carries = [0.0] * len(self.each)
         blocks = part.blocks(2 * EVENT_BYTES + 24 * cells) if self.by_block else part.read(sys.maxsize)

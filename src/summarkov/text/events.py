@@ -298,7 +298,7 @@ def spread(places: IntArray, most: int) -> IntArray:
 
 
 def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> EventSequences:
-    """Events in the codes of a model, or a word that they are none of its own."""
+    """Events in the codes of a model; refused if it does not know one of their labels."""
     try:
         return events.recode(fitted.labels_)
     except UnknownLabelError as problem:

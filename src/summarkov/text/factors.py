@@ -87,7 +87,7 @@ def leading_terms(terms: Sequence[str], weights: Iterable[float], n: int) -> lis
 #: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
 _ROUNDS = 60
 
-#: Of matrices with so few rows or columns all singular vectors are worked out.
+#: Of matrices with at most this many rows or columns all singular vectors are worked out.
 _SMALL = 200
 
 #: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare

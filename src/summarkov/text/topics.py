@@ -32,7 +32,7 @@ class FittedTopics:
 
     names: tuple[str, ...]
     terms: tuple[str, ...]
-    inverse_frequencies: FloatArray  # a term
+    inverse_frequencies: FloatArray  # one per term
     weights: FloatArray  # topics x terms
     stop_words: tuple[str, ...]
 
@@ -214,7 +214,7 @@ class TopicModel:
 
 
 def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
-    """A name a topic: its two leading terms, more where two topics would be called the same.
+    """One name per topic: its two leading terms, more where two topics would be called the same.
 
     Between them stands no comma, which stands between labels.
     """
