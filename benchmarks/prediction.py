@@ -25,7 +25,7 @@ from paper.transformer import TransformerContender
 
 import summarkov as sm
 from summarkov.baselines import JointContender
-from summarkov.evaluation.lineup import BOOSTED_GRID, ROUNDS
+from summarkov.evaluation.tuning import BOOSTED_GRID, ROUNDS
 
 #: The labels that the paper's table of Timelines is about.
 TIMELINES = [

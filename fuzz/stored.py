@@ -19,7 +19,7 @@ from fuzz import CORPUS
 from summarkov.engines.source import Layout
 from summarkov.errors import StoreError, SummarkovError
 from summarkov.models import Bag, InfluenceGraph, JointSuMM
-from summarkov.report.page import page
+from summarkov.report import page
 
 warnings.simplefilter("error")  # a number that is not one must not pass quietly
 

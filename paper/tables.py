@@ -11,7 +11,7 @@ from paper.section import Section
 from summarkov.baselines import Contender
 from summarkov.errors import DataError
 from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuning import Split, Tuned, tune
+from summarkov.evaluation.tuning import Split, Tuned
 from summarkov.io import read_events
 
 
@@ -52,13 +52,7 @@ class Tables:
         at = (name, contender.name)
         if at not in self._done:
             split = self.splits[name]
-            targets = targets_of(name, split)
-            trial = self._kept.trial(split, targets, contender)
-            tuned = self._kept.get(trial)
-            if tuned is None:
-                tuned = tune(contender, split, targets)
-                self._kept.put(trial, tuned)
-            self._done[at] = tuned
+            self._done[at] = self._kept.tuned(contender, split, targets_of(name, split))
             if self._on_done is not None:
                 self._on_done()
         return self._done[at]

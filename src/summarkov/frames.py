@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import types
 import typing
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import cache
 from html import escape
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy.typing as npt
 
 from summarkov.arrow import pa
 from summarkov.errors import MissingLibraryError, SettingError, nearest, optional_library
-from summarkov.wording import number, visible
+from summarkov.wording import cut, number, width
 
 #: Show at most this many rows.
 MOST = 30
@@ -59,27 +57,25 @@ class Sheet:
     colours: Sequence[Sequence[str | None]] = ()
 
     def __str__(self) -> str:
-        lines = [_cut(line, _LONGEST_LINE) for line in self.title.split("\n") if line]
-        table = [[_cut(cell) for cell in row] for row in (self.head, *self.rows)] if self.rows else []
-        if table:
-            widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
+        lines = [cut(line, _LONGEST_LINE) for line in self.title.split("\n") if line]
+        if self.rows:
+            table = [[cut(cell, _LONGEST) for cell in row] for row in (self.head, *self.rows)]
+            widths = [max(map(width, column)) for column in zip(*table, strict=True)]
             lines += [
                 "  ".join(
-                    " " * (w - _width(cell)) + cell if to_right else cell + " " * (w - _width(cell))
+                    " " * (w - width(cell)) + cell if to_right else cell + " " * (w - width(cell))
                     for cell, w, to_right in zip(row, widths, self._to_the_right, strict=True)
                 ).rstrip()
                 for row in table
             ]
-        if self._more:
-            lines.append(self._more)
-        return "\n".join([*lines, *(_cut(note, _LONGEST_LINE) for note in self.notes)])
+        return "\n".join([*lines, *(cut(note, _LONGEST_LINE) for note in self._below)])
 
     __repr__ = __str__
 
     @property
-    def _more(self) -> str:
+    def _below(self) -> list[str]:
         left = self.total - len(self.rows)
-        return f"... and {left:,} more" if left > 0 else ""
+        return [f"... and {left:,} more", *self.notes] if left > 0 else list(self.notes)
 
     @property
     def _to_the_right(self) -> list[bool]:
@@ -89,10 +85,12 @@ class Sheet:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         title = "<br>".join(_html(line, _LONGEST_LINE) for line in self.title.split("\n") if line)
-        notes = "".join(f"<p>{_html(text, _LONGEST_LINE)}</p>" for text in (self._more, *self.notes) if text)
+        notes = "".join(f"<p>{_html(text, _LONGEST_LINE)}</p>" for text in self._below if text)
         if not self.rows:
             return f"<p>{title}</p>{notes}"
-        styles = [_style(to_right) for to_right in self._to_the_right]
+        # each cell in one line, with room between columns, as in the text
+        sides = ["right" if to_right else "left" for to_right in self._to_the_right]
+        styles = [f' style="text-align:{side};white-space:nowrap;padding:0.1em 0.6em"' for side in sides]
         cells = "".join(f"<th{s}>{_html(name)}</th>" for name, s in zip(self.head, styles, strict=True))
         body = "".join(
             "<tr>" + "".join(f"<td{s}>{self._cell(i, j)}</td>" for j, s in enumerate(styles)) + "</tr>"
@@ -109,26 +107,9 @@ class Sheet:
         return f'<span style="color:{colour}">{text}</span>' if colour else text
 
 
-def _style(to_right: bool) -> str:
-    """How the cells of a column stand: in one line each, with room between columns, as in the text."""
-    return f' style="text-align:{"right" if to_right else "left"};white-space:nowrap;padding:0.1em 0.6em"'
-
-
-def _cut(text: str, longest: int = _LONGEST) -> str:
-    shown = visible(text)
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
 def _html(text: str, longest: int = _LONGEST) -> str:
     """Text from data as text, in its own direction of writing."""
-    return f"<bdi>{escape(_cut(text, longest))}</bdi>"
-
-
-def _width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text
-    )
+    return f"<bdi>{escape(cut(text, longest))}</bdi>"
 
 
 def _is_number(text: str) -> bool:
@@ -205,10 +186,9 @@ def _paths(record: type) -> Mapping[str, _Path]:
 
 def _without_none(hint: Any) -> Any:
     """The type of a value where there is one."""
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        some = [each for each in typing.get_args(hint) if each is not type(None)]
-        return some[0] if len(some) == 1 else hint
-    return hint
+    parts = typing.get_args(hint)
+    some = [each for each in parts if each is not type(None)]
+    return some[0] if len(some) == 1 < len(parts) else hint
 
 
 def _plain(value: Any) -> str | None:
@@ -233,7 +213,7 @@ class Tabular:
 
     def summary(self) -> Sheet:
         """What is most worth knowing, as a table that prints well and that notebooks show in HTML."""
-        return sheet_of(type(self).__name__, self._columns())
+        raise NotImplementedError
 
     def to_frame(self, library: FrameLibrary | None = None) -> Any:
         """Return all of it as a data frame.
@@ -251,7 +231,16 @@ class Tabular:
 
 
 class Record(Tabular):
-    """One row of a result: a dataclass that shows what is known of it, one line each."""
+    """One row of a result: a dataclass that shows what is known of it, one line each.
+
+    Two records are equal where the same numbers are not known in both. NaN is equal to nothing, itself
+    included, but tuples take one and the same object for equal: so every NaN becomes the same object.
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, float) and math.isnan(value):
+                object.__setattr__(self, name, math.nan)
 
     def _columns(self) -> Mapping[str, Column]:
         return columns_of(type(self), [self])
@@ -286,28 +275,57 @@ class Records(Tabular, tuple[T, ...]):
 
     def sheet(self, title: str, notes: Iterable[str] = ()) -> Sheet:
         """The summary under a title."""
-        columns = self._columns()
+        columns = columns_of(self.record, self[:MOST])
         shown = getattr(self.record, "shown_columns", tuple(columns))
-        return sheet_of(title, {name: columns[name] for name in shown}, notes)
+        cells = [[_cell(value, columns[name].kind) for value in columns[name].values] for name in shown]
+        return Sheet(title, shown, list(zip(*cells, strict=True)), len(self), tuple(notes))
 
 
-def keep_records(owner: object, **records: type) -> None:
-    """Turn fields of a frozen dataclass that hold tuples of records into :class:`Records`."""
-    for name, record in records.items():
-        object.__setattr__(owner, name, Records(getattr(owner, name), record))
+class Listed(Tabular):
+    """A result whose frame has one row per record of a field.
+
+    ``listed`` names the fields that hold records, that of the frame first. Their types say which records
+    these are, and a dataclass makes :class:`Records` of the tuples that it is given.
+    """
+
+    listed: ClassVar[tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        hints = typing.get_type_hints(type(self))
+        for name in self.listed:
+            record, *_ = typing.get_args(hints[name])
+            object.__setattr__(self, name, Records(getattr(self, name), record))
+
+    def _columns(self) -> Mapping[str, Column]:
+        columns: Mapping[str, Column] = getattr(self, self.listed[0])._columns()
+        return columns
+
+    def _title(self) -> str:
+        """What stands above the table."""
+        raise NotImplementedError
+
+    def _notes(self) -> Iterable[str]:
+        """What stands below it."""
+        return ()
+
+    def summary(self) -> Sheet:
+        """The first rows, as a table that prints well and that notebooks show in HTML."""
+        sheet: Sheet = getattr(self, self.listed[0]).sheet(self._title(), self._notes())
+        return sheet
 
 
 def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None) -> Any:
     """Columns as a data frame, see :meth:`Tabular.to_frame`."""
     if library is None:
-        there = [name for name in ("pandas", "polars") if importlib.util.find_spec(name) is not None]
-        if not there:
+        there: list[FrameLibrary] = ["pandas", "polars"]
+        library = next((name for name in there if importlib.util.find_spec(name) is not None), None)
+        if library is None:
             raise MissingLibraryError("a data frame (other than to_frame('pyarrow'))", "pandas", "frames")
-        library = "pandas" if "pandas" in there else "polars"
     if library not in (known := typing.get_args(FrameLibrary)):
         hint = nearest(str(library), known)
         raise SettingError(f"library must be 'pandas', 'polars' or 'pyarrow', not {library!r}{hint}")
-    table = _to_arrow(columns)
+    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: None}
+    table = pa.table({name: pa.array(each.values, kinds[each.kind]) for name, each in columns.items()})
     if library == "pandas":
         with optional_library("a data frame of pandas", "pandas", extra="frames"):
             import pandas  # noqa: F401  # pyarrow makes the frame, and says less well that it is missing
@@ -319,20 +337,6 @@ def to_frame(columns: Mapping[str, Column], library: FrameLibrary | None = None)
 
         return polars.from_arrow(table)
     return table
-
-
-def _to_arrow(columns: Mapping[str, Column]) -> pa.Table:
-    kinds = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64(), datetime: None}
-    return pa.table({name: pa.array(each.values, kinds[each.kind]) for name, each in columns.items()})
-
-
-def sheet_of(title: str, columns: Mapping[str, Column], notes: Iterable[str] = ()) -> Sheet:
-    """The first rows of some columns as texts."""
-    total = len(next(iter(columns.values())).values) if columns else 0
-    rows = [
-        [_cell(each.values[at], each.kind) for each in columns.values()] for at in range(min(total, MOST))
-    ]
-    return Sheet(title, tuple(columns), rows, total, tuple(notes))
 
 
 def _cell(value: Any, kind: type) -> str:

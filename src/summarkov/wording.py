@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Collection, Iterable
 
 
@@ -40,6 +41,36 @@ def is_visible(character: str) -> bool:
 def escape(character: str) -> str:
     """A character as Python writes it."""
     return character.encode("unicode_escape").decode("ascii")
+
+
+def cut(text: str, most: int) -> str:
+    r"""A text of at most ``most`` characters, all of them visible.
+
+    >>> cut("a\tb", 9), cut("construction", 9)
+    ('a\\tb', 'construc…')
+    """
+    shown = visible(text)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes.
+
+    >>> width("Tokyo"), width("東京")
+    (5, 4)
+    """
+    wide = (2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text if not unicodedata.combining(c))
+    return sum(wide)
+
+
+def several(names: Iterable[str], last: str = "and") -> str:
+    """Names one after the other, with a word before the last.
+
+    >>> several(["a"]), several(["a", "b"], "or"), several(["a", "b", "c"])
+    ('a', 'a or b', 'a, b and c')
+    """
+    *rest, end = names
+    return f"{', '.join(rest)} {last} {end}" if rest else end
 
 
 def number(n: float) -> str:

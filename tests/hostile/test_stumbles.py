@@ -20,7 +20,7 @@ import summarkov as sm
 from summarkov.cli.main import app
 from summarkov.errors import SettingError, TooLargeError
 from summarkov.kernels import backend
-from summarkov.report.page import page
+from summarkov.report import page
 from summarkov.simulate.example import web_shop
 
 EVENTS = [["a", "b", "c", "a", "b"], ["c", "c", "a", "b"]] * 10

@@ -18,11 +18,10 @@ from paper.tables import Tables, read_split, targets_of
 
 import summarkov as sm
 from paper import reproduction as report
-from paper import tables
 from summarkov.baselines import LogisticRegressionContender
 from summarkov.errors import DataError
-from summarkov.evaluation.run import Checkpoint
-from summarkov.evaluation.tuning import tune
+from summarkov.evaluation import run
+from summarkov.evaluation.tuning import Tuned, tune
 from summarkov.simulate.example import web_shop
 
 pytestmark = pytest.mark.needs("sklearn")
@@ -199,7 +198,7 @@ def test_targets_are_the_published_ones_or_all(folder, monkeypatch):
 @pytest.mark.parametrize("missing", ["beigebooks.dev.jsonl", "fomc.jsonl", "fomc.published.json"])
 def test_a_missing_file_is_told_before_any_work(folder, monkeypatch, missing):
     (folder / missing).unlink()
-    monkeypatch.setattr(tables, "tune", None)
+    monkeypatch.setattr(run, "tune", None)
     monkeypatch.setattr(report, "discovery", None)
     with pytest.raises(DataError) as problem:
         reproduce(folder)
@@ -252,8 +251,8 @@ def test_going_on_after_an_interruption(folder, tmp_path, monkeypatch):
         if done == 9:
             raise KeyboardInterrupt
 
-    real = tables.tune
-    monkeypatch.setattr(tables, "tune", lambda *given: worked.append(1) or real(*given))
+    real = run.tune
+    monkeypatch.setattr(run, "tune", lambda *given: worked.append(1) or real(*given))
     with pytest.raises(KeyboardInterrupt):
         reproduce(folder, checkpoint=path, progress=stop)
     assert len(worked) == len(path.read_text().splitlines()) == 9 - 2
@@ -271,7 +270,7 @@ def test_going_on_after_an_interruption(folder, tmp_path, monkeypatch):
 def test_pieces_are_found_again_by_their_content(folder, tmp_path):
     path = tmp_path / "kept"
     first = Tables(folder, path).result("linkedin", REGRESSIONS[0])
-    assert Checkpoint(path).get(json.loads(path.read_text())["name"]).to_dict() == first.to_dict()
+    assert Tuned.from_dict(json.loads(path.read_text())["result"]).to_dict() == first.to_dict()
     again = Tables(folder, path)
     assert again.result("linkedin", REGRESSIONS[0]).seconds == first.seconds
     assert again.result("linkedin", REGRESSIONS[1]).name == "3-LR presence unpenalised"

@@ -12,8 +12,7 @@ from paper.tables import read_split, targets_of
 
 import summarkov as sm
 from summarkov.evaluation import ModelContender, lineup
-from summarkov.evaluation.lineup import SUMM_GRID
-from summarkov.evaluation.tuning import tune
+from summarkov.evaluation.tuning import SUMM_GRID, tune
 
 #: Too large for the NumPy kernels to be waited for.
 LARGE = {"diabetes", "stackoverflow"}

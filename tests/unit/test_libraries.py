@@ -17,7 +17,6 @@ from summarkov import baselines, plot, text
 from summarkov.cli.main import app
 from summarkov.errors import MissingLibraryError
 from summarkov.simulate.example import web_shop
-from summarkov.text import concepts
 
 PACKAGE = Path(sm.__file__).parent
 PROJECT = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -155,7 +154,7 @@ def hide(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             monkeypatch.setitem(sys.modules, name, stand_in)
         for name in [library, *(name for name in sys.modules if name.startswith(f"{library}."))]:
             monkeypatch.setitem(sys.modules, name, None)
-        concepts._packaged_model.cache_clear()
+        text._packaged_model.cache_clear()
 
     return hidden
 

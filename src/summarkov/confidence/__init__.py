@@ -1,6 +1,6 @@
 """How sure: intervals of probabilities and ratios, edges that resampled data give again, tests of edges."""
 
-from summarkov.confidence.adjusted import Difference, given_selected
+from summarkov.confidence.adjusted import Difference, given_selected, paired_interval
 from summarkov.confidence.order import (
     ORDERS,
     EdgeOrder,
@@ -8,7 +8,6 @@ from summarkov.confidence.order import (
     Remainder,
     Sums,
     against_shuffled,
-    benjamini_hochberg,
     competing,
     order_word,
 )
@@ -29,6 +28,7 @@ from summarkov.confidence.results import (
     EdgeConfidence,
     Pair,
     Ranking,
+    benjamini_hochberg,
     benjamini_yekutieli,
     standardised,
 )

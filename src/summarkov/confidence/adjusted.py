@@ -1,15 +1,18 @@
-"""Ratios adjusted for how they came to be looked at: of an edge that was selected, of two groups."""
+"""Intervals that allow for how a comparison came about: of a selected edge, of two groups, of two models."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from summarkov.confidence.rate_ratio import Strata, rate_ratio, widened
-from summarkov.confidence.results import Comparable
+from summarkov.frames import Record
 from summarkov.typing import FloatArray
 
 #: Standard deviations above the least that would be selected from which on selection changes nothing.
@@ -50,16 +53,13 @@ def given_selected(
     References: Ghosh, Zou and Wright, American Journal of Human Genetics 82 (2008), whose third estimate and
     whose acceptance regions these are.
     """
-    from scipy.special import ndtri
-
-    found, at_95 = rate_ratio(strata, level), rate_ratio(strata)
+    found = rate_ratio(strata, level)
     ratio = float(found.ratio)
     low, high = (float(limit) for limit in widened(found, np.asarray(factor)))
     if np.isnan(ratio) or margin == np.inf:
         return ratio, low, high
     if ratio > 0 and np.isfinite(ratio):
-        centre = float(np.log(ratio))
-        deviation = float(np.log(at_95.high) - np.log(at_95.low)) / (-2 * float(ndtri(0.025)))
+        centre, deviation = float(np.log(ratio)), float(rate_ratio(strata).deviation)
     else:
         centre, deviation = _with_half_a_hit(strata)
     x = abs(centre) / deviation
@@ -118,7 +118,7 @@ _STEPS = 50
 
 
 @dataclass(frozen=True)
-class Difference(Comparable):
+class Difference(Record):
     """How many times as large something is in the second group as in the first.
 
     Attributes
@@ -234,3 +234,48 @@ def _differences(
 ) -> list[Difference]:
     figures = zip(ratio.tolist(), low.tolist(), high.tolist(), p_value.tolist(), strict=True)
     return [Difference(r, a, b, p, min(1.0, p * len(ratio))) for r, a, b, p in figures]
+
+
+def paired_interval(
+    differences: Sequence[FloatArray],
+    n_bootstrap: int,
+    seed: int,
+    sequences: Sequence[npt.ArrayLike] | None = None,
+) -> tuple[float, float]:
+    r"""95% interval of the mean over splits of the summed differences, by resampling test sequences.
+
+    The Bayesian bootstrap: sequence i gets a weight :math:`w_i`, exponentially distributed, in every split
+    where it is tested, so that more splits of the same data do not pass for more data.
+
+    .. math:: \bar n \frac{\sum_i w_i \sum_s d_{si}}{\sum_i w_i m_i}
+
+    with :math:`m_i` the number of splits that test i, and :math:`\bar n` the mean number of test sequences.
+    The interval is then widened about the observed difference as Student's t interval is wider than the
+    normal one: little at 30 sequences, much at 3. From a single sequence nothing can be told.
+
+    References
+    ----------
+    Rubin: The Bayesian Bootstrap, Annals of Statistics 9, 1981. On intervals that are too narrow in small
+    samples: Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician 69, 2015.
+    """
+    from scipy.special import stdtrit
+
+    if sequences is None:
+        ends = np.cumsum([0, *(len(each) for each in differences)])
+        sequences = [np.arange(start, stop) for start, stop in pairwise(ends.tolist())]
+    _, which = np.unique(np.concatenate([np.asarray(each) for each in sequences]), return_inverse=True)
+    sums = np.bincount(which, weights=np.concatenate(differences))
+    times = np.bincount(which)
+    n, splits = len(times), len(differences)
+    if n < 2:
+        return -math.inf, math.inf
+    rng = np.random.default_rng(seed)
+    draws = np.empty(n_bootstrap)
+    rows = max(1, 10**6 // n)  # bounded memory however many sequences there are
+    for start in range(0, n_bootstrap, rows):
+        weights = rng.standard_exponential((min(rows, n_bootstrap - start), n))
+        draws[start : start + rows] = (weights @ sums) / (weights @ times)
+    observed = sums.sum() / splits
+    low, high = np.quantile(draws * times.sum() / splits, [0.025, 0.975])
+    wider = float(stdtrit(n - 1, 0.975)) / NormalDist().inv_cdf(0.975) * math.sqrt((n + 1) / (n - 1))
+    return float(observed + wider * (low - observed)), float(observed + wider * (high - observed))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from summarkov.confidence.rate_ratio import RateRatio, Strata
-from summarkov.confidence.results import Comparable
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.confidence.rate_ratio import RateRatio, Strata, binomial_tails
+from summarkov.confidence.results import Edge, EdgeList
+from summarkov.frames import Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
@@ -22,7 +22,7 @@ RATE = 0.05
 
 
 @dataclass(frozen=True)
-class Remainder(Comparable):
+class Remainder(Record):
     """An edge among the events that its influencer does not move the other way.
 
     One event stands at a position, so an influencer that makes some labels more likely makes the rest less
@@ -46,7 +46,7 @@ class Remainder(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class EdgeOrder(Comparable):
+class EdgeOrder(Edge):
     """What is left of an edge once it is known what each sequence is made of.
 
     Attributes
@@ -73,8 +73,6 @@ class EdgeOrder(Comparable):
         There for edges about order whose influencer moves other labels the other way.
     """
 
-    influencer: str
-    target: str
     order: str
     ratio: float
     low: float
@@ -109,7 +107,7 @@ class EdgeOrder(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class OrderTest(Tabular):
+class OrderTest(EdgeList[EdgeOrder]):
     """The result of an order test: every edge of the graph against shuffled sequences.
 
     The frame has one row per edge.
@@ -133,23 +131,9 @@ class OrderTest(Tabular):
     n_pairs: int
     edges: tuple[EdgeOrder, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, edges=EdgeOrder)
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(EdgeOrder, self.edges)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
-        title = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
-        return Records(self.edges, EdgeOrder).sheet(f"{title}, {len(self.about_order)} about order")
-
-    def of(self, influencer: str, target: str) -> EdgeOrder | None:
-        """The edge from ``influencer`` to ``target``, if the graph has it."""
-        for edge in self.edges:
-            if edge.influencer == influencer and edge.target == target:
-                return edge
-        return None
+    def _title(self) -> str:
+        tested = f"{plural(len(self.edges), 'edge')} against {plural(self.n, 'shuffle')}"
+        return f"{tested}, {len(self.about_order)} about order"
 
     @property
     def about_order(self) -> Records[EdgeOrder]:
@@ -217,7 +201,7 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
     that corresponds, as odds over those of :math:`\pi`: it leaves out 1 just where p is less than one minus
     its level. Where all shuffles agree nothing can be said, and p is 1.
     """
-    from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+    from scipy.special import betaincinv, ndtr, ndtri, stdtr, stdtrit
 
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = [
@@ -238,9 +222,8 @@ def against_shuffled(sums: Sums, level: float = 0.95) -> tuple[RateRatio, FloatA
         chance, s, free = mean[can], observed[can], n[can] - 1.0
         trials = chance * (1 - chance) / spread[can]
         k = s * trials
-        more = np.where(k > 0, betainc(np.maximum(k, 1e-300), trials - k + 1, chance), 1.0)
-        less = np.where(s < 1, betainc(np.maximum(trials - k, 1e-300), k + 1, 1 - chance), 1.0)
         wider = np.sqrt(1 + 1 / n[can])
+        more, less = binomial_tails(k, trials - k, chance)
         quantile = ndtri(np.minimum(np.minimum(more, less), 0.5))
         p_value[can] = 2 * stdtr(free, quantile / wider)
         tail = ndtr(stdtrit(free, (1 - level) / 2) * wider)
@@ -268,23 +251,3 @@ def order_word(ratio: float, low: float, high: float, adjusted: float) -> str:
         return ORDERS[0]
     reaches = low <= ratio <= high
     return ORDERS[1] if low <= 1 <= high and not reaches and np.isfinite(ratio) else ORDERS[2]
-
-
-def benjamini_hochberg(p_values: Sequence[float], n_tests: int) -> list[float]:
-    r"""Adjusted p-values of some of ``n_tests`` tests; those that are not given are taken for 1.
-
-    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
-
-    Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
-    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
-    no harm: a p-value of 1 is never too small.
-
-    >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
-    [0.05, 0.1333, 0.01]
-    """
-    adjusted, least = [1.0] * len(p_values), 1.0
-    ranked = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    for rank in range(len(ranked), 0, -1):
-        least = min(least, p_values[ranked[rank - 1]] * n_tests / rank)
-        adjusted[ranked[rank - 1]] = least
-    return adjusted

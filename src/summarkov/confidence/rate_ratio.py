@@ -78,6 +78,14 @@ class RateRatio:
     high: FloatArray
     p_value: FloatArray
 
+    @property
+    def deviation(self) -> FloatArray:
+        """The standard deviation of the logarithm of the ratio, if the interval is one of 95%."""
+        from scipy.special import ndtri
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray((np.log(self.high) - np.log(self.low)) / (-2 * ndtri(0.025)))
+
 
 @dataclass(frozen=True)
 class Strata:
@@ -233,6 +241,15 @@ def _as_hits(hits: FloatArray, weights: FloatArray) -> tuple[_Hits, _Hits]:
     )
 
 
+def binomial_tails(hits: FloatArray, misses: FloatArray, chance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The chance of at least these hits, and of at most these: binomial, and continued to fractions."""
+    from scipy.special import betainc
+
+    at_least = np.where(hits > 0, betainc(np.maximum(hits, 1e-300), misses + 1, chance), 1.0)
+    at_most = np.where(misses > 0, betainc(np.maximum(misses, 1e-300), hits + 1, 1 - chance), 1.0)
+    return at_least, at_most
+
+
 def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArray]:
     r"""Strata in which the rate is higher with than without, or lower, beyond chance.
 
@@ -240,16 +257,12 @@ def directions(strata: Strata, level: float = 0.95) -> tuple[BoolArray, BoolArra
     binomial of t and :math:`n_1 / N` if nothing differs and hits are rare, and spread less if they are not:
     so the test promises no less than it says. Where more than half are hits, misses are compared.
     """
-    from scipy.special import betainc
-
     a, n1, b, n0 = vars(strata).values()
     n = n1 + n0
     held = n > 0
     often = 2 * (a + b) > n
     hits, others = np.where(often, n1 - a, a), np.where(often, n0 - b, b)
-    share = n1 / np.maximum(n, 1e-300)
-    at_least = np.where(hits > 0, betainc(np.maximum(hits, 1e-300), others + 1, share), 1.0)
-    at_most = np.where(others > 0, betainc(np.maximum(others, 1e-300), hits + 1, 1 - share), 1.0)
+    at_least, at_most = binomial_tails(hits, others, n1 / np.maximum(n, 1e-300))
     limit = (1 - level) / 2 / np.maximum(held.sum(axis=-1, keepdims=True), 1)
     more, less = held & (at_least <= limit), held & (at_most <= limit)
     return np.where(often, less, more), np.where(often, more, less)
@@ -262,8 +275,6 @@ def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
     with that which counts give. It is at least 1, and 1 where one of the two is not known: hits were so few
     that the exact interval, which is wide, must do.
     """
-    from scipy.special import ndtri
-
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(drawn)
         usable = np.isfinite(logs)
@@ -271,13 +282,12 @@ def widening(found: RateRatio, drawn: FloatArray) -> FloatArray:
         logs = np.where(usable, logs, 0.0)
         mean = logs.sum(axis=-1) / np.maximum(n, 1)
         square = np.where(usable, (logs - mean[..., None]) ** 2, 0.0).sum(axis=-1) / np.maximum(n - 1, 1)
-        counted = (np.log(found.high) - np.log(found.low)) / (-2 * ndtri(0.025))
-        factor = np.sqrt(square) / counted
+        factor = np.sqrt(square) / found.deviation
     return np.where((n >= 10) & np.isfinite(factor), np.maximum(factor, 1.0), 1.0)
 
 
 def widened(found: RateRatio, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The interval of a ratio, that many times as wide."""
+    """The interval of a ratio, made wider by a factor (on the scale of logarithms)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (
             found.ratio * (found.low / found.ratio) ** factor,

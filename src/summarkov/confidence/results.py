@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from summarkov.confidence.rate_ratio import RateRatio
-from summarkov.frames import Column, Record, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.frames import Listed, Record, Records
 from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
-class Comparable(Record):
-    """A dataclass of which two are equal where the same numbers are not known in both.
+@dataclass(frozen=True, repr=False)
+class Edge(Record):
+    """Something that is said of an edge, found or possible."""
 
-    NaN is equal to nothing, itself included, but tuples take one and the same object for equal. So every NaN
-    of a record is made the same object.
-    """
+    influencer: str
+    target: str
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, float) and math.isnan(value):
-                object.__setattr__(self, name, math.nan)
+
+E = TypeVar("E", bound=Edge)
+
+
+class EdgeList(Listed, Generic[E]):
+    """A dataclass of what is said of ``edges``."""
+
+    listed = ("edges",)
+    edges: tuple[E, ...]
+
+    def of(self, influencer: str, target: str) -> E | None:
+        """What is said of the edge from ``influencer`` to ``target``; None if it is not listed."""
+        return next((one for one in self.edges if (one.influencer, one.target) == (influencer, target)), None)
 
 
 @dataclass(frozen=True, repr=False)
-class EdgeConfidence(Comparable):
+class EdgeConfidence(Edge):
     """How often an edge was found again, and in which interval its ratio lies.
 
     Trees and summaries of your own have no ratio for an edge that is not in the graph: it is NaN there.
@@ -55,8 +64,6 @@ class EdgeConfidence(Comparable):
         that is not in the graph.
     """
 
-    influencer: str
-    target: str
     in_graph: bool
     effect: str
     ratio: float
@@ -69,7 +76,7 @@ class EdgeConfidence(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Confidence(Tabular):
+class Confidence(EdgeList[EdgeConfidence]):
     """The result of a bootstrap: graphs, each learned from data drawn with replacement.
 
     The frame has one row per edge.
@@ -97,38 +104,24 @@ class Confidence(Tabular):
     edges: tuple[EdgeConfidence, ...]
     seldom: tuple[tuple[str, str, int], ...] = ()
 
-    def __post_init__(self) -> None:
-        keep_records(self, edges=EdgeConfidence)
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(EdgeConfidence, self.edges)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
+    def _title(self) -> str:
         unit = self.units.removesuffix("s")
         drawn = f"{plural(self.n, 'graph')}, each learned from {plural(self.n_units, unit)} drawn again"
-        return Records(self.edges, EdgeConfidence).sheet(f"{drawn}; {self.level:.0%} intervals")
-
-    def of(self, influencer: str, target: str) -> EdgeConfidence | None:
-        """The edge from ``influencer`` to ``target``, if it is listed."""
-        for edge in self.edges:
-            if edge.influencer == influencer and edge.target == target:
-                return edge
-        return None
+        return f"{drawn}; {self.level:.0%} intervals"
 
     def stable(self, at_least: float = 0.9) -> Records[EdgeConfidence]:
-        """The edges of the graph that at least such a share of the replicates have too."""
+        """The edges of the graph that at least this share of the replicates have too."""
         found = (edge for edge in self.edges if edge.in_graph and edge.frequency >= at_least)
         return Records(found, EdgeConfidence)
 
     def missing(self, at_least: float = 0.5) -> Records[EdgeConfidence]:
-        """The edges that the graph does not have, and at least such a share of the replicates has."""
+        """The edges that the graph does not have, and at least this share of the replicates has."""
         found = (edge for edge in self.edges if not edge.in_graph and edge.frequency >= at_least)
         return Records(found, EdgeConfidence)
 
 
 @dataclass(frozen=True, repr=False)
-class Discovery(Comparable):
+class Discovery(Edge):
     """An edge that one half of the data proposed and the other half tested.
 
     Attributes
@@ -145,8 +138,6 @@ class Discovery(Comparable):
         Whether it is.
     """
 
-    influencer: str
-    target: str
     ratio: float
     low: float
     high: float
@@ -156,7 +147,7 @@ class Discovery(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Discoveries(Tabular):
+class Discoveries(Listed):
     """The edges proposed by one half of the data and tested by the other, target by target.
 
     The frame has one row per edge that was tested.
@@ -179,22 +170,16 @@ class Discoveries(Tabular):
     n_units: int
     tested: tuple[Discovery, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, tested=Discovery)
+    listed = ("tested",)
 
     @property
     def kept(self) -> Records[Discovery]:
         """The edges among which, on average, at most a share of ``rate`` is false."""
         return Records((edge for edge in self.tested if edge.is_kept), Discovery)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Discovery, self.tested)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
+    def _title(self) -> str:
         kept, tested = len(self.kept), plural(len(self.tested), "edge")
-        title = f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
-        return Records(self.tested, Discovery).sheet(title)
+        return f"{kept} of {tested} kept, of which at most {self.rate:.0%} are false on average"
 
 
 def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
@@ -210,15 +195,36 @@ def benjamini_yekutieli(p_values: Sequence[float]) -> list[float]:
     """
     m = len(p_values)
     harmonic = sum(1 / k for k in range(1, m + 1))
-    adjusted, least = [1.0] * m, 1.0
-    for rank, at in sorted(enumerate(sorted(range(m), key=lambda i: p_values[i]), start=1), reverse=True):
-        least = min(least, p_values[at] * m * harmonic / rank)
-        adjusted[at] = least
-    return adjusted
+    return _stepped_up([p * m * harmonic for p in p_values])
+
+
+def benjamini_hochberg(p_values: Sequence[float], n_tests: int) -> list[float]:
+    r"""Adjusted p-values of some of ``n_tests`` tests; those that are not given are taken for 1.
+
+    .. math:: \tilde p_{(i)} = \min_{j \ge i} \min(1, p_{(j)} \, m / j)
+
+    Reject those up to q, and at most a share q of the rejections is false on average; Benjamini and Hochberg,
+    Journal of the Royal Statistical Society B 57 (1995). Tests that were left out because they looked weak do
+    no harm: a p-value of 1 is never too small.
+
+    >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.001], 10)]
+    [0.05, 0.1333, 0.01]
+    """
+    return _stepped_up([p * n_tests for p in p_values])
+
+
+def _stepped_up(scaled: Sequence[float]) -> list[float]:
+    """The least, at most 1, of each value and those that are larger, all divided by their ranks."""
+    by_size = np.argsort(scaled, kind="stable")
+    divided = np.asarray(scaled, float)[by_size] / np.arange(1, len(scaled) + 1)
+    adjusted = np.ones(len(scaled))
+    adjusted[by_size] = np.minimum.accumulate(divided[::-1])[::-1]
+    found: list[float] = np.minimum(adjusted, 1.0).tolist()
+    return found
 
 
 @dataclass(frozen=True, repr=False)
-class Pair(Comparable):
+class Pair(Edge):
     """A possible edge, found or not, beside the influencers that the graph gives the target.
 
     Attributes
@@ -240,8 +246,6 @@ class Pair(Comparable):
         (:meth:`InfluenceGraph.confidence`).
     """
 
-    influencer: str
-    target: str
     in_graph: bool
     z: float
     gain: float
@@ -252,7 +256,7 @@ class Pair(Comparable):
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Tabular):
+class Ranking(Listed):
     """Every pair that the search could have chosen.
 
     The frame has one row per pair. To draw a curve of precision and recall, go down the rows and count.
@@ -265,17 +269,10 @@ class Ranking(Tabular):
 
     pairs: tuple[Pair, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, pairs=Pair)
+    listed = ("pairs",)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Pair, self.pairs)
-
-    def summary(self) -> Sheet:
-        """The first pairs, as a table that prints well and that notebooks show in HTML."""
-        return Records(self.pairs, Pair).sheet(
-            f"{plural(len(self.pairs), 'pair')}, the likeliest edges first"
-        )
+    def _title(self) -> str:
+        return f"{plural(len(self.pairs), 'pair')}, the likeliest edges first"
 
     @classmethod
     def of(cls, pairs: list[Pair]) -> Ranking:
@@ -296,8 +293,7 @@ def standardised(found: RateRatio) -> FloatArray:
     from scipy.special import ndtri
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = (np.log(found.high) - np.log(found.low)) / (-2 * ndtri(0.025))
-        from_ratio = np.abs(np.log(found.ratio)) / deviation
+        from_ratio = np.abs(np.log(found.ratio)) / found.deviation
     from_p = np.maximum(-ndtri(np.maximum(found.p_value, 1e-300) / 2), 0.0)
     is_known = (found.ratio > 0) & np.isfinite(found.ratio)
     return np.where(np.isnan(found.ratio), 0.0, np.where(is_known, from_ratio, from_p))

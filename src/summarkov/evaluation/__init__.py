@@ -1,12 +1,11 @@
 """A fair comparison of models on anyone's data."""
 
 from summarkov.baselines import BlockPredictor, Contender, ModelContender, Predictor
-from summarkov.evaluation.comparison import Comparison, Line
+from summarkov.evaluation.comparison import Comparison, Line, Windows
 from summarkov.evaluation.learning_curve import LearningCurve, Point, learning_curve
-from summarkov.evaluation.lineup import DEFAULT, NAMES, lineup
 from summarkov.evaluation.measures import ReliabilityBin
 from summarkov.evaluation.run import compare
-from summarkov.evaluation.windows import Windows
+from summarkov.evaluation.tuning import DEFAULT, NAMES, lineup
 
 __all__ = [
     "DEFAULT",

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from statistics import NormalDist
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError, nearest
 from summarkov.evaluation.measures import BINS, ReliabilityBin
-from summarkov.evaluation.tuning import Tuned
-from summarkov.evaluation.windows import Windows, compare_windows
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.evaluation.tuning import Tuned, window_of
+from summarkov.frames import Listed, Records, Sheet
+from summarkov.models.stability import Names, told_apart
+from summarkov.settings import Duration
 from summarkov.store import finite
-from summarkov.typing import FloatArray
 from summarkov.wording import plural
 
 
@@ -62,7 +62,7 @@ class Line:
     verdict: str
 
 
-class Comparison(Tabular):
+class Comparison(Listed):
     """Contenders on the same test sequences, sorted from best to worst.
 
     A difference in log-likelihood to the best contender is called one ("worse") only if its 95% interval,
@@ -71,6 +71,8 @@ class Comparison(Tabular):
 
     ``lines`` has one line per contender, and so has the frame.
     """
+
+    listed = ("lines",)
 
     def __init__(
         self,
@@ -92,12 +94,12 @@ class Comparison(Tabular):
         self.n_test, self.unit = tuple(n_test), unit
         self.sequences = sequences
         self.n_bootstrap, self.seed = n_bootstrap, seed
-        totals = [np.mean([tuned.log_likelihood for tuned in each]) for each in self.results]
+        totals = [_total(each) for each in self.results]
         order = sorted(range(len(totals)), key=lambda c: (-totals[c], self.results[c][0].name))
         self.lines = Records((self._line(self.results[c], self.results[order[0]]) for c in order), Line)
 
     def _line(self, each: tuple[Tuned, ...], best: tuple[Tuned, ...]) -> Line:
-        total = float(np.mean([tuned.log_likelihood for tuned in each]))
+        total = _total(each)
         if total == -math.inf:
             difference, interval, verdict = -math.inf, (-math.inf, -math.inf), "refuted"
         elif each is best:
@@ -157,13 +159,7 @@ class Comparison(Tabular):
             "version": 1,
             "splits": len(self.n_test),
             f"test_{self.unit}s": list(self.n_test),
-            "lines": [
-                {
-                    **{name: finite(value) for name, value in vars(line).items()},
-                    "interval": [finite(end) for end in line.interval],
-                }
-                for line in self.lines
-            ],
+            "lines": [finite(vars(line)) for line in self.lines],
             "calibration": {
                 line.name: [each.to_dict() for each in self.reliability(line.name)] for line in self.lines
             },
@@ -199,21 +195,24 @@ class Comparison(Tabular):
         difference = float(np.mean([d.sum() for d in apart]))
         return difference, paired_interval(apart, self.n_bootstrap, self.seed, self.sequences)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Line, self.lines)
+    def _cells(self) -> list[list[str]]:
+        return [cells(line, self.calibration_error(line.name)) for line in self.lines]
 
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
-        rows = [cells(line, self.calibration_error(line.name)) for line in self.lines]
+        rows = self._cells()
         tested = plural(sum(self.n_test), f"test {self.unit}")
         title = f"{plural(len(rows), 'contender')} on {tested}, the best first"
         return Sheet(title, HEADINGS, rows, len(rows))
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        rows = [HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 2), "---"]]
-        rows += [cells(line, self.calibration_error(line.name)) for line in self.lines]
-        return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in rows) + "\n"
+        return markdown([HEADINGS, ["---", *["---:"] * (len(HEADINGS) - 2), "---"], *self._cells()])
+
+
+def markdown(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as a table in Markdown."""
+    return "".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |\n" for row in rows)
 
 
 HEADINGS = [
@@ -251,60 +250,96 @@ def cells(line: Line, calibration_error: float) -> list[str]:
     ]
 
 
-def paired_interval(
-    differences: Sequence[FloatArray],
-    n_bootstrap: int,
-    seed: int,
-    sequences: Sequence[npt.ArrayLike] | None = None,
-) -> tuple[float, float]:
-    r"""95% interval of the mean over splits of the summed differences, by resampling test sequences.
-
-    The Bayesian bootstrap: sequence i gets a weight :math:`w_i`, exponentially distributed, in every split
-    where it is tested, so that more splits of the same data do not pass for more data.
-
-    .. math:: \bar n \frac{\sum_i w_i \sum_s d_{si}}{\sum_i w_i m_i}
-
-    with :math:`m_i` the number of splits that test i, and :math:`\bar n` the mean number of test sequences.
-    The interval is then widened about the observed difference as Student's t interval is wider than the
-    normal one: little at 30 sequences, much at 3. From a single sequence nothing can be told.
-
-    References
-    ----------
-    Rubin: The Bayesian Bootstrap, Annals of Statistics 9, 1981. On intervals that are too narrow in small
-    samples: Hesterberg, What Teachers Should Know About the Bootstrap, The American Statistician 69, 2015.
-    """
-    if sequences is None:
-        ends = np.cumsum([0, *(len(each) for each in differences)])
-        sequences = [np.arange(start, stop) for start, stop in pairwise(ends.tolist())]
-    _, which = np.unique(np.concatenate([np.asarray(each) for each in sequences]), return_inverse=True)
-    sums = np.bincount(which, weights=np.concatenate(differences))
-    times = np.bincount(which)
-    n, splits = len(times), len(differences)
-    if n < 2:
-        return -math.inf, math.inf
-    rng = np.random.default_rng(seed)
-    draws = np.empty(n_bootstrap)
-    rows = max(1, 10**6 // n)  # bounded memory however many sequences there are
-    for start in range(0, n_bootstrap, rows):
-        weights = rng.standard_exponential((min(rows, n_bootstrap - start), n))
-        draws[start : start + rows] = (weights @ sums) / (weights @ times)
-    observed = sums.sum() / splits
-    low, high = np.quantile(draws * times.sum() / splits, [0.025, 0.975])
-    wider = _t_quantile(n - 1) / NormalDist().inv_cdf(0.975) * math.sqrt((n + 1) / (n - 1))
-    return float(observed + wider * (low - observed)), float(observed + wider * (high - observed))
-
-
-def _t_quantile(freedom: int) -> float:
-    """The 97.5% quantile of Student's t distribution.
-
-    >>> [round(_t_quantile(n), 3) for n in (1, 10, 10000)]
-    [12.706, 2.228, 1.96]
-    """
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.975))
+def _total(each: Sequence[Tuned]) -> float:
+    """The log-likelihood of a contender, mean over splits."""
+    return float(np.mean([tuned.log_likelihood for tuned in each]))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+#: Tells by how much one contender is better than another, with an interval.
+Apart = Callable[[Sequence[Tuned], Sequence[Tuned]], tuple[float, tuple[float, float]]]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The best contender of a family that looks back in time, beside the best that does over positions.
+
+    Attributes
+    ----------
+    family : str
+        The kind of model.
+    by_time, by_position : str
+        The names of the two contenders.
+    difference, interval : float, pair of float
+        By how much the log-likelihood by time is better, with its 95% interval.
+    others : dict
+        The targets whose influencers are not the same, in the first split: those by time, and those by
+        position.
+    """
+
+    family: str
+    by_time: str
+    by_position: str
+    difference: float
+    interval: tuple[float, float]
+    others: Mapping[str, tuple[Names, Names]]
+
+    @property
+    def better(self) -> str | None:
+        """The one that predicts clearly better; None if this data cannot tell."""
+        low, high = self.interval
+        return self.by_time if low > 0 else self.by_position if high < 0 else None
+
+    @property
+    def differs(self) -> bool:
+        """Whether they tell different stories: one predicts better, or influencers are others."""
+        return self.better is not None or bool(self.others)
+
+    def __str__(self) -> str:
+        if not self.differs:
+            return f"{self.by_time} and {self.by_position} tell the same story."
+        told = f"{self.by_time} and {self.by_position} tell different stories: "
+        if self.better is None:
+            told += "neither predicts clearly better"
+        else:
+            low, high = sorted(abs(end) for end in self.interval)
+            told += f"{self.better} predicts better by {abs(self.difference):.2f} ({low:.2f} to {high:.2f})"
+        return told + told_apart(self.others)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        found: dict[str, Any] = finite(asdict(self))
+        return {**found, "better": self.better, "differs": self.differs}
+
+
+def compare_windows(results: Sequence[Sequence[Tuned]], apart: Apart) -> tuple[Windows, ...]:
+    """The best of either kind of each family that has both; ``apart`` tells two of them apart."""
+    kinds: dict[str, tuple[list[Sequence[Tuned]], list[Sequence[Tuned]]]] = defaultdict(lambda: ([], []))
+    for each in results:
+        found = window_of(each[0].name) or (each[0].name.partition("-")[0], 0)
+        kinds[found[0]][0 if isinstance(found[1], Duration) else 1].append(each)
+    return tuple(
+        _windows(family, max(timed, key=_total), max(placed, key=_total), apart)
+        for family, (timed, placed) in kinds.items()
+        if timed and placed
+    )
+
+
+def _windows(family: str, timed: Sequence[Tuned], placed: Sequence[Tuned], apart: Apart) -> Windows:
+    both = [{one.target: one.influencers for one in each[0].chosen} for each in (timed, placed)]
+    others = {
+        target: (by_time, by_position)
+        for target, by_time in both[0].items()
+        if by_time is not None and (by_position := both[1].get(target)) is not None and by_time != by_position
+    }
+    ruled_out = [math.isinf(_total(each)) for each in (timed, placed)]
+    if any(ruled_out):
+        end = math.inf if ruled_out[1] else -math.inf
+        found = (math.nan, (math.nan, math.nan)) if all(ruled_out) else (end, (end, end))
+    else:
+        found = apart(timed, placed)
+    return Windows(family, timed[0].name, placed[0].name, *found, others)

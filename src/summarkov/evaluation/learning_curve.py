@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from summarkov.baselines import Contender
+from summarkov.confidence import paired_interval
 from summarkov.engines import EventSource
 from summarkov.errors import DataError, SettingError
-from summarkov.evaluation.comparison import Comparison, paired_interval
+from summarkov.evaluation.comparison import Comparison, markdown
 from summarkov.evaluation.run import Progress, compare, splits_of
 from summarkov.events import EventSequences
 from summarkov.events.vocabulary import Label
-from summarkov.frames import Column, Records, Sheet, Tabular, columns_of
+from summarkov.frames import Listed, Records, Sheet
 from summarkov.models import SummaryModel
 from summarkov.settings import reporter, seed_of
 from summarkov.store import finite
 from summarkov.typing import FloatArray
-from summarkov.wording import number, plural
+from summarkov.wording import number, plural, several
 
 #: Shares of the training sequences, each about twice the one before.
 SHARES = (0.125, 0.25, 0.5, 1.0)
@@ -50,7 +51,7 @@ class Point:
     verdict: str
 
 
-class LearningCurve(Tabular):
+class LearningCurve(Listed):
     """Contenders fitted to more and more sequences, all measured on the same test sequences.
 
     Attributes
@@ -60,6 +61,8 @@ class LearningCurve(Tabular):
     comparisons, sizes : tuple
         The comparison at each size, and these: numbers of sequences and events.
     """
+
+    listed = ("points",)
 
     def __init__(self, comparisons: Sequence[Comparison], sizes: Sequence[tuple[int, int]]) -> None:
         """``sizes`` are numbers of sequences and events, one of each for every comparison."""
@@ -110,8 +113,8 @@ class LearningCurve(Tabular):
         """What the curve says: which contender at which size, and what the last step brought the best one."""
         told = []
         for name in dict.fromkeys(self.best):
-            where = [n for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
-            told.append(f"{name} is best with {_among(where)} sequences.")
+            where = [number(n) for (n, _), best in zip(self.sizes, self.best, strict=True) if best == name]
+            told.append(f"{name} is best with {several(where)} sequences.")
         gain, low, high = self.last_doubling(self.best[-1])
         (before, _), (after, _) = self.sizes[-2:]
         if low > 0:
@@ -131,14 +134,11 @@ class LearningCurve(Tabular):
         return {
             "format": "summarkov-learning-curve",
             "version": 1,
-            "points": [{key: finite(value) for key, value in vars(point).items()} for point in self.points],
+            "points": [finite(vars(point)) for point in self.points],
             "best": list(self.best),
-            "last_doubling": {name: list(map(finite, self.last_doubling(name))) for name in self.names},
+            "last_doubling": {name: finite(self.last_doubling(name)) for name in self.names},
             "sentences": self.sentences(),
         }
-
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(Point, self.points)
 
     def rows(self) -> list[list[str]]:
         """One row per contender: its name, and its log loss at every size, the best of it with a star."""
@@ -168,20 +168,8 @@ class LearningCurve(Tabular):
     def to_markdown(self) -> str:
         """The table in Markdown, and what it says."""
         rows = [self.headings, ["---", *["---:"] * len(self.sizes)], *self.rows()]
-        table = "\n".join(
-            "| " + " | ".join(c.replace("|", "\\|").strip() for c in row) + " |" for row in rows
-        )
-        return table + "\n\n" + "\n".join(self.sentences()) + "\n"
-
-
-def _among(numbers: Sequence[int]) -> str:
-    """Numbers in words.
-
-    >>> _among([10]), _among([10, 20]), _among([10, 20, 40])
-    ('10', '10 and 20', '10, 20 and 40')
-    """
-    told = [number(n) for n in numbers]
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        table = markdown([cell.strip() for cell in row] for row in rows)
+        return table + "\n" + "\n".join(self.sentences()) + "\n"
 
 
 def learning_curve(

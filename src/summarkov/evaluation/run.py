@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from summarkov.engines import EventSource, Layout, as_events, make_source
 from summarkov.engines.work import Part
 from summarkov.errors import DataError, SettingError, UnknownLabelError, naming_the_disk
 from summarkov.evaluation.comparison import Comparison
-from summarkov.evaluation.lineup import default_models, lineup
-from summarkov.evaluation.tuning import Split, Tuned, tune
+from summarkov.evaluation.tuning import Split, Tuned, default_models, lineup, tune
 from summarkov.events import EventSequences
 from summarkov.events.draws import split_by_key
 from summarkov.events.vocabulary import Label, vocabulary_of
@@ -114,18 +113,24 @@ class Checkpoint:
             self._last = split, contents(split)
         return fingerprint(self._last[1], targets, contender)
 
-    def get(self, name: str | None) -> Tuned | None:
-        """The result of a trial, if it is finished."""
-        return None if name is None or name not in self._done else Tuned.from_dict(self._done[name])
+    def tuned(self, contender: Contender, split: Split, targets: Sequence[str]) -> Tuned:
+        """The result of a trial: what is kept of it, or else a new one, which is kept from now on."""
+        name = self.trial(split, targets, contender)
+        if name in self._done:
+            return Tuned.from_dict(self._done[name])
+        result = tune(contender, split, targets)
+        if name is not None:
+            self.put(name, result)
+        return result
 
-    def put(self, name: str | None, result: Tuned) -> None:
+    def put(self, name: str, result: Tuned) -> None:
         """Add a finished trial."""
-        if self.path is not None and name is not None:
-            line = json.dumps({"name": name, "result": result.to_dict()})
-            with naming_the_disk(self.path), open(self.path, "ab", buffering=0) as file:
-                start = "" if _ends_in_newline(self.path) else "\n"
-                file.write(f"{start}{line}\n".encode())  # at once, so that two runs do not mix their lines
-                os.fsync(file.fileno())
+        assert self.path is not None
+        line = json.dumps({"name": name, "result": result.to_dict()})
+        with naming_the_disk(self.path), open(self.path, "a+b", buffering=0) as file:
+            start = b"" if _ends_in_newline(file) else b"\n"
+            file.write(start + f"{line}\n".encode())  # at once, so that two runs do not mix their lines
+            os.fsync(file.fileno())
 
     def clear(self) -> None:
         """Remove the file once everything is done."""
@@ -133,12 +138,12 @@ class Checkpoint:
             self.path.unlink(missing_ok=True)
 
 
-def _ends_in_newline(path: Path) -> bool:
-    with open(path, "rb") as file:
-        if not file.seek(0, os.SEEK_END):
-            return True
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+def _ends_in_newline(file: IO[bytes]) -> bool:
+    """Whether the last line of a file is whole, or there is none."""
+    if not file.seek(0, os.SEEK_END):
+        return True
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
 
 
 #: Told the trials done, the trials in all, and what is being worked on.
@@ -226,12 +231,7 @@ def compare(
         for c, contender in enumerate(contenders):
             what = contender.name if len(parts) == 1 else f"{contender.name}, split {number + 1}"
             tell(done, total, what)
-            name = kept.trial(split, chosen, contender)
-            tuned = kept.get(name)
-            if tuned is None:
-                tuned = tune(contender, split, chosen)
-                kept.put(name, tuned)
-            results[c].append(tuned)
+            results[c].append(kept.tuned(contender, split, chosen))
             done += 1
             tell(done, total, what)
     comparison = Comparison(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from summarkov.frames import Column, Sheet, Tabular
-from summarkov.wording import percent
+from summarkov.wording import percent, several
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Active:
             return self.label
         if self.lags == (1,):
             return f"{self.label} just before"
-        *rest, last = self.ages or map(str, self.lags)
-        where = f"{', '.join(rest)} and {last}" if rest else last
-        return f"{self.label} {where} before" if self.ages else f"{self.label} {where} {self.unit}s before"
+        if self.ages:
+            return f"{self.label} {several(self.ages)} before"
+        return f"{self.label} {several(map(str, self.lags))} {self.unit}s before"
 
 
 @dataclass(frozen=True)

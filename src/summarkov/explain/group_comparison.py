@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from summarkov.confidence import Difference
 from summarkov.explain.influence import Influence
-from summarkov.frames import Column, Record, Records, Sheet, Tabular, columns_of, keep_records
+from summarkov.frames import Listed, Record, Records
 from summarkov.wording import number
 
 
@@ -86,7 +86,7 @@ class EdgeDifference(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class GroupComparison(Tabular):
+class GroupComparison(Listed):
     """Labels and edges of two groups, those that surely differ first.
 
     The frame has one row per edge; ``labels.to_frame()`` has one row per label.
@@ -113,8 +113,7 @@ class GroupComparison(Tabular):
     labels: tuple[LabelDifference, ...]
     edges: tuple[EdgeDifference, ...]
 
-    def __post_init__(self) -> None:
-        keep_records(self, labels=LabelDifference, edges=EdgeDifference)
+    listed = ("edges", "labels")
 
     def differing(self, at: float | None = None) -> Records[EdgeDifference]:
         """The edges that differ, at an adjusted level; None: those whose interval leaves out 1."""
@@ -127,18 +126,15 @@ class GroupComparison(Tabular):
         found = (one for one in self.labels if min(one.reach.adjusted, one.rate.adjusted) <= at)
         return Records(found, LabelDifference)
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(EdgeDifference, self.edges)
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
+    def _title(self) -> str:
         first, second = (
             f"{name} ({number(n)} sequences)" for name, n in zip(self.names, self.sizes, strict=True)
         )
-        title = f"first: {first}, second: {second}; change is second by first, {self.level:.0%} intervals"
+        return f"first: {first}, second: {second}; change is second by first, {self.level:.0%} intervals"
+
+    def _notes(self) -> Iterable[str]:
         labels = ", ".join(one.label for one in self.differing_labels()) or "none"
-        notes = (f"{len(self.differing())} edges differ.", f"Labels that differ: {labels}")
-        return Records(self.edges, EdgeDifference).sheet(title, notes)
+        return f"{len(self.differing())} edges differ.", f"Labels that differ: {labels}"
 
 
 @dataclass(frozen=True)
@@ -160,7 +156,7 @@ class GroupShare:
 
 
 @dataclass(frozen=True, repr=False)
-class SeveralGroups(Tabular):
+class SeveralGroups(Listed):
     """Groups of sequences by what a column says of them: how each differs from all others.
 
     The frame has one row per label and group.
@@ -188,6 +184,8 @@ class SeveralGroups(Tabular):
     shares: tuple[GroupShare, ...]
     comparisons: tuple[GroupComparison, ...]
 
+    listed = ("shares",)
+
     def differing(self) -> dict[str, Records[EdgeDifference]]:
         """The edges that differ, by the name of the group."""
         return {one.names[1]: one.differing() for one in self.comparisons}
@@ -196,15 +194,10 @@ class SeveralGroups(Tabular):
         """The labels that differ, by the name of the group."""
         return {one.names[1]: one.differing_labels() for one in self.comparisons}
 
-    def _columns(self) -> Mapping[str, Column]:
-        return columns_of(GroupShare, self.shares)
-
-    def summary(self) -> Sheet:
-        """The share of sequences that each label reaches, and its share of events, group by group."""
+    def _title(self) -> str:
         each = zip(self.names, self.sizes, strict=True)
-        title = f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
-        notes = [
-            f"{name}: {len(edges)} edges differ from those of the others"
-            for name, edges in self.differing().items()
-        ]
-        return Records(self.shares, GroupShare).sheet(title, tuple(notes))
+        return f"{self.by}: " + ", ".join(f"{name} ({number(n)} sequences)" for name, n in each)
+
+    def _notes(self) -> Iterable[str]:
+        differing = self.differing().items()
+        return [f"{name}: {len(edges)} edges differ from those of the others" for name, edges in differing]

@@ -14,6 +14,7 @@ from summarkov.explain import Influence
 from summarkov.explain.sentences import times
 from summarkov.models.edges import STROKES, colour, width
 from summarkov.typing import FloatArray
+from summarkov.wording import cut
 
 #: Text as text in vector files, so that it can be searched and edited; sizes that suit a column of a paper.
 STYLE: Any = {
@@ -62,18 +63,13 @@ def renderer_of(ax: Any) -> Any:
     return renderer(1, 1, ax.figure.dpi)
 
 
-#: What makes one sign of several, as in some emoji, and is not seen itself.
-_JOINERS = "\u200c\u200d"
-
-
 def plain(text: str, most: int = 40) -> str:
     r"""A label as matplotlib shall show it: cut, no formulas, nothing invisible.
 
     >>> plain("a$b$ " + "x" * 60)
     'a\\$b\\$ xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'
     """
-    shown = "".join(c if c.isprintable() or c in _JOINERS else ascii(c)[1:-1] for c in text)
-    shown = shown if len(shown) <= most else shown[: most - 1] + "…"
+    shown = cut(text, most)
     return shown.replace("\\", "\\\\").replace("$", r"\$") if "$" in shown else shown
 
 

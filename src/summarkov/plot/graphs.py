@@ -163,7 +163,7 @@ def _frame(
     room: tuple[float | None, float | None],
     legend: float | None,
 ) -> None:
-    """Let the units of the axes be inches: of a new figure, with a legend so high, or of given axes."""
+    """Let the units of the axes be inches; a new figure has room below for a legend of this height."""
     low = (found - taken / 2).min(axis=0) - _GAP / 2
     high = (found + taken / 2).max(axis=0) + _GAP / 2 + [0.0, 0.3]  # a loop stands above its label
     least = _LEAST if legend is not None else np.zeros(2)

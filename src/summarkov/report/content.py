@@ -16,7 +16,6 @@ from summarkov.events import EventSequences
 from summarkov.explain import (
     FittedGraph,
     FittedModel,
-    FittedOutcome,
     Influence,
     Shown,
     influences_of,
@@ -29,11 +28,17 @@ from summarkov.explain import (
     weight,
 )
 from summarkov.io import read_events
-from summarkov.report.events import clock_content, groups_content, lag_content, sequence_content
+from summarkov.report.events import (
+    clock_content,
+    groups_content,
+    lag_content,
+    numbers_or_none,
+    sequence_content,
+)
 from summarkov.report.layout import places
 from summarkov.report.target import joint_content, joint_targets, target_content
 from summarkov.text import Sentence, TextEvents, read_text_events
-from summarkov.text.passages import in_codes_of
+from summarkov.text.events import in_codes_of
 from summarkov.typing import IntArray
 from summarkov.wording import rounded, whole
 
@@ -90,11 +95,13 @@ def content(
         "graph": is_joint(model) or is_graph(model),
         "joint": joint_content(model) if is_joint(model) else None,
         "bag": is_bag(model),
-        "outcome": _outcome(model, fitted) if is_outcome(model) else None,
+        "outcome": [fitted.target.codes[at] for at in (model.yes, 1 - model.yes)]
+        if is_outcome(model)
+        else None,
         "after": model.after if is_outcome(model) else None,
         "decidedBy": model.decided_by if is_outcome(model) else None,
         "labels": list(fitted.labels),
-        "n": [whole(n) for n in _counts(fitted).tolist()],
+        "n": [whole(n) for n in (fitted.label_counts / getattr(fitted, "scale", 1)).tolist()],
         "attributes": attributes,
         "together": layout is not None and layout.together,
         "clock": clock_content(durations, cases),
@@ -126,12 +133,6 @@ def _targets(model: Shown) -> list[dict[str, Any]]:
     if is_outcome(model):
         return [target_content(model.model_, each, [model.yes]) for each in (None, model.open_fitted)]
     return [target_content(each) for each in models_of(model)]
-
-
-def _outcome(model: FittedOutcome, fitted: Any) -> list[int]:
-    """The code of the outcome, and that of its opposite."""
-    codes = list(fitted.target.codes)
-    return [codes[model.yes], codes[1 - model.yes]]
 
 
 def _start(evidence: Sequence[float]) -> float:
@@ -185,11 +186,6 @@ def _time_of(fitted: Any, label: str) -> int | None:
     return max(fitted.summary.durations, default=None) if lookback is None else lookback
 
 
-def _counts(fitted: Any) -> Any:
-    """How often each label occurred; a joint model has no fixed point."""
-    return fitted.label_counts / getattr(fitted, "scale", 1)
-
-
 _UNTOLD = ("target", "n_jobs")  # told elsewhere, and of one machine only
 
 
@@ -212,9 +208,10 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
     The numbers are hits and positions after the influencer and otherwise, the ratio with its interval (null
     where there is none), and sequences.
     """
+    frequency = None if edge.frequency is None else rounded(edge.frequency, 4)
     numbers = [
         *(whole(n) for n in (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without)),
-        *(_finite(value) for value in (edge.ratio, edge.low, edge.high)),
+        *numbers_or_none((edge.ratio, edge.low, edge.high), 5),
         *(None if n is None else whole(n) for n in (edge.sequences, edge.sequences_with)),
     ]
     return [
@@ -226,20 +223,9 @@ def _edge(edge: Influence, codes: Mapping[str, int]) -> list[Any]:
         numbers,
         sentences.verdict(edge),
         sentences.support(edge),
-        *_asked(edge),
+        *([] if frequency is None and edge.order is None else [frequency]),
+        *([] if edge.order is None else [edge.order]),
     ]
-
-
-def _asked(edge: Influence) -> list[Any]:
-    """What is known only if it was asked for, without empty ends."""
-    if edge.order is not None:
-        return [None if edge.frequency is None else rounded(edge.frequency, 4), edge.order]
-    return [] if edge.frequency is None else [rounded(edge.frequency, 4)]
-
-
-def _finite(value: float) -> float | None:
-    """A number as JSON has it: infinity as more than 1e300."""
-    return None if math.isnan(value) else rounded(min(value, 1e301), 5)
 
 
 def _lengths(lengths: IntArray) -> dict[str, Any]:

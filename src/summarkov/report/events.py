@@ -13,6 +13,7 @@ from summarkov.errors import SettingError
 from summarkov.events import EventSequences
 from summarkov.explain import EdgeDifference, GroupComparison, Influence, SeveralGroups
 from summarkov.settings import Duration, check_whole
+from summarkov.text.events import spread
 from summarkov.typing import BoolArray, FloatArray, IntArray
 from summarkov.wording import all_rounded, rounded, whole
 
@@ -49,10 +50,8 @@ def sequence_content(
             f"attributes={columns!r} ({' '.join(f'--attribute {column}' for column in columns)})"
         )
     known = events.with_attributes(None).recode(labels)
-    some = np.flatnonzero(known.lengths > 0)
-    chosen = some[np.unique(np.linspace(0, len(some) - 1, min(n, len(some))).round().astype(int))]
     found = []
-    for number in chosen.tolist():
+    for number in spread(np.flatnonzero(known.lengths > 0), n).tolist():
         start, stop = known.offsets[number], known.offsets[number + 1]
         rows = slice(start, min(stop, start + MOST_EVENTS))
         codes = known.codes[rows].tolist()
@@ -137,9 +136,9 @@ def _comparison(found: GroupComparison, codes: Mapping[str, int]) -> dict[str, A
             [
                 codes[one.label],
                 all_rounded((one.reach_first, one.reach_second), 4),
-                _difference(one.reach),
+                _limits(one.reach),
                 all_rounded((one.rate_first, one.rate_second), 4),
-                _difference(one.rate),
+                _limits(one.rate),
             ]
             for one in found.labels
         ],
@@ -149,7 +148,7 @@ def _comparison(found: GroupComparison, codes: Mapping[str, int]) -> dict[str, A
 
 def _edge(edge: EdgeDifference, codes: Mapping[str, int]) -> list[Any]:
     groups = [_in_group(edge.first, edge.in_first), _in_group(edge.second, edge.in_second)]
-    return [codes[edge.influencer], codes[edge.target], groups, _difference(edge.change)]
+    return [codes[edge.influencer], codes[edge.target], groups, _limits(edge.change)]
 
 
 def _in_group(edge: Influence, is_found: bool) -> list[Any]:
@@ -157,16 +156,16 @@ def _in_group(edge: Influence, is_found: bool) -> list[Any]:
     graph of the group alone has the edge.
     """
     counts = (edge.hits_with, edge.n_with, edge.hits_without, edge.n_without)
-    return [*_numbers(edge.ratio, edge.low, edge.high), *(whole(n) for n in counts), is_found]
+    return [*_limits(edge), *(whole(n) for n in counts), is_found]
 
 
-def _difference(found: Difference) -> list[Any]:
-    return _numbers(found.ratio, found.low, found.high)
+def _limits(found: Difference | Influence) -> list[Any]:
+    return numbers_or_none((found.ratio, found.low, found.high), 4)
 
 
-def _numbers(*values: float) -> list[Any]:
+def numbers_or_none(values: Iterable[float], digits: int) -> list[Any]:
     """Numbers as JSON has them: none for what is not known, and more than 1e300 for what has no end."""
-    return [None if math.isnan(value) else rounded(min(value, 1e301), 4) for value in values]
+    return [None if math.isnan(value) else rounded(min(value, 1e301), digits) for value in values]
 
 
 #: A profile has this many steps, of one event or of some time, and at most this many edges have one.

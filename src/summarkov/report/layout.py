@@ -36,7 +36,7 @@ def places(n_labels: int, edges: Sequence[tuple[int, int, float]]) -> list[list[
     for z, target, strength in edges:
         if z != target:
             network.add_edge(z, target, weight=1 + min(abs(strength), 3.0))
-    groups = sorted((sorted(group) for group in networkx.connected_components(network)), key=_by_size)
+    groups = sorted(map(sorted, networkx.connected_components(network)), key=lambda some: (-len(some), some))
     looped = {z for z, x, _ in edges if z == x and n_labels <= SMALL}  # of many labels the page omits these
     joined = [group for group in groups if len(group) > 1 or group[0] in looped]
     single = [group[0] for group in groups if len(group) == 1 and group[0] not in looped]
@@ -88,10 +88,6 @@ def apart(place: FloatArray, size: FloatArray, width: float | None = None) -> Fl
             half = np.minimum(size[:, 0], width) / 2
             place[:, 0] = np.clip(place[:, 0], half, width - half)
     return place
-
-
-def _by_size(group: list[int]) -> tuple[int, list[int]]:
-    return -len(group), group
 
 
 def _in_columns(group: list[int], edges: Sequence[tuple[int, int, float]]) -> FloatArray | None:

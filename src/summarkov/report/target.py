@@ -116,32 +116,29 @@ _DIGITS = 13
 
 def joint_targets(model: FittedDistribution) -> list[dict[str, Any]]:
     """What the page has of each target of any model; a joint one has no states."""
-    fitted = model.fitted
-    reach = model.lookback
-    found: list[dict[str, Any]] = []
-    for x, names in model.influencers_.items():
-        found.append(
-            {
-                "x": [fitted.labels.index(x)],
-                "u": [fitted.labels.index(z) for z in names],
-                "score": None,
-                "likelihood": rounded(fitted.log_likelihood, 8),
-                "trace": [],
-                "certificate": None,
-                "patterns": [],
-                "few": 0,
-                "summary": {
-                    "kind": "joint",
-                    "reach": [reach] * len(names),
-                    "delay": 0,
-                    "where": [""] * len(names),
-                },
-                "states": {"n": []},
-                "hits": [],
-                "p": [],
-            }
-        )
-    return found
+    labels, reach = model.fitted.labels, model.lookback
+    return [
+        {
+            "x": [labels.index(x)],
+            "u": [labels.index(z) for z in names],
+            "score": None,
+            "likelihood": rounded(model.fitted.log_likelihood, 8),
+            "trace": [],
+            "certificate": None,
+            "patterns": [],
+            "few": 0,
+            "summary": {
+                "kind": "joint",
+                "reach": [reach] * len(names),
+                "delay": 0,
+                "where": [""] * len(names),
+            },
+            "states": {"n": []},
+            "hits": [],
+            "p": [],
+        }
+        for x, names in model.influencers_.items()
+    ]
 
 
 def joint_content(model: FittedDistribution) -> dict[str, Any]:
@@ -165,7 +162,7 @@ def joint_content(model: FittedDistribution) -> dict[str, Any]:
             }
             for x in range(n_outcomes)
         ],
-        "gains": [[rounded(gain, 3) for gain in gains.values()] for gains in _by_label(model)],
+        "gains": [[rounded(model.gains_[x][z], 3) for z in names] for x, names in model.influencers_.items()],
         "recency": [
             [all_rounded(list(by_lag.values()), 4) for by_lag in each.values()]
             for each in model.recency_.values()
@@ -192,11 +189,6 @@ def _contexts(after: Any) -> list[dict[str, list[Any]]]:
             }
         )
     return found
-
-
-def _by_label(model: FittedDistribution) -> list[dict[str, float]]:
-    """Gains of each target, in the order of its influencers."""
-    return [{z: model.gains_[x][z] for z in names} for x, names in model.influencers_.items()]
 
 
 def _trees(trees: Any) -> list[list[Any]]:

@@ -131,10 +131,9 @@ class _Names:
         text = record[self.text]
         if not isinstance(text, str):
             raise DataError(f"{where}, {self.text!r}: expected text, found {_shown(text)}")
-        date = record.get("date" if self.date is None else self.date)
-        return Document(
-            _plain(record[self.id], where, self.id), text, _date(date, where, self.date or "date")
-        )
+        name, key = _plain(record[self.id], where, self.id), "date" if self.date is None else self.date
+        date = record.get(key)
+        return Document(name, text, None if date is None or date == "" else _plain(date, where, key))
 
 
 def _plain(value: Any, where: str, name: str) -> str:
@@ -144,10 +143,6 @@ def _plain(value: Any, where: str, name: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     raise DataError(f"{where}, {name!r}: expected text or a number, found {_shown(value)}")
-
-
-def _date(value: Any, where: str, name: str) -> str | None:
-    return None if value is None or value == "" else _plain(value, where, name)
 
 
 def _shown(value: Any) -> str:
@@ -161,45 +156,41 @@ def _documents_of(source: Any, names: _Names) -> Iterator[tuple[Document, str]]:
         yield from _from_path(Path(os.fsdecode(source)), names)
     elif isinstance(source, Mapping):
         for name, text in source.items():
+            where = f"document {name!r}"
             record = {names.id: name, names.text: text, (names.date or "date"): None}
-            yield names.document(record, f"document {name!r}"), f"document {name!r}"
+            yield names.document(record, where), where
     elif isinstance(source, Iterable):
         for number, each in enumerate(source):
-            if isinstance(each, Document):
-                yield each, f"document {number}"
-            elif isinstance(each, str):
-                yield Document(str(number), each), f"document {number}"
+            where = f"document {number}"
+            if isinstance(each, str):
+                each = Document(str(number), each)
             elif isinstance(each, Mapping):
-                yield names.document(each, f"document {number}"), f"document {number}"
-            else:
-                raise DataError(f"document {number}: expected a text or a Document, found {_shown(each)}")
+                each = names.document(each, where)
+            if not isinstance(each, Document):
+                raise DataError(f"{where}: expected a text or a Document, found {_shown(each)}")
+            yield each, where
     else:
         raise DataError(f"cannot read documents from {type(source).__name__}; give a path, a dict or a list")
 
 
 def _from_path(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:
-    if path.is_dir():
+    is_folder, format, files = path.is_dir(), _FORMATS.get(path.suffix.lower()), [path]
+    if is_folder:
         files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".txt")
         if not files:
             raise DataError(f"the folder {path} holds no .txt files; name the documents' folder or file")
+    if is_folder or format == "text":
         for file in files:
-            yield Document(file.stem, _whole(file)), str(file)
-        return
-    format = _FORMATS.get(path.suffix.lower())
-    if format is None:
+            text = "\n".join(line for _, line in text_lines(str(file), expected="a text"))
+            yield Document(file.stem, text), str(file)
+    elif format is None:
         raise DataError(
             f"the format of {path} cannot be told from its name; let it end in .jsonl, .csv, .tsv or .txt"
         )
-    if format == "text":
-        yield Document(path.stem, _whole(path)), str(path)
     elif format == "jsonl":
         yield from _json_lines(path, names)
     else:
         yield from _rows(path, names, format)
-
-
-def _whole(path: Path) -> str:
-    return "\n".join(line for _, line in text_lines(str(path), expected="a text"))
 
 
 def _json_lines(path: Path, names: _Names) -> Iterator[tuple[Document, str]]:

@@ -1,26 +1,113 @@
-"""Events from text, which remember the sentences that they are: made, saved and read again."""
+"""Events from text, which remember the sentences that they are; and the passages behind what was learned."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from summarkov.errors import DataError, SettingError, nearest
+from summarkov.errors import DataError, SettingError, UnknownLabelError, nearest
 from summarkov.events import EventSequences
-from summarkov.explain import FittedGraph, FittedModel
+from summarkov.events.moments import Moments
+from summarkov.events.rows import Rows
+from summarkov.explain import Explanation, FittedGraph, FittedModel, model_of
 from summarkov.io import read_events
 from summarkov.io.files import text_lines
 from summarkov.io.temporary import replacing
-from summarkov.settings import Progress, reporter
-from summarkov.text.documents import Sentence, in_order, read_documents, split_sentences
-from summarkov.text.passages import Before, Grounds, Passages, find_passages, in_codes_of, model_of
+from summarkov.text.documents import Sentence
+from summarkov.typing import BoolArray, IntArray
+
+
+@dataclass(frozen=True)
+class Before:
+    """An influencer that stood in its window.
+
+    Attributes
+    ----------
+    label, lag : str, int
+        The influencer, and how many positions back it last was.
+    sentence : Sentence
+        The sentence.
+    """
+
+    label: str
+    lag: int
+    sentence: Sentence
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A place where the target occurred.
+
+    Attributes
+    ----------
+    sequence : str
+        The name of the document.
+    before : tuple of Before
+        The influencers that were asked about, the oldest first.
+    target : Sentence
+        The sentence of the target.
+    """
+
+    sequence: str
+    before: tuple[Before, ...]
+    target: Sentence
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Places where a label occurred as asked.
+
+    Attributes
+    ----------
+    target : str
+        The label.
+    total : int
+        How many such places there are.
+    shown : tuple of Passage
+        Some of them, spread evenly over the documents.
+    """
+
+    target: str
+    total: int
+    shown: tuple[Passage, ...]
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self.shown)
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """Why a label has its probability at a place of a document, with the sentences that speak for it.
+
+    Attributes
+    ----------
+    why : Explanation
+        The model's explanation.
+    before : tuple of Before
+        The sentences of the active influencers in the document itself, the oldest first.
+    passages : Passages
+        Places where the label followed in the same state.
+    """
+
+    why: Explanation
+    before: tuple[Before, ...]
+    passages: Passages
+
+    def __str__(self) -> str:
+        lines = [str(self.why)]
+        for each in self.before:
+            place = f"{each.sentence.document}, sentence {each.sentence.number}"
+            lines.append(f"  {each.label}, {each.lag} back ({place}): {each.sentence.text}")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +173,35 @@ class TextEvents:
         labels, those whose past is in the same state of the label's model. With neither all. Of more than
         ``most`` some are shown, spread evenly over the data.
         """
-        return find_passages(
-            self.events, self.sentences, fitted, target, influencer=influencer, after=after, most=most
-        )
+        if most < 1:
+            raise SettingError(f"most must be 1 or more, not {most}")
+        if influencer is not None and after is not None:
+            raise SettingError("influencer and after exclude each other; give one of them")
+        events = in_codes_of(fitted, self.events)
+        places = np.flatnonzero(events.codes == events.code(target))
+        model: FittedModel | None = None
+        influencers: tuple[str, ...] = ()
+        if influencer is not None:
+            model, influencers = model_of(fitted, target), (influencer,)
+            if influencer not in model.influencers_:
+                known = ", ".join(map(repr, model.influencers_)) or "none"
+                raise SettingError(
+                    f"{influencer!r} does not influence {target!r}; its influencers are {known}"
+                )
+            places = _with(events, places, model, influencer)
+        elif after is not None:
+            model = model_of(fitted, target)
+            influencers, places = model.influencers_, places[_same_state(events, model, after)[places]]
+        chosen = spread(places, most)
+        found = {z: last_before(events, chosen, model, z) for z in influencers} if model else {}
+        number = np.cumsum(events.codes >= 0) - 1  # of the event at each place, which an empty tick is not
+        of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
+        shown = []
+        for at, (place, sequence) in enumerate(zip(chosen.tolist(), of_sequence.tolist(), strict=True)):
+            there = sorted(((lags[at], z) for z, (lags, _) in found.items() if lags[at]), reverse=True)
+            before = tuple(Before(z, int(lag), self.sentences[number[found[z][1][at]]]) for lag, z in there)
+            shown.append(Passage(events.ids[sequence], before, self.sentences[number[place]]))
+        return Passages(target, len(places), tuple(shown))
 
     def explain(
         self,
@@ -141,174 +254,97 @@ class TextEvents:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write JSON lines, events to ``read_events``, and with sentences to :func:`read_text_events`."""
+        bounds = pairwise(_events_before(self.events).tolist())
         with replacing(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in self._lines())
+            for name, labels, (start, end) in zip(self.events.ids, self.events, bounds, strict=True):
+                quoted = [vars(sentence) for sentence in self.sentences[start:end]]
+                file.write(json.dumps({"id": name, "events": labels, "sentences": quoted}) + "\n")
 
-    def _lines(self) -> Iterator[str]:
-        bounds = np.append(0, np.cumsum(self.events.codes >= 0))[self.events.offsets].tolist()
-        for at, (name, labels) in enumerate(zip(self.events.ids, self.events, strict=True)):
-            quoted = [dict(vars(sentence)) for sentence in self.sentences[bounds[at] : bounds[at + 1]]]
-            yield json.dumps({"id": name, "events": labels, "sentences": quoted})
+
+def _events_before(events: EventSequences) -> IntArray:
+    """How many events stand before each sequence, and how many there are; an empty tick has none."""
+    return np.append(0, np.cumsum(events.codes >= 0))[events.offsets]
 
 
 def read_text_events(path: str | os.PathLike[str]) -> TextEvents:
     """Read what :meth:`TextEvents.save` wrote."""
     events = read_events(path, format="jsonl")
     sentences: list[Sentence] = []
-    known = np.append(0, np.cumsum(events.codes >= 0))[events.offsets]  # events before each sequence
-    lengths = iter(np.diff(known).tolist())
+    lengths = iter(np.diff(_events_before(events)).tolist())
     for number, line in text_lines(os.fspath(path)):
         if not line.strip():
             continue
-        record = json.loads(line)
+        record, where = json.loads(line), f"{os.fspath(path)}, line {number}"
         quoted = record.get("sentences") if isinstance(record, dict) else None
         if not isinstance(quoted, list) or len(quoted) != next(lengths):
             raise DataError(
-                f"{os.fspath(path)}, line {number}: expected 'sentences', one per event; make the file with "
-                "'summarkov text'"
+                f"{where}: expected 'sentences', one per event; make the file with 'summarkov text'"
             )
-        sentences.extend(_sentence(each, f"{os.fspath(path)}, line {number}") for each in quoted)
+        sentences.extend(_sentence(each, where) for each in quoted)
     return TextEvents(events, tuple(sentences))
 
 
 def _sentence(given: Any, where: str) -> Sentence:
     kinds = {"document": str, "number": int, "text": str}
-    if not isinstance(given, Mapping) or any(
-        type(given.get(name)) is not kind for name, kind in kinds.items()
-    ):
+    if not isinstance(given, Mapping) or [type(given.get(name)) for name in kinds] != list(kinds.values()):
         raise DataError(f"{where}: each of 'sentences' must have 'document', 'number' and 'text'")
     return Sentence(*(given[name] for name in kinds))
 
 
-def beside(path: Path) -> Path:
-    """Where the topic model of a file of events is kept: beside it.
+def spread(places: IntArray, most: int) -> IntArray:
+    """At most ``most`` of some places, spread evenly."""
+    some = np.linspace(0, len(places) - 1, min(most, len(places)))
+    return np.asarray(places[np.unique(some.round().astype(int))])
 
-    >>> beside(Path("reports.jsonl")).name
-    'reports.topics.json'
+
+def in_codes_of(fitted: FittedGraph | FittedModel, events: EventSequences) -> EventSequences:
+    """Events in the codes of a model; refused if it does not know one of their labels."""
+    try:
+        return events.recode(fitted.labels_)
+    except UnknownLabelError as problem:
+        raise DataError(
+            f"the events hold the label {problem.label!r}, which the model does not know; give the events "
+            "that it was learned from, or others with the same labels"
+        ) from None
+
+
+def last_before(
+    events: EventSequences, places: IntArray, model: FittedModel, influencer: str
+) -> tuple[IntArray, IntArray]:
+    """How many positions before each place an influencer (the last in its window) stands, and where.
+
+    The first is 0 if it stands nowhere.
     """
-    return path.with_name(f"{path.stem}.topics.json")
+    delay, lookback = model.fitted.reach(influencer)
+    position = np.arange(events.n_rows) if events.moments is None else np.cumsum(events.moments.starts)
+    starts = np.repeat(events.offsets[:-1], events.lengths)[places]
+    occurs = np.flatnonzero(events.codes == events.code(influencer))
+    # one before all others, so that every place has an occurrence to look at
+    before = np.concatenate([[-(2**62)], position[occurs]])
+    which = np.searchsorted(before, position[places] - delay) - 1  # the last more than ``delay`` back
+    last, at = before[which], np.append(-1, occurs)[which]
+    inside = at >= starts
+    if lookback is not None:
+        inside &= position[places] - last <= lookback
+    return np.where(inside, position[places] - last, 0), at
 
 
-#: ``label(sentences)``: one label per sentence, None where there is none.
-Labeler = Callable[[Sequence[str]], Iterable[str | None]]
-
-REPEATS = ("runs", "once", "all")
-
-#: Sentences to label at a time.
-_BATCH = 512
-
-
-def text_events(
-    documents: Any,
-    label: Labeler,
-    *,
-    repeats: str = "runs",
-    single: bool = False,
-    together: bool = False,
-    leave_out: Iterable[str] = (),
-    language: str = "en",
-    progress: Progress = None,
-) -> TextEvents:
-    """Turn documents into a sequence of events each: one label per sentence, in the order of the sentences.
-
-    Parameters
-    ----------
-    documents
-        What :func:`read_documents` reads.
-    label
-        A fitted :class:`TopicModel`, :class:`Concepts`, or any function from a list of sentences to a list of
-        as many labels; a sentence whose label is None is no event.
-    repeats
-        "runs": of the same label several times in a row only the first is an event; "once": only the first of
-        a label in a document (as in the paper); "all".
-    single
-        One sequence over all documents by date, instead of one per document.
-    together
-        With ``single``: the labels of a document happened together, one tick per document, whatever the
-        order of its sentences; a document without labels is an empty tick. Each label has the first of its
-        sentences.
-    leave_out
-        Labels that make no events, such as topics that are about the form of the documents.
-    language
-        For the splitting, see :func:`split_sentences`.
-    progress
-        Called as ``progress(done, total)`` with numbers of sentences; True writes that to the standard error.
-
-    >>> def weather(sentences):
-    ...     return ["rain" if "rain" in s else "sun" if "sun" in s else None for s in sentences]
-    >>> reports = {"monday": "It rained. It rained on. Then it was sunny. Rain, rain.", "tuesday": "Dull."}
-    >>> for repeats in ("runs", "once", "all"):
-    ...     print(text_events(reports, weather, repeats=repeats).events.to_lists())
-    [['rain', 'sun', 'rain'], []]
-    [['rain', 'sun'], []]
-    [['rain', 'rain', 'sun', 'rain'], []]
-    >>> text_events(reports, weather, single=True, together=True).events.to_lists()
-    [[['rain', 'sun'], []]]
-    """
-    if repeats not in REPEATS:
-        raise SettingError(
-            f"repeats={repeats!r} is not known; use one of {', '.join(REPEATS)}{nearest(repeats, REPEATS)}"
-        )
-    if isinstance(leave_out, str):
-        raise SettingError(f"leave_out must be a list of labels, not {leave_out!r}; wrap it in a list")
-    if together and (not single or repeats == "all"):
-        raise SettingError(
-            "together=True makes one position of a document, with each label once: say single=True, so that "
-            "documents follow each other, and leave out repeats='all'"
-        )
-    read = read_documents(documents)
-    read = in_order(read) if single else read
-    each = [
-        Sentence(d.id, n, s) for d in read for n, s in enumerate(split_sentences(d.text, language), start=1)
-    ]
-    told = _labels_of([sentence.text for sentence in each], label, reporter(progress))
-    labels = _without(told, set(leave_out))
-    kept: dict[str, list[tuple[str, Sentence]]] = {document.id: [] for document in read}
-    for name, sentence in zip(labels, each, strict=True):
-        if name is not None:
-            kept[sentence.document].append((name, sentence))
-    if together:
-        chosen = [sorted(_keep(labelled, "once"), key=itemgetter(0)) for labelled in kept.values()]
-        events = EventSequences.from_lists([[[name for name, _ in some] for some in chosen]], ids=["all"])
-    else:
-        chosen = [_keep(labelled, repeats) for labelled in kept.values()]
-        events = EventSequences.from_lists(([name for name, _ in some] for some in chosen), ids=list(kept))
-    found = TextEvents(events, tuple(sentence for some in chosen for _, sentence in some))
-    return found.joined() if single else found
+def _with(events: EventSequences, places: IntArray, model: FittedModel, influencer: str) -> IntArray:
+    """The places that have an influencer in its window; in a tree, those where it was asked for and there."""
+    places = places[last_before(events, places, model, influencer)[0] > 0]
+    fitted, met = model.fitted, model.fitted.met(influencer)
+    if met is None:
+        return places
+    states, _ = fitted.summary.encode(Rows.of(events).index(), fitted.influencers, fitted.labels)
+    return np.asarray(places[met[states[places]]])
 
 
-def _labels_of(texts: Sequence[str], label: Labeler, tell: Callable[[int, int], None]) -> list[str | None]:
-    """The label of every sentence, asked for in batches so that progress can be told."""
-    labels: list[str | None] = []
-    for start in range(0, len(texts), _BATCH):
-        batch = texts[start : start + _BATCH]
-        given = list(label(batch))
-        if len(given) != len(batch):
-            raise DataError(
-                f"label gave {len(given)} labels for {len(batch)} sentences; it must give one each"
-            )
-        for name in given:
-            if not (name is None or isinstance(name, str)):
-                raise DataError(f"label gave {name!r}; a label is a text, or None for no event")
-        labels.extend(given)
-        tell(len(labels), len(texts))
-    return labels
-
-
-def _without(labels: list[str | None], leave_out: set[str]) -> list[str | None]:
-    """The same without some labels, each of which must be there."""
-    found = {name for name in labels if name is not None}
-    for name in sorted(leave_out - found):
-        known = nearest(name, found) or f"; the labels are {', '.join(map(repr, sorted(found)))}"
-        raise SettingError(f"leave_out names {name!r}, which no sentence has{known}")
-    return [None if name in leave_out else name for name in labels]
-
-
-def _keep(labelled: list[tuple[str, Sentence]], repeats: str) -> list[tuple[str, Sentence]]:
-    """The events of a document among its labelled sentences."""
-    if repeats == "all":
-        return labelled
-    if repeats == "once":
-        first = {name: at for at, (name, _) in reversed(list(enumerate(labelled)))}
-        return [labelled[at] for at in sorted(first.values())]
-    return [each for at, each in enumerate(labelled) if at == 0 or labelled[at - 1][0] != each[0]]
+def _same_state(events: EventSequences, model: FittedModel, after: Iterable[object]) -> BoolArray:
+    """At which positions the past is in the state that it is in after a history."""
+    fitted, history = model.fitted, read_events([list(after)]).recode(events.labels)
+    rows = Rows.of(history)
+    rows = replace(rows, moments=rows.moments or Moments(np.ones(history.n_rows, bool)))
+    row = fitted.predict(rows.with_next().index())[-1]
+    if row == len(fitted.table.keys):  # never seen: the one row of all such states
+        return np.zeros(events.n_rows, bool)
+    return np.asarray(fitted.predict(Rows.of(events).index()) == row)

@@ -87,7 +87,7 @@ def leading_terms(terms: Sequence[str], weights: Iterable[float], n: int) -> lis
 #: Rounds of the variational estimate of LDA, for a sentence; they are short, and it converges in far fewer.
 _ROUNDS = 60
 
-#: Of matrices with so few rows or columns all singular vectors are worked out.
+#: Of matrices with at most this many rows or columns all singular vectors are worked out.
 _SMALL = 200
 
 #: A sentence that topics explain less of than this (the cosine of the two) is about none of them: one rare
@@ -110,10 +110,7 @@ def english_stop_words() -> set[str]:
 
 def vocabulary(rows: Sequence[Sequence[str]], least: int) -> tuple[tuple[str, ...], FloatArray]:
     r"""The terms in at least ``least`` sentences, sorted, and :math:`\log((1+n)/(1+n_t)) + 1` for each."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for term in set(row):
-            counts[term] = counts.get(term, 0) + 1
+    counts = Counter(term for row in rows for term in set(row))
     terms = tuple(sorted(term for term, n in counts.items() if n >= least))
     n = np.array([counts[term] for term in terms], dtype=float)
     return terms, np.log((1 + len(rows)) / (1 + n)) + 1

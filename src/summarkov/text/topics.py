@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ class FittedTopics:
 
     names: tuple[str, ...]
     terms: tuple[str, ...]
-    inverse_frequencies: FloatArray  # a term
+    inverse_frequencies: FloatArray  # one per term
     weights: FloatArray  # topics x terms
     stop_words: tuple[str, ...]
 
@@ -166,8 +167,27 @@ class TopicModel:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model as JSON; :func:`load_topics` reads it."""
-
-        save_topics(self, path)
+        fitted = self.fitted
+        document: dict[str, Any] = {
+            "format": "summarkov",
+            "version": VERSION,
+            "kind": "TopicModel",
+            "settings": {
+                "method": self.method,
+                "confidence": self.confidence,
+                "phrases": self.phrases,
+                "language": self.language,
+                "seed": seed_of(self.seed, self.random_state),
+            },
+            "stop_words": fitted.stop_words,
+            "terms": fitted.terms,
+            "inverse_frequencies": fitted.inverse_frequencies.tolist(),
+            "topics": [
+                {"name": name, "weights": row}
+                for name, row in zip(fitted.names, fitted.weights.tolist(), strict=True)
+            ],
+        }
+        write_sealed(path, document)
 
     def _given_stop_words(self) -> set[str]:
         if self.stop_words == "english":
@@ -194,7 +214,7 @@ class TopicModel:
 
 
 def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
-    """A name a topic: its two leading terms, more where two topics would be called the same.
+    """One name per topic: its two leading terms, more where two topics would be called the same.
 
     Between them stands no comma, which stands between labels.
     """
@@ -211,31 +231,6 @@ def _names(terms: Sequence[str], weights: FloatArray) -> tuple[str, ...]:
 VERSION = 1
 #: More than the inverse frequency, log((1 + n) / (1 + n_t)) + 1, of a term in any number of sentences.
 _RAREST = 50
-
-
-def save_topics(model: TopicModel, path: str | PathLike[str]) -> None:
-    """Write a fitted topic model."""
-    fitted = model.fitted
-    document: dict[str, Any] = {
-        "format": "summarkov",
-        "version": VERSION,
-        "kind": "TopicModel",
-        "settings": {
-            "method": model.method,
-            "confidence": model.confidence,
-            "phrases": model.phrases,
-            "language": model.language,
-            "seed": seed_of(model.seed, model.random_state),
-        },
-        "stop_words": fitted.stop_words,
-        "terms": fitted.terms,
-        "inverse_frequencies": fitted.inverse_frequencies.tolist(),
-        "topics": [
-            {"name": name, "weights": row}
-            for name, row in zip(fitted.names, fitted.weights.tolist(), strict=True)
-        ],
-    }
-    write_sealed(path, document)
 
 
 def load_topics(path: str | PathLike[str]) -> TopicModel:
@@ -279,6 +274,15 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     check_seal(node)
     model._fitted = fitted
     return model
+
+
+def beside(path: Path) -> Path:
+    """Where the topic model of a file of events is kept: beside it.
+
+    >>> beside(Path("reports.jsonl")).name
+    'reports.topics.json'
+    """
+    return path.with_name(f"{path.stem}.topics.json")
 
 
 def _texts(node: Node) -> tuple[str, ...]:

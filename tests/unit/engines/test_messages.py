@@ -16,8 +16,7 @@ from summarkov import errors
 from summarkov.engines import CandidateCounts, RecencyCounts, StateCounts
 from summarkov.engines.messages import pack, pack_error, unpack, unpack_error
 from summarkov.errors import SettingError, SummarkovError, UnknownLabelError
-from summarkov.evaluation.measures import Sums
-from summarkov.evaluation.measuring import Found
+from summarkov.evaluation.measures import Found, Sums
 from summarkov.models.measures import Measured
 from summarkov.scores.estimates import ExactSum
 

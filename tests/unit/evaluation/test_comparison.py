@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from summarkov.confidence import paired_interval
 from summarkov.errors import SettingError
-from summarkov.evaluation.comparison import HEADINGS, Comparison, paired_interval
+from summarkov.evaluation.comparison import HEADINGS, Comparison
 from summarkov.evaluation.measures import BINS, Measures
 from summarkov.evaluation.tuning import Chosen, Tuned
 

@@ -8,8 +8,7 @@ import pytest
 
 from summarkov.engines import work
 from summarkov.evaluation import BlockPredictor
-from summarkov.evaluation.measures import BINS, Measures, hits
-from summarkov.evaluation.measuring import log_likelihoods, report
+from summarkov.evaluation.measures import BINS, Measures, hits, log_likelihoods, report
 from summarkov.events import EventSequences
 from summarkov.summaries import Memory
 

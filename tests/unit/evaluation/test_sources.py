@@ -16,7 +16,7 @@ from summarkov.engines import MemorySource, StatesRequest, Target
 from summarkov.engines.work import EVENT_BYTES
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 from summarkov.evaluation import run
-from summarkov.evaluation.tuning import Split, tune
+from summarkov.evaluation.tuning import Split, named, tune
 from summarkov.events.draws import Bootstrap
 from summarkov.summaries import OrdinalSummary
 
@@ -81,7 +81,7 @@ def test_sources_and_events_together(sources):
 @pytest.mark.parametrize("model", ["lr-presence-3", "boosting"])
 def test_what_needs_a_matrix_is_refused_before_anything_is_fitted(sources, model, monkeypatch):
     monkeypatch.setattr(run, "tune", None)
-    monkeypatch.setattr(run, "lineup", lambda models, n_jobs: [named(each) for each in models])
+    monkeypatch.setattr(run, "lineup", lambda models, n_jobs: list(map(named, models)))  # no library needed
     words = (
         f"{model} needs all events in memory, and test is a StreamSource; read it with read_events, or "
         f"leave {model} out of models="
@@ -89,13 +89,6 @@ def test_what_needs_a_matrix_is_refused_before_anything_is_fitted(sources, model
     with pytest.raises(SettingError) as problem:
         sm.compare(*PARTS[:2], sources[2], models=["chain-0", model])
     assert str(problem.value) == words
-
-
-def named(model):
-    """A contender without the library that it needs."""
-    from summarkov.evaluation.lineup import _MAKE
-
-    return _MAKE[model](None)
 
 
 def test_a_contender_that_only_says_that_it_takes_sources(sources):

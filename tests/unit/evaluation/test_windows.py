@@ -6,8 +6,8 @@ import pytest
 
 import summarkov as sm
 from summarkov.errors import SettingError
-from summarkov.evaluation.lineup import lineup, window_of
-from summarkov.evaluation.windows import Windows
+from summarkov.evaluation import Windows
+from summarkov.evaluation.tuning import lineup, window_of
 from summarkov.settings import Duration
 
 

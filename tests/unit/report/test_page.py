@@ -13,12 +13,11 @@ import pytest
 import summarkov as sm
 from summarkov.errors import DataError, NotFittedError, SettingError, StoreError
 from summarkov.explain import weight
+from summarkov.report import SCRIPTS, STYLES, to_html
 from summarkov.report import content as contents
 from summarkov.report import content as report_passages
 from summarkov.report import events as report_sequences
-from summarkov.report import to_html
 from summarkov.report.layout import places
-from summarkov.report.page import SCRIPTS, STYLES
 from summarkov.simulate.example import web_shop
 from summarkov.text import Sentence, TextEvents
 

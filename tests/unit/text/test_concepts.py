@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from summarkov import text
 from summarkov.cli.main import app
 from summarkov.errors import DataError, SettingError
-from summarkov.text import Concepts, concepts, read_text_events, text_events
+from summarkov.text import Concepts, read_text_events, text_events
 
 THEMES = {"storm": ["storm", "wind"], "engine": ["engine", "oil"], "museum": ["museum", "ship"]}
 
@@ -73,7 +74,7 @@ def run(*arguments: str):
 @pytest.mark.needs("sentencex")
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(concepts, "_packaged_model", lambda: embed)
+    monkeypatch.setattr("summarkov.text._packaged_model", lambda: embed)
     Path("logs.csv").write_text("id,text\na,A storm came. The engine died.\nb,Dull. Wind!\n")
     Path("known.txt").write_text("engine: oil\n\nmuseum\n")
     result = run(
@@ -120,7 +121,7 @@ def test_the_packaged_model_works_without_a_network(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("socket.socket.connect", refuse)
     monkeypatch.setattr("socket.getaddrinfo", refuse)
-    concepts._packaged_model.cache_clear()
+    text._packaged_model.cache_clear()
     named = {"bad weather": "storm, wind", "broken machine": "engine fault", "visitors": "tourists"}
     known = Concepts(named, threshold=0.1)
     sentences = ["A gale blew.", "The motor of the tug overheated.", "Holiday-makers filled the town."]

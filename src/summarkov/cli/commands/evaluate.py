@@ -154,7 +154,7 @@ def compare(
     from summarkov.evaluation import compare as run
     from summarkov.evaluation import learning_curve as run_curve
     from summarkov.evaluation.learning_curve import SHARES
-    from summarkov.evaluation.lineup import lineup
+    from summarkov.evaluation.tuning import lineup
 
     names = list(NAMES) if model and "all" in model else model or None
     if parts and len(parts) != 2:

@@ -26,8 +26,7 @@ from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 
 if TYPE_CHECKING:
-    from summarkov.text import Document, TextEvents
-    from summarkov.text.events import Labeler
+    from summarkov.text import Document, Labeler, TextEvents
 
 
 READING = "Reading the documents"
@@ -153,8 +152,8 @@ def topics(
 ) -> None:
     """Find topics in documents, and make a sequence of topics of each."""
     from summarkov.text import TopicModel, load_topics
-    from summarkov.text.events import beside
     from summarkov.text.factors import english_stop_words
+    from summarkov.text.topics import beside
 
     if use is not None and model is not None:
         raise SettingError("--use takes topics that are stored already; leave out --model")

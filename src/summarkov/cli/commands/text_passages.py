@@ -46,7 +46,7 @@ def passages(
 ) -> None:
     """Show sentences: of a label, behind an edge to it, or behind a state of its model."""
     from summarkov.cli.printing.model import state_text
-    from summarkov.text.passages import model_of
+    from summarkov.explain import model_of
 
     fitted = load_model(model)
     found = read_quoted(file).passages(fitted, target, influencer, after=after or None, most=rows)
@@ -148,7 +148,7 @@ def explain(
     and other places where the label followed in the same state.
     """
     from summarkov.cli.printing.history import plain, print_one, print_why
-    from summarkov.text.passages import model_of
+    from summarkov.explain import model_of
 
     fitted = load_model(model)
     here = read_quoted(file)
