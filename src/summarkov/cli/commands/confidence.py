@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Column
@@ -21,7 +21,6 @@ from summarkov.cli.files import (
     write_table,
 )
 from summarkov.cli.options import (
-    Blocks,
     EventsPath,
     Jobs,
     Json,
@@ -60,39 +59,31 @@ if TYPE_CHECKING:
 def confidence(
     model: ModelFile,
     file: EventsPath,
-    n: Annotated[int, option("N", "How many graphs to learn.", "--graphs -n")] = 100,
-    blocks: Blocks = None,
-    level: Annotated[float, option("P", "Level of the intervals of ratios.")] = 0.95,
-    rate: Annotated[
-        float | None,
-        option(
-            "Q",
-            "Instead: test the edges that one half of the sequences proposes on the other half, and "
-            "keep those among which at most this share is false, on average.",
-        ),
-    ] = None,
-    order_test: Annotated[
-        bool,
-        flag(
-            "--order-test/--no-order-test",
-            "Test too whether each edge is about order, or whether shuffled sequences show it.",
-        ),
-    ] = True,
+    n: int = option("N", "How many graphs to learn.", "--graphs -n", default=100),
+    blocks: int | None = option(
+        "N", "Draw blocks of N events in a row instead of sequences. Default for one single sequence."
+    ),
+    level: float = option("P", "Level of the intervals of ratios.", default=0.95),
+    rate: float | None = option(
+        "Q",
+        "Instead: test the edges that one half of the sequences proposes on the other half, and "
+        "keep those among which at most this share is false, on average.",
+    ),
+    order_test: bool = flag(
+        "--order-test/--no-order-test",
+        "Test too whether each edge is about order, or whether shuffled sequences show it.",
+        default=True,
+    ),
     within: Within = None,
-    seed: Annotated[int, option("N", "For the random draws.")] = 0,
+    seed: int = option("N", "For the random draws.", default=0),
     opening: Opening = PLAIN_OPENING,
     jobs: Jobs = None,
-    output: Annotated[
-        Path | None, option("MODEL", "Save the graph with its confidence.", "--output -o")
-    ] = None,
-    pairs: Annotated[
-        Path | None,
-        option(
-            "TABLE",
-            "Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of "
-            "precision and recall.",
-        ),
-    ] = None,
+    output: Path | None = option("MODEL", "Save the graph with its confidence.", "--output -o"),
+    pairs: Path | None = option(
+        "TABLE",
+        "Write a ranking of every pair of labels, edge or not, as .csv or .parquet: for curves of "
+        "precision and recall.",
+    ),
     safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:

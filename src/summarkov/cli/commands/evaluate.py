@@ -110,41 +110,30 @@ def compare(
         list[Path] | None,
         typer.Argument(metavar="[DEV TEST]", help="Two more of these, if the data is split already."),
     ] = None,
-    model: Annotated[
-        list[str] | None,
-        option(
-            "NAME",
-            "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
-            "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
-            "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
-            "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
-            "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
-            "attributes: chain-0, bsumm, osumm.",
-            "--model -m",
-        ),
-    ] = None,
-    target: Annotated[
-        list[str] | None, option("LABEL", "Average over these labels only; repeatable.", "--target -t")
-    ] = None,
-    splits: Annotated[int, option("N", "Split the file at random N times.")] = 1,
-    seed: Annotated[int, option("N", "Seed of the first split.")] = 0,
-    learning_curve: Annotated[
-        bool,
-        flag(
-            "--learning-curve",
-            "Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
-            "best with how many, and what more of them would bring.",
-        ),
-    ] = False,
-    output_file: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
-            "when it is started again.",
-            "--output -o",
-        ),
-    ] = None,
+    model: list[str] | None = option(
+        "NAME",
+        "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
+        "look-back, bsumm-5 or bsumm-6h; tree, tree-average, "
+        "tree-bag; chain-0 to chain-4; vom, ctw, kneser-ney; joint, joint-boosted; lr-presence-K, "
+        "lr-counts-K, lr-onehot-K, lr-relaxed-K with K = 3, 5, 10; boosting; or all. "
+        "Default: chain-0, chain-1, chain-2, bsumm, osumm. Where events happened together, or there are "
+        "attributes: chain-0, bsumm, osumm.",
+        "--model -m",
+    ),
+    target: list[str] | None = option("LABEL", "Average over these labels only; repeatable.", "--target -t"),
+    splits: int = option("N", "Split the file at random N times.", default=1),
+    seed: int = option("N", "Seed of the first split.", default=0),
+    learning_curve: bool = flag(
+        "--learning-curve",
+        "Fit every model to an eighth, a quarter, half and all of the training sequences: which is "
+        "best with how many, and what more of them would bring.",
+    ),
+    output_file: Path | None = option(
+        "FILE",
+        "Save everything as .json, or the table as .md. An interrupted run goes on where it stopped "
+        "when it is started again.",
+        "--output -o",
+    ),
     jobs: Jobs = 1,
     opening: Opening = PLAIN_OPENING,
     json: Json = False,

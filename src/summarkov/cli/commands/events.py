@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @takes_options
 def describe(
     file: EventsFile,
-    rows: Annotated[int, option("N", "Show at most N labels; 0 for all.", min=0)] = 20,
+    rows: int = option("N", "Show at most N labels; 0 for all.", min=0, default=20),
     reading: Reading = PLAIN,
     json: Json = False,
 ) -> None:

@@ -35,30 +35,21 @@ def groups(
     second: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="Events of the other group, unless --by is given.")
     ] = None,
-    by: Annotated[
-        str | None, option("COLUMN", "Make groups of one file, by a column that is constant per sequence.")
-    ] = None,
-    model: Annotated[str, option("KIND", "bsumm, osumm, csumm or tree.", "--model -m")] = "bsumm",
-    target: Annotated[
-        list[str] | None, option("LABEL", "Only what influences this label; repeat for more.", "--target -t")
-    ] = None,
-    lookback: Annotated[
-        str | None,
-        option(
-            "K", "How far back to look: events, or a time as 6h; a tree finds it. Default 5.", "--lookback -k"
-        ),
-    ] = None,
-    alpha: Annotated[float | None, option("A", "Pseudo-count. Default 0.1.")] = None,
-    gamma: Annotated[
-        float | None, option("G", "Weight of the penalty; larger: fewer influencers. Default 1.")
-    ] = None,
-    names: Annotated[
-        str | None, option("A,B", "What the groups are called. Default: the files' names.")
-    ] = None,
-    n: Annotated[int, option("N", "How many resampled groups.", "--resamples -n")] = 200,
-    level: Annotated[float, option("P", "Level of the intervals.")] = 0.95,
-    seed: Annotated[int, option("N", "For the random draws.")] = 0,
-    rows: Annotated[int, option("N", "At most this many labels and edges; 0 for all.", min=0)] = 30,
+    by: str | None = option("COLUMN", "Make groups of one file, by a column that is constant per sequence."),
+    model: str = option("KIND", "bsumm, osumm, csumm or tree.", "--model -m", default="bsumm"),
+    target: list[str] | None = option(
+        "LABEL", "Only what influences this label; repeat for more.", "--target -t"
+    ),
+    lookback: str | None = option(
+        "K", "How far back to look: events, or a time as 6h; a tree finds it. Default 5.", "--lookback -k"
+    ),
+    alpha: float | None = option("A", "Pseudo-count. Default 0.1."),
+    gamma: float | None = option("G", "Weight of the penalty; larger: fewer influencers. Default 1."),
+    names: str | None = option("A,B", "What the groups are called. Default: the files' names."),
+    n: int = option("N", "How many resampled groups.", "--resamples -n", default=200),
+    level: float = option("P", "Level of the intervals.", default=0.95),
+    seed: int = option("N", "For the random draws.", default=0),
+    rows: int = option("N", "At most this many labels and edges; 0 for all.", min=0, default=30),
     reading: Reading = PLAIN,
     jobs: Jobs = None,
     json: Json = False,

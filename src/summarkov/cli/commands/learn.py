@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -51,61 +51,42 @@ if TYPE_CHECKING:
 _MOST_EDGES = 60
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
-Target = Annotated[
-    Labels,
-    option(
-        "LABEL",
-        "Learn what influences this label; repeat for several. Without it: every label.",
-        "--target -t",
-        panel=WHAT,
-    ),
-]
-Joint = Annotated[
-    bool,
-    flag(
-        "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
-    ),
-]
-OrderTest = Annotated[
-    bool | None,
-    flag(
-        "--order-test/--no-order-test",
-        "Say of every edge whether it is about the order of events, or whether shuffled sequences show "
-        "it too. Default: for a graph, unless that takes ten times as long as learning.",
-        panel=SURE,
-        show_default=False,
-    ),
-]
-Confidence = Annotated[
-    int | None,
-    option(
-        "N",
-        "Learn N more graphs from resampled sequences, and say how many of them have each edge.",
-        panel=SURE,
-    ),
-]
-Blocks = Annotated[
-    int | None,
-    option(
-        "N",
-        "Resample blocks of N events in a row, not sequences. Default for one single sequence.",
-        panel=SURE,
-    ),
-]
 
 
 @takes_options
 def learn(
     file: EventsPath,
-    target: Target = None,
-    joint: Joint = False,
+    target: Labels = option(
+        "LABEL",
+        "Learn what influences this label; repeat for several. Without it: every label.",
+        "--target -t",
+        panel=WHAT,
+    ),
+    joint: bool = flag(
+        "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
+    ),
     settings: ModelSettings = DEFAULTS,
     opening: Opening = PLAIN_OPENING,
     jobs: Jobs = None,
-    order_test: OrderTest = None,
+    order_test: bool | None = flag(
+        "--order-test/--no-order-test",
+        "Say of every edge whether it is about the order of events, or whether shuffled sequences show "
+        "it too. Default: for a graph, unless that takes ten times as long as learning.",
+        panel=SURE,
+        default=None,
+        show_default=False,
+    ),
     within: Within = None,
-    confidence: Confidence = None,
-    blocks: Blocks = None,
+    confidence: int | None = option(
+        "N",
+        "Learn N more graphs from resampled sequences, and say how many of them have each edge.",
+        panel=SURE,
+    ),
+    blocks: int | None = option(
+        "N",
+        "Resample blocks of N events in a row, not sequences. Default for one single sequence.",
+        panel=SURE,
+    ),
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:

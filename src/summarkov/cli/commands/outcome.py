@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from summarkov.cli.commands.events import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
@@ -15,40 +15,6 @@ from summarkov.cli.printing import print_json, print_saved, results, shown, work
 from summarkov.cli.printing.graph import Sure, known, outcome_document, print_open, print_outcome
 from summarkov.errors import SettingError
 
-Column = Annotated[
-    str | None, option("COLUMN=VALUE", "The column that tells the outcome, and the value asked about.")
-]
-Reaches = Annotated[str | None, option("LABEL", "Instead: does this label ever occur?")]
-EndsWith = Annotated[str | None, option("LABEL", "Instead: is this label the last?")]
-After = Annotated[
-    int | None,
-    option(
-        "N",
-        "Look at the first N positions only (events, or ticks with --ties together), of sequences that have "
-        "as many; --reaches needs it.",
-    ),
-]
-OpenCases = Annotated[
-    Path | None, option("FILE", "Cases that have not ended: tell their probabilities.", "--open")
-]
-OrderTest = Annotated[
-    bool,
-    flag(
-        "--order-test",
-        "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
-        "it too.",
-        SURE,
-    ),
-]
-Confidence = Annotated[
-    int | None,
-    option(
-        "N",
-        "Learn N more models from resampled sequences, and say how many of them have each influence.",
-        panel=SURE,
-    ),
-]
-
 #: The models that choose influencers.
 _KINDS = ("bsumm", "osumm", "csumm", "tree")
 
@@ -56,15 +22,32 @@ _KINDS = ("bsumm", "osumm", "csumm", "tree")
 @takes_options
 def outcome(
     file: EventsPath,
-    column: Column = None,
-    reaches: Reaches = None,
-    ends_with: EndsWith = None,
-    after: After = None,
-    open_cases: OpenCases = None,
+    column: str | None = option(
+        "COLUMN=VALUE", "The column that tells the outcome, and the value asked about."
+    ),
+    reaches: str | None = option("LABEL", "Instead: does this label ever occur?"),
+    ends_with: str | None = option("LABEL", "Instead: is this label the last?"),
+    after: int | None = option(
+        "N",
+        "Look at the first N positions only (events, or ticks with --ties together), of sequences that have "
+        "as many; --reaches needs it.",
+    ),
+    open_cases: Path | None = option(
+        "FILE", "Cases that have not ended: tell their probabilities.", "--open"
+    ),
     settings: InfluencerSettings = OUTCOME_DEFAULTS,
     opening: Opening = PLAIN_OPENING,
-    order_test: OrderTest = False,
-    confidence: Confidence = None,
+    order_test: bool = flag(
+        "--order-test",
+        "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
+        "it too.",
+        SURE,
+    ),
+    confidence: int | None = option(
+        "N",
+        "Learn N more models from resampled sequences, and say how many of them have each influence.",
+        panel=SURE,
+    ),
     output: ModelOutput = None,
     json: Json = False,
 ) -> None:

@@ -42,29 +42,18 @@ def predict(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'; folders too.")
     ] = None,
-    after: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
-            "--after -a",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        option(
-            "LABEL",
-            "With --after or --why: this label alone, why, and what would be different.",
-            "--target -t",
-        ),
-    ] = None,
-    why: Annotated[
-        str | None,
-        option(
-            "CASE", "What comes next in this case of FILE, and why: with its times, ticks and attributes."
-        ),
-    ] = None,
-    output: Annotated[Path | None, option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o")] = None,
+    after: list[str] | None = option(
+        "LABEL",
+        "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
+        "--after -a",
+    ),
+    target: str | None = option(
+        "LABEL", "With --after or --why: this label alone, why, and what would be different.", "--target -t"
+    ),
+    why: str | None = option(
+        "CASE", "What comes next in this case of FILE, and why: with its times, ticks and attributes."
+    ),
+    output: Path | None = option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o"),
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
     opening: Opening = PLAIN_OPENING,

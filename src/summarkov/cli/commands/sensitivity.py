@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Column
@@ -39,24 +39,21 @@ _NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
 @takes_options
 def sensitivity(
     file: EventsFile,
-    target: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "Learn what influences this label; repeat for several. Without it: every label.",
-            "--target -t",
-        ),
-    ] = None,
-    gamma: Annotated[str, option("G,G,...", "Penalties for complexity to try.")] = "0.1,0.5,1",
-    lookback: Annotated[
-        str,
-        option(
-            "N,N,...", "Look-backs to try: events, or times as 6h; none: the whole past.", "--lookback -k"
-        ),
-    ] = "1,5,10",
-    model: Annotated[str, option("KIND", "bsumm, osumm or csumm.", "--model -m")] = "bsumm",
-    alpha: Annotated[float | None, option("A", "Pseudo-count of each outcome. Default 0.1.")] = None,
-    search: Annotated[str | None, option("greedy|sweep|exact", "The search. Default greedy.")] = None,
+    target: list[str] | None = option(
+        "LABEL",
+        "Learn what influences this label; repeat for several. Without it: every label.",
+        "--target -t",
+    ),
+    gamma: str = option("G,G,...", "Penalties for complexity to try.", default="0.1,0.5,1"),
+    lookback: str = option(
+        "N,N,...",
+        "Look-backs to try: events, or times as 6h; none: the whole past.",
+        "--lookback -k",
+        default="1,5,10",
+    ),
+    model: str = option("KIND", "bsumm, osumm or csumm.", "--model -m", default="bsumm"),
+    alpha: float | None = option("A", "Pseudo-count of each outcome. Default 0.1."),
+    search: str | None = option("greedy|sweep|exact", "The search. Default greedy."),
     jobs: Jobs = None,
     reading: Reading = PLAIN,
     json: Json = False,

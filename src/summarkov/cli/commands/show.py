@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.files import (
     TABLES,
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
 
 def show(
     model: ModelFile,
-    target: Annotated[
-        str | None, option("LABEL", "Show the model of this label in full.", "--target -t")
-    ] = None,
-    rows: Annotated[int, option("N", "Show at most N states; 0 for all.", min=0)] = 40,
-    dot: Annotated[bool, flag("--dot", "Print the graph in Graphviz's DOT language instead.")] = False,
+    target: str | None = option("LABEL", "Show the model of this label in full.", "--target -t"),
+    rows: int = option("N", "Show at most N states; 0 for all.", min=0, default=40),
+    dot: bool = flag("--dot", "Print the graph in Graphviz's DOT language instead."),
     json: Json = False,
 ) -> None:
     """Look at a model: who influences whom, how strongly, on how many observations.
@@ -144,26 +142,19 @@ _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".mmd": "to_mermaid", ".graphml": "
 
 def export(
     model: ModelFile,
-    out: Annotated[
-        Path,
-        option(
-            "FILE",
-            "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
-            "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
-            "--out -o",
-        ),
-    ],
-    target: Annotated[
-        str | None,
-        option("LABEL", "The model of this label alone; a figure shows its states.", "--target -t"),
-    ] = None,
-    edges: Annotated[
-        int | None, option("N", "In a figure of a graph: at most the N surest edges.", min=1)
-    ] = None,
-    width: Annotated[float | None, option("INCHES", "How wide a figure of a graph is.", min=1)] = None,
-    font_size: Annotated[
-        float | None, option("POINTS", "Of the labels in a figure of a graph.", min=1)
-    ] = None,
+    out: Path = option(
+        "FILE",
+        "What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv "
+        "(Graphviz), .mmd (Mermaid), .graphml; .csv or .parquet for a table of the edges.",
+        "--out -o",
+        default=...,
+    ),
+    target: str | None = option(
+        "LABEL", "The model of this label alone; a figure shows its states.", "--target -t"
+    ),
+    edges: int | None = option("N", "In a figure of a graph: at most the N surest edges.", min=1),
+    width: float | None = option("INCHES", "How wide a figure of a graph is.", min=1),
+    font_size: float | None = option("POINTS", "Of the labels in a figure of a graph.", min=1),
     safe_csv: SafeCsv = False,
 ) -> None:
     """Write a model as a figure, a graph file or a table of its edges.
@@ -221,40 +212,28 @@ def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bo
 @takes_options
 def report(
     model: ModelFile,
-    output: Annotated[Path, option("FILE", "Where to save the page.", "--output -o")] = Path("report.html"),
-    events: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The events it was learned from, to show how long their sequences are and when a label "
-            "comes after its influencers.",
-        ),
-    ] = None,
-    passages: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The events that 'summarkov text' made, to show the sentences behind every edge. "
-            "They become part of the page.",
-        ),
-    ] = None,
-    title: Annotated[str | None, option("TEXT", "What the events are, as the page's title.")] = None,
-    sequences: Annotated[
-        int | None,
-        option(
-            "N",
-            "Put N of the sequences of --events into the page, to look at one event after the other. "
-            "Whoever has the page can read them.",
-        ),
-    ] = None,
-    group: Annotated[
-        list[Path] | None,
-        option(
-            "FILE",
-            "Events of a group of sequences. Give it two times or more, to show groups side by side, "
-            "each against the first.",
-        ),
-    ] = None,
+    output: Path = option("FILE", "Where to save the page.", "--output -o", default=Path("report.html")),
+    events: Path | None = option(
+        "FILE",
+        "The events it was learned from, to show how long their sequences are and when a label "
+        "comes after its influencers.",
+    ),
+    passages: Path | None = option(
+        "FILE",
+        "The events that 'summarkov text' made, to show the sentences behind every edge. "
+        "They become part of the page.",
+    ),
+    title: str | None = option("TEXT", "What the events are, as the page's title."),
+    sequences: int | None = option(
+        "N",
+        "Put N of the sequences of --events into the page, to look at one event after the other. "
+        "Whoever has the page can read them.",
+    ),
+    group: list[Path] | None = option(
+        "FILE",
+        "Events of a group of sequences. Give it two times or more, to show groups side by side, "
+        "each against the first.",
+    ),
     reading: Reading = PLAIN,
     jobs: Jobs = None,
     json: Json = False,

@@ -32,17 +32,12 @@ def simulate(
             help="A graph or joint model of all labels, or a JSON file of dynamics written down.",
         ),
     ],
-    sequences: Annotated[int, option("K", "How many sequences.", "--sequences -n", min=0)] = 100,
-    length: Annotated[int, option("T", "How many events each.", min=0)] = 20,
-    seed: Annotated[int, option("S", "Same seed, same events.", min=0)] = 0,
-    output: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.",
-            "--output -o",
-        ),
-    ] = None,
+    sequences: int = option("K", "How many sequences.", "--sequences -n", min=0, default=100),
+    length: int = option("T", "How many events each.", min=0, default=20),
+    seed: int = option("S", "Same seed, same events.", min=0, default=0),
+    output: Path | None = option(
+        "FILE", "Save as .jsonl, .csv, .parquet, .xes or .spmf; else JSON lines are printed.", "--output -o"
+    ),
     safe_csv: SafeCsv = False,
     json: Json = False,
 ) -> None:
@@ -135,10 +130,8 @@ SEQUENCES, LENGTH, SEED = 1000, 30, 1
 
 
 def demo(
-    output: Annotated[Path, option("FOLDER", "Where to save events and model.", "--output -o")] = Path(
-        "demo"
-    ),
-    json: Annotated[bool, flag("--json", "Print one JSON document instead.")] = False,
+    output: Path = option("FOLDER", "Where to save events and model.", "--output -o", default=Path("demo")),
+    json: bool = flag("--json", "Print one JSON document instead."),
 ) -> None:
     """Learn from the visits to a made-up web shop, and look at what was found."""
     from summarkov.io import write_events

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options import Json, flag, option, takes_options
+from summarkov.cli.options import Json, flag, option, setting, takes_options
 from summarkov.cli.printing import (
     label,
     new_table,
@@ -40,43 +40,41 @@ DocumentFiles = Annotated[
         "document), or folders of .txt files.",
     ),
 ]
-EventsOut = Annotated[Path, option("FILE", "Save the events here, as .jsonl.", "--output -o")]
+EventsOut = Annotated[Path, option("FILE", "Save the events here, as .jsonl.", "--output -o", default=...)]
 
 
 @dataclass(frozen=True)
 class Labelling:
     """How to read documents, and what to make events of. Every field is an option."""
 
-    repeats: Annotated[
-        str,
+    repeats: str = setting(
         option(
             "runs|once|all",
             "Keep the first event of every run of the same label, the first of each label in a "
             "document, or all.",
-        ),
-    ] = "runs"
-    single: Annotated[
-        bool, flag("--single", "One sequence over all documents by date, not one per document.")
-    ] = False
-    together: Annotated[
-        bool,
+            default="runs",
+        )
+    )
+    single: bool = setting(flag("--single", "One sequence over all documents by date, not one per document."))
+    together: bool = setting(
         flag(
             "--together",
             "With --single: the labels of a document happened together, whatever the order of its sentences.",
-        ),
-    ] = False
-    id_column: Annotated[str, option("COLUMN", "A document's name.", "--id", panel=READING)] = "id"
-    text_column: Annotated[str, option("COLUMN", "A document's text.", "--text", panel=READING)] = "text"
-    date_column: Annotated[
-        str | None,
+        )
+    )
+    id_column: str = setting(option("COLUMN", "A document's name.", "--id", panel=READING, default="id"))
+    text_column: str = setting(
+        option("COLUMN", "A document's text.", "--text", panel=READING, default="text")
+    )
+    date_column: str | None = setting(
         option(
             "COLUMN",
             "A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
             "--date",
             panel=READING,
-        ),
-    ] = None
-    language: Annotated[str, option("CODE", "For splitting into sentences.", panel=READING)] = "en"
+        )
+    )
+    language: str = setting(option("CODE", "For splitting into sentences.", panel=READING, default="en"))
 
     def read(self, files: list[Path]) -> list[Document]:
         """Read all documents."""
@@ -119,35 +117,28 @@ LEARNING = "Learning the topics"
 def topics(
     files: DocumentFiles,
     output: EventsOut,
-    n_topics: Annotated[int, option("N", "How many topics.", "--topics -n", panel=LEARNING)] = 15,
-    method: Annotated[str, option("nmf|lda", "How to find them.", panel=LEARNING)] = "nmf",
-    confidence: Annotated[
-        float | None,
-        option("P", "No event where no topic is as sure as this. Default: 0.4, or as the stored topics say."),
-    ] = None,
-    stop_word: Annotated[
-        list[str] | None,
-        option("WORD", "Leave out this word, besides those of English grammar; repeatable.", panel=LEARNING),
-    ] = None,
-    max_share: Annotated[
-        float, option("P", "Leave out words in more than this share of the sentences.", panel=LEARNING)
-    ] = 0.2,
-    proper_names: Annotated[
-        bool, flag("--proper-names", "Let names be terms, not left out as usual.", panel=LEARNING)
-    ] = False,
-    seed: Annotated[int, option("N", "For lda: same seed, same topics.", panel=LEARNING)] = 0,
-    use: Annotated[
-        Path | None,
-        option("TOPICS", "Label with these stored topics, and their language, instead of learning."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        option("TOPICS", "Save the topics here. Default: beside the events, as NAME.topics.json."),
-    ] = None,
-    leave_out: Annotated[
-        list[str] | None,
-        option("TOPIC", "No events of this topic, if it is about the form of the documents; repeatable."),
-    ] = None,
+    n_topics: int = option("N", "How many topics.", "--topics -n", panel=LEARNING, default=15),
+    method: str = option("nmf|lda", "How to find them.", panel=LEARNING, default="nmf"),
+    confidence: float | None = option(
+        "P", "No event where no topic is as sure as this. Default: 0.4, or as the stored topics say."
+    ),
+    stop_word: list[str] | None = option(
+        "WORD", "Leave out this word, besides those of English grammar; repeatable.", panel=LEARNING
+    ),
+    max_share: float = option(
+        "P", "Leave out words in more than this share of the sentences.", panel=LEARNING, default=0.2
+    ),
+    proper_names: bool = flag("--proper-names", "Let names be terms, not left out as usual.", panel=LEARNING),
+    seed: int = option("N", "For lda: same seed, same topics.", panel=LEARNING, default=0),
+    use: Path | None = option(
+        "TOPICS", "Label with these stored topics, and their language, instead of learning."
+    ),
+    model: Path | None = option(
+        "TOPICS", "Save the topics here. Default: beside the events, as NAME.topics.json."
+    ),
+    leave_out: list[str] | None = option(
+        "TOPIC", "No events of this topic, if it is about the form of the documents; repeatable."
+    ),
     labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
 ) -> None:
@@ -235,14 +226,13 @@ def _tell(
 def concepts(
     files: DocumentFiles,
     output: EventsOut,
-    concept: Annotated[
-        list[str] | None,
-        option("NAME", "A concept, or 'NAME: description in a few words'; repeatable.", "--concept -c"),
-    ] = None,
-    concepts_file: Annotated[
-        Path | None, option("FILE", "A file with a concept a line, written the same way.", "--concepts")
-    ] = None,
-    threshold: Annotated[float, option("C", "No event where no concept is as near as this cosine.")] = 0.3,
+    concept: list[str] | None = option(
+        "NAME", "A concept, or 'NAME: description in a few words'; repeatable.", "--concept -c"
+    ),
+    concepts_file: Path | None = option(
+        "FILE", "A file with a concept a line, written the same way.", "--concepts"
+    ),
+    threshold: float = option("C", "No event where no concept is as near as this cosine.", default=0.3),
     labelling: Labelling = PLAIN_LABELLING,
     json: Json = False,
 ) -> None:

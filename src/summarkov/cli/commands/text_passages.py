@@ -22,25 +22,22 @@ if TYPE_CHECKING:
 TextEventsFile = Annotated[
     Path, typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences.")
 ]
-Rows = Annotated[int, option("N", "Show at most N passages.", "--rows", min=1)]
+Rows = Annotated[int, option("N", "Show at most N passages.", default=..., min=1)]
 
 
 def passages(
     model: ModelFile,
     file: TextEventsFile,
-    target: Annotated[str, option("LABEL", "The label that occurred.", "--target -t")],
-    influencer: Annotated[
-        str | None, option("LABEL", "Where this one had occurred: why there is an edge.", "--influencer -i")
-    ] = None,
-    after: Annotated[
-        list[str] | None,
-        option(
-            "LABEL",
-            "Instead: where the past was in the state that it is in after these labels, oldest first; "
-            "repeatable.",
-            "--after -a",
-        ),
-    ] = None,
+    target: str = option("LABEL", "The label that occurred.", "--target -t", default=...),
+    influencer: str | None = option(
+        "LABEL", "Where this one had occurred: why there is an edge.", "--influencer -i"
+    ),
+    after: list[str] | None = option(
+        "LABEL",
+        "Instead: where the past was in the state that it is in after these labels, oldest first; "
+        "repeatable.",
+        "--after -a",
+    ),
     rows: Rows = 12,
     json: Json = False,
 ) -> None:
@@ -124,21 +121,15 @@ def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
 def explain(
     model: ModelFile,
     file: TextEventsFile,
-    target: Annotated[str, option("LABEL", "The label to explain.", "--target -t")],
-    sequence: Annotated[
-        str | None, option("ID", "Of which document. Default: the last.", "--sequence -s")
-    ] = None,
-    position: Annotated[
-        int | None, option("N", "At its Nth event. Default: the one to come after all.", "--position -p")
-    ] = None,
-    passages: Annotated[
-        Path | None,
-        option(
-            "FILE",
-            "The events that the model was learned from, if EVENTS are others: where to look for the "
-            "same state.",
-        ),
-    ] = None,
+    target: str = option("LABEL", "The label to explain.", "--target -t", default=...),
+    sequence: str | None = option("ID", "Of which document. Default: the last.", "--sequence -s"),
+    position: int | None = option(
+        "N", "At its Nth event. Default: the one to come after all.", "--position -p"
+    ),
+    passages: Path | None = option(
+        "FILE",
+        "The events that the model was learned from, if EVENTS are others: where to look for the same state.",
+    ),
     rows: Rows = 3,
     json: Json = False,
 ) -> None:

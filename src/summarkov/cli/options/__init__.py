@@ -5,25 +5,43 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 
-def option(metavar: str, help: str, names: str = "", panel: str | None = None, **more: Any) -> Any:
-    """An option that takes a value: what that is called, and what the option is for.
+def option(
+    metavar: str | None,
+    help: str,
+    names: str = "",
+    panel: str | None = None,
+    *,
+    default: Any = None,
+    **more: Any,
+) -> Any:
+    """An option that takes a value, as the default of a parameter: what the value is called, what it is for.
 
     ``names`` are its names, such as "--target -t", if not that of its parameter; ``panel`` is where --help
-    shows it.
+    shows it. ``default`` is ``...`` if it must be given, or if each command that shares it has its own.
     """
-    return typer.Option(*names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+    return typer.Option(default, *names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
 
 
-def flag(names: str, help: str, panel: str | None = None, **more: Any) -> Any:
+def flag(names: str, help: str, panel: str | None = None, *, default: Any = False, **more: Any) -> Any:
     """An option that is given or not."""
-    return typer.Option(*names.split(), help=help, rich_help_panel=panel, **more)
+    return option(None, help, names, panel, default=default, **more)
+
+
+def setting(declared: Any) -> Any:
+    """An option as a field of a dataclass, whose default is that of the option."""
+    return field(default=declared.default, metadata={"option": declared})
+
+
+def settings_in(panel: str) -> Callable[..., Any]:
+    """What declares fields of a dataclass, options of one panel of --help, and takes what option does."""
+    return lambda *declared, **more: setting(option(*declared, panel=panel, **more))
 
 
 _FILES = (
@@ -31,13 +49,7 @@ _FILES = (
     "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
 )
 
-EventsFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help=f"Events: {_FILES}.",
-    ),
-]
+EventsFile = Annotated[Path, typer.Argument(metavar="FILE", help=f"Events: {_FILES}.")]
 EventsPath = Annotated[
     Path,
     typer.Argument(
@@ -46,29 +58,22 @@ EventsPath = Annotated[
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
-ModelOutput = Annotated[Path | None, option("MODEL", "Save the model in this file (JSON).", "--output -o")]
+SURE = "How sure they are"
+
+_shared = functools.partial(option, default=...)
+ModelOutput = Annotated[Path | None, _shared("MODEL", "Save the model in this file (JSON).", "--output -o")]
 Unknown = Annotated[
     str,
-    option(
+    _shared(
         "error|ignore",
         "What to do with labels that the model does not know: stop, or let them pass as events that "
         "say nothing.",
-        "--unknown",
     ),
 ]
-Blocks = Annotated[
-    int | None,
-    option(
-        "N",
-        "Draw blocks of N events in a row instead of sequences. Default for one single sequence.",
-        "--blocks",
-    ),
-]
-Jobs = Annotated[int | None, option("N", "Threads; -1 for one per core.", "--jobs -j")]
-SURE = "How sure they are"
+Jobs = Annotated[int | None, _shared("N", "Threads; -1 for one per core.", "--jobs -j")]
 Within = Annotated[
     str | None,
-    option(
+    _shared(
         "N|TIME|COLUMN",
         "Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
         "as month stays the same. Default: 4 times the longest look-back.",
@@ -80,9 +85,10 @@ SafeCsv = Annotated[
     flag(
         "--safe-csv",
         "In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
+        default=...,
     ),
 ]
-Json = Annotated[bool, flag("--json", "Print one JSON document instead, for programs.")]
+Json = Annotated[bool, flag("--json", "Print one JSON document instead, for programs.", default=...)]
 
 
 def takes_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -92,30 +98,29 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     own = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {}
-    parameters = []
-    for parameter in inspect.signature(command).parameters.values():
+    each: dict[str, tuple[Any, Any]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
         default = parameter.default
-        if is_dataclass(default) and not isinstance(default, type):
-            groups[parameter.name] = default
-            hints = get_type_hints(type(default), include_extras=True)
-            each = {
-                field.name: (getattr(default, field.name), hints[field.name]) for field in fields(default)
-            }
+        if is_dataclass(default):
+            groups[name] = default
+            hints = get_type_hints(type(default))
+            each |= {one.name: (hints[one.name], one.metadata["option"]) for one in fields(default)}
         else:
-            each = {parameter.name: (default, own[parameter.name])}
-        parameters += [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value, annotation=kind)
-            for name, (value, kind) in each.items()
-        ]
+            each[name] = own[name], default
 
     @functools.wraps(command)
     def with_options(**given: Any) -> None:
         made = {
-            name: type(plain)(**{f.name: given.pop(f.name, getattr(plain, f.name)) for f in fields(plain)})
+            name: type(plain)(**{one.name: given.pop(one.name) for one in fields(plain)})
             for name, plain in groups.items()
         }
         command(**given, **made)
 
-    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # Typer reads it
-    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # Typer reads it
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in each.items()
+        ]
+    )
+    with_options.__annotations__ = {name: kind for name, (kind, _) in each.items()}
     return with_options

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from summarkov.cli.options import flag, option
+from summarkov.cli.options import flag, setting, settings_in
 from summarkov.errors import SettingError, nearest
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WHAT = "What to learn"
 PAST = "What of the past counts"
 SEARCH = "How influencers are chosen"
-_what, _past, _search = (partial(option, panel=panel) for panel in (WHAT, PAST, SEARCH))
+_what, _past, _search = map(settings_in, (WHAT, PAST, SEARCH))
 
 Labels = list[str] | None
 
@@ -39,112 +39,70 @@ class InfluencerSettings:
     None is the model's own default, but for the look-back.
     """
 
-    model: Annotated[str, _what("KIND", f"{_KINDS}.", "--model -m")] = "bsumm"
-    lookback: Annotated[
-        str | None, _past("N|TIME|none|auto", f"{_LOOKBACK}: the whole past.", "--lookback -k")
-    ] = None
-    delay: Annotated[
-        str | None,
-        _past("N|TIME", "Leave out the N most recent events, or what is as recent as a time. Default 0."),
-    ] = None
-    mask: Annotated[
-        str | None, _past("last|first", "osumm: which occurrence of a label counts. Default last.")
-    ] = None
-    cap: Annotated[int | None, _past("N", "csumm: count up to N. Default 2.")] = None
-    lookbacks: Annotated[
-        str | None,
-        _past(
-            "N,N,...",
-            "tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole past. "
-            "Default 1,2,3,5,10,20,none.",
-        ),
-    ] = None
-    counts: Annotated[
-        str | None,
-        _past("N,N,...", "tree: ask if a label occurred at least N times; none: do not. Default 2,3."),
-    ] = None
-    pairs: Annotated[
-        str | None,
-        _past(
-            "auto|yes|no",
-            "tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
-        ),
-    ] = None
-    starts: Annotated[
-        str | None, _past("N,N,...", "tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10.")
-    ] = None
-    max_depth: Annotated[int | None, _past("N", "tree: at most N questions to a history. Default 12.")] = None
-    alpha: Annotated[
-        float | None,
-        _search("A", f"{_ALPHA}; tree: 5."),
-    ] = None
-    prior: Annotated[
-        str | None,
-        _search(
-            "uniform|base-rate",
-            "What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
-            "about 5 on. Default uniform; tree: base-rate.",
-        ),
-    ] = None
-    gamma: Annotated[
-        float | None, _search("G", "Penalty for complexity; larger finds fewer influencers. Default 1.")
-    ] = None
-    average: Annotated[
-        bool,
+    model: str = _what("KIND", f"{_KINDS}.", "--model -m", default="bsumm")
+    lookback: str | None = _past("N|TIME|none|auto", f"{_LOOKBACK}: the whole past.", "--lookback -k")
+    delay: str | None = _past(
+        "N|TIME", "Leave out the N most recent events, or what is as recent as a time. Default 0."
+    )
+    mask: str | None = _past("last|first", "osumm: which occurrence of a label counts. Default last.")
+    cap: int | None = _past("N", "csumm: count up to N. Default 2.")
+    lookbacks: str | None = _past(
+        "N,N,...",
+        "tree: how far back to look for a label, or times such as 1h,1d; none, the last: the whole past. "
+        "Default 1,2,3,5,10,20,none.",
+    )
+    counts: str | None = _past(
+        "N,N,...", "tree: ask if a label occurred at least N times; none: do not. Default 2,3."
+    )
+    pairs: str | None = _past(
+        "auto|yes|no",
+        "tree: ask which of two labels is the more recent. Default auto: with at most 25 labels.",
+    )
+    starts: str | None = _past(
+        "N,N,...", "tree: ask if fewer events precede; none: do not. Default 1,2,3,5,10."
+    )
+    max_depth: int | None = _past("N", "tree: at most N questions to a history. Default 12.")
+    alpha: float | None = _search("A", f"{_ALPHA}; tree: 5.")
+    prior: str | None = _search(
+        "uniform|base-rate",
+        "What rarely seen states are drawn to; base-rate pays off for rare labels with alpha from "
+        "about 5 on. Default uniform; tree: base-rate.",
+    )
+    gamma: float | None = _search("G", "Penalty for complexity; larger finds fewer influencers. Default 1.")
+    average: bool = setting(
         flag(
             "--average",
             "tree: average over all smaller trees; best with a smaller --gamma, say 0.3.",
             panel=SEARCH,
-        ),
-    ] = False
-    split: Annotated[
-        float | None,
-        _search(
-            "P",
-            "tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times "
-            "less as there are questions.",
-        ),
-    ] = None
-    criterion: Annotated[str | None, _search("NAME", "bic, aic, extended-bic or marginal. Default bic.")] = (
-        None
+        )
     )
-    xi: Annotated[float | None, _search("X", "extended-bic: weight of its extended part. Default 1.")] = None
-    false_edges: Annotated[
-        str | None,
-        _search(
-            "N|none",
-            "In pure noise, find at most N influences by chance, on average, among all that is learned; "
-            "none: ask for no more than the criterion does, as in the paper. Default 0.2.",
-        ),
-    ] = None
-    parameters: Annotated[
-        str | None, _search("all|reachable", "Which states the penalty counts. Default all.")
-    ] = None
-    search: Annotated[
-        str | None,
-        _search(
-            "greedy|sweep|exact",
-            "The search; exact proves that no other influencers score better. Default greedy.",
-        ),
-    ] = None
-    required: Annotated[Labels, _search("LABEL", "An influencer that must be there.")] = None
-    forbidden: Annotated[Labels, _search("LABEL", "One that may not be there.")] = None
-    candidates: Annotated[Labels, _search("LABEL", "Consider only these.")] = None
-    given: Annotated[
-        Labels,
-        _search(
-            "COLUMN",
-            "An attribute (--attribute) within whose values all influences are told; repeat for more.",
-        ),
-    ] = None
-    max_influencers: Annotated[int | None, _search("N", "At most N influencers of a label.")] = None
-    max_sets: Annotated[
-        int | None,
-        _search(
-            "N",
-            "exact: stop after N sets per label, and say how much better others could be. Default 100000.",
-        ),
-    ] = None
+    split: float | None = _search(
+        "P",
+        "tree --average: how likely a node is split, before anything is seen. Default 0.5, as many times "
+        "less as there are questions.",
+    )
+    criterion: str | None = _search("NAME", "bic, aic, extended-bic or marginal. Default bic.")
+    xi: float | None = _search("X", "extended-bic: weight of its extended part. Default 1.")
+    false_edges: str | None = _search(
+        "N|none",
+        "In pure noise, find at most N influences by chance, on average, among all that is learned; "
+        "none: ask for no more than the criterion does, as in the paper. Default 0.2.",
+    )
+    parameters: str | None = _search("all|reachable", "Which states the penalty counts. Default all.")
+    search: str | None = _search(
+        "greedy|sweep|exact",
+        "The search; exact proves that no other influencers score better. Default greedy.",
+    )
+    required: Labels = _search("LABEL", "An influencer that must be there.")
+    forbidden: Labels = _search("LABEL", "One that may not be there.")
+    candidates: Labels = _search("LABEL", "Consider only these.")
+    given: Labels = _search(
+        "COLUMN", "An attribute (--attribute) within whose values all influences are told; repeat for more."
+    )
+    max_influencers: int | None = _search("N", "At most N influencers of a label.")
+    max_sets: int | None = _search(
+        "N", "exact: stop after N sets per label, and say how much better others could be. Default 100000."
+    )
 
     def template(self) -> SummaryModel | JointSuMM:
         """A model without a target, with the settings that were given."""
@@ -157,39 +115,31 @@ class InfluencerSettings:
 class ModelSettings(InfluencerSettings):
     """The kind of a model and its settings; None is the model's own default. Every field is an option."""
 
-    model: Annotated[
-        str,
-        _what(
-            "KIND",
-            f"{_KINDS}; chain: the last labels themselves; vom: as many of them as they are worth; ctw: all "
-            "such chains together; joint: one distribution over all labels.",
-            "--model -m",
-        ),
-    ] = "bsumm"
-    lookback: Annotated[str | None, _past("N|TIME|none|auto", f"{_LOOKBACK} 5.", "--lookback -k")] = None
-    alpha: Annotated[float | None, _search("A", f"{_ALPHA}; ctw: 0.5, tree: 5.")] = None
-    split: Annotated[
-        float | None,
-        _search(
-            "P",
-            "ctw, tree --average: how likely a context or node is split, before anything is seen. "
-            "Default 0.5; tree: as many times less as there are questions.",
-        ),
-    ] = None
-    order: Annotated[int | None, _past("N", "chain: how many labels back. Default 1.")] = None
-    max_order: Annotated[int | None, _past("N", "vom, ctw: at most N labels back. Default 4.")] = None
-    penalty: Annotated[
-        float | None,
-        _search("P", "joint: how strongly weights are held to 0; more for long sequences. Default 30."),
-    ] = None
-    rounds: Annotated[
-        int | None,
-        _search("N", "joint: trees of every label beside the weights; some 40 or more, or none. Default 0."),
-    ] = None
-    contexts: Annotated[
-        float | None,
-        _search("S", "joint: share of what followed the last two labels; 0.2 for few events. Default 0."),
-    ] = None
+    model: str = _what(
+        "KIND",
+        f"{_KINDS}; chain: the last labels themselves; vom: as many of them as they are worth; ctw: all "
+        "such chains together; joint: one distribution over all labels.",
+        "--model -m",
+        default="bsumm",
+    )
+    lookback: str | None = _past("N|TIME|none|auto", f"{_LOOKBACK} 5.", "--lookback -k")
+    alpha: float | None = _search("A", f"{_ALPHA}; ctw: 0.5, tree: 5.")
+    split: float | None = _search(
+        "P",
+        "ctw, tree --average: how likely a context or node is split, before anything is seen. "
+        "Default 0.5; tree: as many times less as there are questions.",
+    )
+    order: int | None = _past("N", "chain: how many labels back. Default 1.")
+    max_order: int | None = _past("N", "vom, ctw: at most N labels back. Default 4.")
+    penalty: float | None = _search(
+        "P", "joint: how strongly weights are held to 0; more for long sequences. Default 30."
+    )
+    rounds: int | None = _search(
+        "N", "joint: trees of every label beside the weights; some 40 or more, or none. Default 0."
+    )
+    contexts: float | None = _search(
+        "S", "joint: share of what followed the last two labels; 0.2 for few events. Default 0."
+    )
 
 
 #: Of every model what it takes itself.
