@@ -20,6 +20,7 @@ from summarkov.cli.commands.simulate import demo, simulate
 from summarkov.cli.commands.text_labels import concepts, topics
 from summarkov.cli.commands.text_passages import explain, passages
 from summarkov.cli.errors import Commands
+from summarkov.cli.options import takes_options
 
 app = typer.Typer(
     name="summarkov",
@@ -46,11 +47,11 @@ for _command, _panel in (
     (compare, "Evidence"),
     (sensitivity, "Evidence"),
 ):
-    app.command(rich_help_panel=_panel)(_command)
+    app.command(rich_help_panel=_panel)(takes_options(_command))
 
 text = typer.Typer()
 for _part in (topics, concepts, passages, explain):
-    text.command()(_part)
+    text.command()(takes_options(_part))
 app.add_typer(text, name="text", rich_help_panel="From events to a model")
 
 

@@ -20,18 +20,7 @@ from summarkov.cli.files import (
     suffix_of,
     write_table,
 )
-from summarkov.cli.options import (
-    EventsPath,
-    Jobs,
-    Json,
-    ModelFile,
-    SafeCsv,
-    Within,
-    flag,
-    option,
-    takes_options,
-)
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, SafeCsv, Within, flag, option
 from summarkov.cli.printing import (
     errors,
     label,
@@ -45,6 +34,7 @@ from summarkov.cli.printing import (
     widest,
 )
 from summarkov.cli.printing.graph import print_graph
+from summarkov.cli.reading import Opening
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, plural
 
@@ -55,7 +45,6 @@ if TYPE_CHECKING:
     from summarkov.models import InfluenceGraph
 
 
-@takes_options
 def confidence(
     model: ModelFile,
     file: EventsPath,
@@ -76,7 +65,7 @@ def confidence(
     ),
     within: Within = None,
     seed: int = option("N", "For the random draws.", default=0),
-    opening: Opening = PLAIN_OPENING,
+    opening: Opening = Opening(),
     jobs: Jobs = None,
     output: Path | None = option("MODEL", "Save the graph with its confidence.", "--output -o"),
     pairs: Path | None = option(

@@ -14,8 +14,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, known_labels, load_model, save_result
-from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, Unknown, flag, option, takes_options
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, Unknown, flag, option
 from summarkov.cli.printing import (
     label,
     new_table,
@@ -27,6 +26,7 @@ from summarkov.cli.printing import (
     shown,
     widest,
 )
+from summarkov.cli.reading import Opening
 from summarkov.errors import SettingError
 from summarkov.wording import number, plural, visible
 
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from summarkov.models.measures import Evaluation, Figures
 
 
-@takes_options
 def evaluate(
     model: ModelFile,
     file: EventsPath,
     unknown: Unknown = "error",
-    opening: Opening = PLAIN_OPENING,
+    opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Measure how well a model predicts events, best some that it was not learned from."""
@@ -103,7 +102,6 @@ def _cells(each: Figures) -> list[Any]:
 _LONGEST_NAME = 14
 
 
-@takes_options
 def compare(
     file: EventsPath,
     parts: Annotated[
@@ -135,7 +133,7 @@ def compare(
         "--output -o",
     ),
     jobs: Jobs = 1,
-    opening: Opening = PLAIN_OPENING,
+    opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Tune several models on one part of the data and see which predicts another part best."""

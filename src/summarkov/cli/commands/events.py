@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Column
 
 from summarkov.cli.files import check_output, refuse_unless_csv
-from summarkov.cli.options import EventsFile, Json, SafeCsv, option, takes_options
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options import EventsFile, Json, SafeCsv, option
 from summarkov.cli.printing import (
     bar,
     is_plain,
@@ -27,6 +26,7 @@ from summarkov.cli.printing import (
     widest,
     working,
 )
+from summarkov.cli.reading import Reading
 from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
@@ -34,11 +34,10 @@ if TYPE_CHECKING:
     from summarkov.events.origin import Origin
 
 
-@takes_options
 def describe(
     file: EventsFile,
     rows: int = option("N", "Show at most N labels; 0 for all.", min=0, default=20),
-    reading: Reading = PLAIN,
+    reading: Reading = Reading(),
     json: Json = False,
 ) -> None:
     """Count the sequences, events and labels of a file."""
@@ -119,7 +118,6 @@ def print_description(console: Console, found: Description, most: int | None) ->
         )
 
 
-@takes_options
 def convert(
     file: EventsFile,
     output: Annotated[
@@ -130,7 +128,7 @@ def convert(
         ),
     ],
     safe_csv: SafeCsv = False,
-    reading: Reading = PLAIN,
+    reading: Reading = Reading(),
     json: Json = False,
 ) -> None:
     """Write the events of a file in another format, or prepared."""

@@ -12,10 +12,9 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
-from summarkov.cli.options.model import make_template
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options import EventsFile, Jobs, Json, make_template, option
 from summarkov.cli.printing import new_table, page_width, print_json, progress, results, shorten, widest
+from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
 
@@ -29,7 +28,6 @@ _MODELS = ("bsumm", "osumm", "csumm", "tree")
 _LEAST = 6
 
 
-@takes_options
 def groups(
     first: EventsFile,
     second: Annotated[
@@ -50,7 +48,7 @@ def groups(
     level: float = option("P", "Level of the intervals.", default=0.95),
     seed: int = option("N", "For the random draws.", default=0),
     rows: int = option("N", "At most this many labels and edges; 0 for all.", min=0, default=30),
-    reading: Reading = PLAIN,
+    reading: Reading = Reading(),
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:
@@ -67,9 +65,7 @@ def groups(
     """
     from summarkov.models import compare_groups, compare_groups_by
 
-    if model.lower() not in _MODELS:
-        raise SettingError(f"--model must be one of {', '.join(_MODELS)}, not {model!r}")
-    template = make_template(model, {"lookback": lookback, "alpha": alpha, "gamma": gamma})
+    template = make_template(model, {"lookback": lookback, "alpha": alpha, "gamma": gamma}, _MODELS)
     reading = reading.for_models(template)
     asked: dict[str, Any] = {"targets": target or None, "n": n, "seed": seed, "level": level, "n_jobs": jobs}
     if (second is None) == (by is None):

@@ -13,17 +13,17 @@ from summarkov.cli.commands.confidence import add_order_test, has_edges, period_
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import (
     SURE,
+    WHAT,
     EventsPath,
     Jobs,
     Json,
+    Labels,
     ModelOutput,
+    ModelSettings,
     Within,
     flag,
     option,
-    takes_options,
 )
-from summarkov.cli.options.model import DEFAULTS, WHAT, Labels, ModelSettings
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
 from summarkov.cli.printing import (
     errors,
     page_width,
@@ -36,6 +36,7 @@ from summarkov.cli.printing import (
     shown,
     working,
 )
+from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural, visible
 
@@ -53,7 +54,6 @@ _MOST_EDGES = 60
 _MANY_TARGETS = 5_000
 
 
-@takes_options
 def learn(
     file: EventsPath,
     target: Labels = option(
@@ -65,8 +65,8 @@ def learn(
     joint: bool = flag(
         "--joint", "Make the targets (or all labels) one variable, with one set of influencers.", panel=WHAT
     ),
-    settings: ModelSettings = DEFAULTS,
-    opening: Opening = PLAIN_OPENING,
+    settings: ModelSettings = ModelSettings(),
+    opening: Opening = Opening(),
     jobs: Jobs = None,
     order_test: bool | None = flag(
         "--order-test/--no-order-test",

@@ -8,18 +8,16 @@ from typing import Any
 
 from summarkov.cli.commands.events import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options import SURE, EventsPath, Json, ModelOutput, flag, option, takes_options
-from summarkov.cli.options.model import OUTCOME_DEFAULTS, InfluencerSettings
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.options import SURE, EventsPath, InfluencerSettings, Json, ModelOutput, flag, option
 from summarkov.cli.printing import print_json, print_saved, results, shown, working
 from summarkov.cli.printing.graph import Sure, known, outcome_document, print_open, print_outcome
+from summarkov.cli.reading import Opening
 from summarkov.errors import SettingError
 
 #: The models that choose influencers.
 _KINDS = ("bsumm", "osumm", "csumm", "tree")
 
 
-@takes_options
 def outcome(
     file: EventsPath,
     column: str | None = option(
@@ -35,8 +33,8 @@ def outcome(
     open_cases: Path | None = option(
         "FILE", "Cases that have not ended: tell their probabilities.", "--open"
     ),
-    settings: InfluencerSettings = OUTCOME_DEFAULTS,
-    opening: Opening = PLAIN_OPENING,
+    settings: InfluencerSettings = InfluencerSettings(),
+    opening: Opening = Opening(),
     order_test: bool = flag(
         "--order-test",
         "Say of every influence whether it is about the order of events, or whether shuffled sequences show "
@@ -57,14 +55,13 @@ def outcome(
     --column result=declined, --reaches LABEL or --ends-with LABEL.
     """
     from summarkov.events.describe import as_read
-    from summarkov.models import OutcomeModel, SummaryModel
+    from summarkov.models import OutcomeModel
 
     name, _, value = (column or "").partition("=")
     _refuse_no_question(column, value, reaches, ends_with)
     if settings.model.lower() not in _KINDS:
         raise SettingError(f"--model must be one of {', '.join(_KINDS)} here, not {settings.model!r}")
     template = settings.template()
-    assert isinstance(template, SummaryModel)
     if settings.lookback is None and "lookback" in template.get_params(deep=False):
         template = template.copy(lookback=None)  # what matters to the end may lie far back
     model = OutcomeModel(

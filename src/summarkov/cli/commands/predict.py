@@ -11,8 +11,7 @@ from rich.console import Console
 
 from summarkov.arrow import pa
 from summarkov.cli.files import check_output, is_a, known_labels, load_model, refuse_unless_csv, saving
-from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option, takes_options
-from summarkov.cli.options.reading import PLAIN_OPENING, Opening
+from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option
 from summarkov.cli.printing import (
     label,
     new_table,
@@ -25,6 +24,7 @@ from summarkov.cli.printing import (
     shown,
     widest,
 )
+from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _PREVIEW = 10
 
 
-@takes_options
 def predict(
     model: ModelFile,
     file: Annotated[
@@ -56,7 +55,7 @@ def predict(
     output: Path | None = option("FILE", "Save as .csv, .jsonl or .parquet.", "--output -o"),
     safe_csv: SafeCsv = False,
     unknown: Unknown = "error",
-    opening: Opening = PLAIN_OPENING,
+    opening: Opening = Opening(),
     json: Json = False,
 ) -> None:
     """Give every label its probability, before each event of a file or after a history.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -10,9 +9,7 @@ from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
-from summarkov.cli.options import EventsFile, Jobs, Json, option, takes_options
-from summarkov.cli.options.model import make_template, read_span
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options import EventsFile, Jobs, Json, make_template, option, read_option, several
 from summarkov.cli.printing import (
     bar,
     label,
@@ -24,7 +21,7 @@ from summarkov.cli.printing import (
     shorten,
     widest,
 )
-from summarkov.errors import SettingError
+from summarkov.cli.reading import Reading
 from summarkov.wording import plural
 
 if TYPE_CHECKING:
@@ -36,7 +33,6 @@ _LABEL = 30
 _NAMES = {"lookback": "Look-back", "gamma": "Gamma"}
 
 
-@takes_options
 def sensitivity(
     file: EventsFile,
     target: list[str] | None = option(
@@ -55,17 +51,16 @@ def sensitivity(
     alpha: float | None = option("A", "Pseudo-count of each outcome. Default 0.1."),
     search: str | None = option("greedy|sweep|exact", "The search. Default greedy."),
     jobs: Jobs = None,
-    reading: Reading = PLAIN,
+    reading: Reading = Reading(),
     json: Json = False,
 ) -> None:
     """Learn with every combination of some settings, and see which influences stay."""
-    if model.lower() not in _MODELS:
-        raise SettingError(f"--model must be one of {', '.join(_MODELS)}, not {model!r}")
-    settings = {"alpha": alpha, "search": search}
-    template = make_template(model, settings)
-    gammas = _values("--gamma", gamma, float, "numbers such as 0.1,0.5,1")
-    lookbacks = _values(
-        "--lookback", lookback, _lookback, "numbers or times such as 1,5,10 or 6h,1d, or none"
+    template = make_template(model, {"alpha": alpha, "search": search}, _MODELS)
+    gammas = read_option(
+        "gamma", gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
+    )
+    lookbacks = read_option(
+        "lookback", lookback, several, "numbers or times such as 1,5,10 or 6h,1d, or none"
     )
     events = reading.for_models(*(template.copy(lookback=k) for k in lookbacks)).read(file)
     refuse_nothing_to_learn(events, file)
@@ -80,18 +75,6 @@ def sensitivity(
         print_json(found.to_dict())
     else:
         _print(results(), found)
-
-
-def _values(option: str, text: str, read: Callable[[str], Any], expected: str) -> list[Any]:
-    """The values that an option lists."""
-    try:
-        return [read(value.strip()) for value in text.split(",")]
-    except ValueError:
-        raise SettingError(f"{option} must be {expected}, not {text!r}") from None
-
-
-def _lookback(text: str) -> Any:
-    return None if text.lower() == "none" else read_span(text)
 
 
 def _print(console: Console, found: Stability) -> None:

@@ -18,9 +18,9 @@ from summarkov.cli.files import (
     suffix_of,
     write_table,
 )
-from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option, takes_options
-from summarkov.cli.options.reading import PLAIN, Reading
+from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, print_line, progress, results, shown, working
+from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError, UnknownLabelError
 from summarkov.wording import escape, is_visible
 
@@ -209,7 +209,6 @@ def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bo
     write_table(graph.edges_.to_frame("pyarrow"), out, safe_csv)
 
 
-@takes_options
 def report(
     model: ModelFile,
     output: Path = option("FILE", "Where to save the page.", "--output -o", default=Path("report.html")),
@@ -234,7 +233,7 @@ def report(
         "Events of a group of sequences. Give it two times or more, to show groups side by side, "
         "each against the first.",
     ),
-    reading: Reading = PLAIN,
+    reading: Reading = Reading(),
     jobs: Jobs = None,
     json: Json = False,
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from summarkov.cli.files import check_output, saving
-from summarkov.cli.options import Json, flag, option, setting, takes_options
+from summarkov.cli.options import Json, flag, option, setting
 from summarkov.cli.printing import (
     label,
     new_table,
@@ -93,10 +93,6 @@ class Labelling:
             return text_events(documents, label, progress=advance, **how)
 
 
-#: Nothing special.
-PLAIN_LABELLING = Labelling()
-
-
 def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
     """Refuse a name for the events that cannot be written, or would lose the sentences."""
     check_output(path, *inputs)
@@ -113,7 +109,6 @@ def save_events(found: TextEvents, path: Path) -> None:
 LEARNING = "Learning the topics"
 
 
-@takes_options
 def topics(
     files: DocumentFiles,
     output: EventsOut,
@@ -139,7 +134,7 @@ def topics(
     leave_out: list[str] | None = option(
         "TOPIC", "No events of this topic, if it is about the form of the documents; repeatable."
     ),
-    labelling: Labelling = PLAIN_LABELLING,
+    labelling: Labelling = Labelling(),
     json: Json = False,
 ) -> None:
     """Find topics in documents, and make a sequence of topics of each."""
@@ -222,7 +217,6 @@ def _tell(
         print_line(console, f"Saved the {name} {path}")
 
 
-@takes_options
 def concepts(
     files: DocumentFiles,
     output: EventsOut,
@@ -233,7 +227,7 @@ def concepts(
         "FILE", "A file with a concept a line, written the same way.", "--concepts"
     ),
     threshold: float = option("C", "No event where no concept is as near as this cosine.", default=0.3),
-    labelling: Labelling = PLAIN_LABELLING,
+    labelling: Labelling = Labelling(),
     json: Json = False,
 ) -> None:
     """Recognise given concepts in documents, and make a sequence of concepts of each."""

@@ -229,10 +229,6 @@ class Reading:
         return events.add_end() if self.end else events
 
 
-#: Nothing special.
-PLAIN = Reading()
-
-
 @dataclass(frozen=True)
 class Opening(Reading):
     """How to read events, and whether to stream them (``sm.open_events``). Every field is an option."""
@@ -294,7 +290,3 @@ class Opening(Reading):
                     open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
                 )
             yield source
-
-
-#: Nothing special.
-PLAIN_OPENING = Opening()

@@ -1,17 +1,132 @@
-"""The kind of a model and its settings, as options, and the model that they make."""
+"""Options: how commands declare them, those that several share, and those that make a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
 
-from summarkov.cli.options import flag, setting, settings_in
+import typer
+
 from summarkov.errors import SettingError, nearest
 
-if TYPE_CHECKING:
-    from summarkov.models import JointSuMM, SummaryModel
+
+def option(
+    metavar: str | None,
+    help: str,
+    names: str = "",
+    panel: str | None = None,
+    *,
+    default: Any = None,
+    **more: Any,
+) -> Any:
+    """An option that takes a value, as the default of a parameter: what the value is called, what it is for.
+
+    ``names`` are its names, such as "--target -t", if not that of its parameter; ``panel`` is where --help
+    shows it. ``default`` is ``...`` if it must be given, or if each command that shares it has its own.
+    """
+    return typer.Option(default, *names.split(), metavar=metavar, help=help, rich_help_panel=panel, **more)
+
+
+def flag(names: str, help: str, panel: str | None = None, *, default: Any = False, **more: Any) -> Any:
+    """An option that is given or not."""
+    return option(None, help, names, panel, default=default, **more)
+
+
+def setting(declared: Any) -> Any:
+    """An option as a field of a dataclass, whose default is that of the option."""
+    return field(default=declared.default, metadata={"option": declared})
+
+
+def settings_in(panel: str) -> Callable[..., Any]:
+    """What declares fields of a dataclass, options of one panel of --help, and takes what option does."""
+    return lambda metavar, help, names="", **more: setting(option(metavar, help, names, panel, **more))
+
+
+_FILES = (
+    ".csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the same, "
+    "labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)"
+)
+
+EventsFile = Annotated[Path, typer.Argument(metavar="FILE", help=f"Events: {_FILES}.")]
+EventsPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help=f"Events: {_FILES}; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
+    ),
+]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that 'summarkov learn' saved.")]
+SURE = "How sure they are"
+
+_shared = functools.partial(option, default=...)
+ModelOutput = Annotated[Path | None, _shared("MODEL", "Save the model in this file (JSON).", "--output -o")]
+Unknown = Annotated[
+    str,
+    _shared(
+        "error|ignore",
+        "What to do with labels that the model does not know: stop, or let them pass as events that "
+        "say nothing.",
+    ),
+]
+Jobs = Annotated[int | None, _shared("N", "Threads; -1 for one per core.", "--jobs -j")]
+Within = Annotated[
+    str | None,
+    _shared(
+        "N|TIME|COLUMN",
+        "Shuffle events within blocks of N positions, or of a time such as 7d, or while a column such "
+        "as month stays the same. Default: 4 times the longest look-back.",
+        panel=SURE,
+    ),
+]
+SafeCsv = Annotated[
+    bool,
+    flag(
+        "--safe-csv",
+        "In a .csv file for spreadsheets, put ' before texts that these would take for formulas.",
+        default=...,
+    ),
+]
+Json = Annotated[bool, flag("--json", "Print one JSON document instead, for programs.", default=...)]
+
+
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of its parameters that are dataclasses: one option per field.
+
+    Such a parameter has an object of the dataclass as its default, and the command is given one.
+    """
+    own = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {}
+    each: dict[str, tuple[Any, Any]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        default = parameter.default
+        if is_dataclass(default):
+            groups[name] = default
+            hints = get_type_hints(type(default))
+            each |= {one.name: (hints[one.name], one.metadata["option"]) for one in fields(default)}
+        else:
+            each[name] = own[name], default
+
+    @functools.wraps(command)
+    def with_options(**given: Any) -> None:
+        made = {
+            name: type(plain)(**{one.name: given.pop(one.name) for one in fields(plain)})
+            for name, plain in groups.items()
+        }
+        command(**given, **made)
+
+    with_options.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # Typer reads it
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in each.items()
+        ]
+    )
+    with_options.__annotations__ = {name: kind for name, (kind, _) in each.items()}
+    return with_options
+
 
 WHAT = "What to learn"
 PAST = "What of the past counts"
@@ -104,11 +219,11 @@ class InfluencerSettings:
         "N", "exact: stop after N sets per label, and say how much better others could be. Default 100000."
     )
 
-    def template(self) -> SummaryModel | JointSuMM:
+    def template(self) -> Any:
         """A model without a target, with the settings that were given."""
         given = {**vars(self), "average": self.average or None}
         del given["model"]
-        return make_template(self.model, given, joint=True)
+        return make_template(self.model, given)
 
 
 @dataclass(frozen=True)
@@ -142,38 +257,28 @@ class ModelSettings(InfluencerSettings):
     )
 
 
-#: Of every model what it takes itself.
-DEFAULTS = ModelSettings()
-#: The same of models of outcomes.
-OUTCOME_DEFAULTS = InfluencerSettings()
-
-
-@overload
-def make_template(kind: str, settings: dict[str, Any], *, joint: Literal[False] = False) -> SummaryModel: ...
-@overload
-def make_template(kind: str, settings: dict[str, Any], *, joint: bool) -> SummaryModel | JointSuMM: ...
-def make_template(kind: str, settings: dict[str, Any], *, joint: bool = False) -> SummaryModel | JointSuMM:
+def make_template(kind: str, settings: dict[str, Any], among: Sequence[str] | None = None) -> Any:
     """A model without a target, with the settings that were given: those that are not None.
 
-    ``joint`` says whether it may be a joint model.
+    ``among`` are the kinds that the command takes: all, if there are none.
     """
     from summarkov.models import JointSuMM, SummaryModel
 
-    kind = kind.lower()
-    if kind == "joint" and not joint:
-        raise SettingError("--model joint is for 'summarkov learn'; choose another model here")
     known_names = {family.command_name: family for family in SummaryModel.families.values()}
-    families = {name: known_names[name] for name in sorted(filter(None, known_names))}
-    if kind != "joint" and kind not in families:
+    families: dict[str, Any] = {name: known_names[name] for name in sorted(filter(None, known_names))}
+    if among is not None and kind.lower() not in among:
+        raise SettingError(f"--model must be one of {', '.join(among)}, not {kind!r}")
+    kind = kind.lower()
+    if kind not in ("joint", *families):
         raise SettingError(
             f"--model must be one of {', '.join(families)}, not {kind!r}{nearest(kind, families)}"
         )
     read = {
-        name: _READ[name](value) if name in _READ else value
+        name: read_option(name, value, *_READ[name]) if name in _READ else value
         for name, value in settings.items()
         if value is not None
     }
-    made: type[SummaryModel] | type[JointSuMM] = JointSuMM if kind == "joint" else families[kind]
+    made = JointSuMM if kind == "joint" else families[kind]
     known = made().get_params(deep=False)
     for name in read:
         if name not in known:
@@ -184,12 +289,12 @@ def make_template(kind: str, settings: dict[str, Any], *, joint: bool = False) -
     return template
 
 
-def _parts(text: str, *, times: bool = False) -> tuple[Any, ...]:
-    """Whole numbers and "none"; or times, such as "6h"."""
-    return tuple(
-        None if part.strip().lower() == "none" else read_span(part.strip()) if times else int(part)
-        for part in text.split(",")
-    )
+def read_option(name: str, text: str, read: Callable[[str], Any], expected: str) -> Any:
+    """The value that an option means, or what was expected of it."""
+    try:
+        return read(text)
+    except (KeyError, ValueError):
+        raise SettingError(f"--{name.replace('_', '-')} must be {expected}, not {text!r}") from None
 
 
 def read_span(text: str) -> Any:
@@ -200,61 +305,34 @@ def read_span(text: str) -> Any:
     return text if is_time else int(text)
 
 
-def _numbers(name: str, text: str) -> tuple[Any, ...]:
-    if name != "lookbacks" and text.lower() == "none":
-        return ()
-    try:
-        return _parts(text, times=name == "lookbacks")
-    except ValueError:
-        raise SettingError(f"--{name} must be whole numbers such as 2,3, not {text!r}") from None
-
-
-def _delay(text: str) -> Any:
-    try:
-        return read_span(text)
-    except ValueError:
-        raise SettingError(
-            f"--delay must be a number of events, or a time such as 6h, not {text!r}"
-        ) from None
-
-
-def _pairs(text: str) -> bool | str:
-    known: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
-    if text.lower() not in known:
-        raise SettingError(f"--pairs must be auto, yes or no, not {text!r}")
-    return known[text.lower()]
-
-
-def _false_edges(text: str) -> float | None:
-    if text.lower() == "none":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise SettingError(f"--false-edges must be a number above 0, or none, not {text!r}") from None
+def several(text: str, read: Callable[[str], Any] = read_span) -> tuple[Any, ...]:
+    """Values with commas between them; "none" is None."""
+    return tuple(None if part.lower() == "none" else read(part) for part in map(str.strip, text.split(",")))
 
 
 def _lookback(text: str) -> Any:
-    """A number, None, "auto", or several numbers to choose from."""
-    if text.lower() in ("none", "auto"):
-        return None if text.lower() == "none" else "auto"
-    try:
-        each = _parts(text, times=True)
-    except ValueError:
-        raise SettingError(
-            "--lookback must be a whole number from 1 on, a time such as 6h, none, auto, or several such as "
-            f"1,4,none, not {text!r}"
-        ) from None
+    """One value, "auto", or several to choose from."""
+    each = ("auto",) if text.lower() == "auto" else several(text)
     return each if len(each) > 1 else each[0]
 
 
-#: How a setting is read that is not what was typed.
-_READ: dict[str, Callable[[str], Any]] = {
-    "lookback": _lookback,
-    "delay": _delay,
-    "lookbacks": partial(_numbers, "lookbacks"),
-    "counts": partial(_numbers, "counts"),
-    "starts": partial(_numbers, "starts"),
-    "false_edges": _false_edges,
-    "pairs": _pairs,
+def _numbers(text: str) -> tuple[Any, ...]:
+    return () if text.lower() == "none" else several(text, int)
+
+
+#: How a setting is read that is not what was typed, and what is expected.
+_READ: dict[str, tuple[Callable[[str], Any], str]] = {
+    "lookback": (
+        _lookback,
+        "a whole number from 1 on, a time such as 6h, none, auto, or several such as 1,4,none",
+    ),
+    "delay": (read_span, "a number of events, or a time such as 6h"),
+    "lookbacks": (several, "whole numbers such as 2,3"),
+    "counts": (_numbers, "whole numbers such as 2,3"),
+    "starts": (_numbers, "whole numbers such as 2,3"),
+    "false_edges": (
+        lambda text: None if text.lower() == "none" else float(text),
+        "a number above 0, or none",
+    ),
+    "pairs": (lambda text: {"auto": "auto", "yes": True, "no": False}[text.lower()], "auto, yes or no"),
 }
