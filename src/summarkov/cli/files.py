@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from summarkov.arrow import csv, parquet
 from summarkov.cli.errors import report
 from summarkov.cli.printing import shown, working
+from summarkov.cli.printing.documents import is_a
 from summarkov.errors import DataError, SettingError, UnknownLabelError
 
 if TYPE_CHECKING:
@@ -58,13 +59,6 @@ def load_model(path: Path, *special: str) -> Any:
                 f"predict){how}; everything else from Python: summarkov.load"
             )
     return model
-
-
-def is_a(model: Any, kind: str) -> bool:
-    """Whether what was loaded is of a class of models, which need not be imported before."""
-    from summarkov import models
-
-    return isinstance(model, getattr(models, kind))
 
 
 def check_output(path: Path | None, *inputs: Path | None) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from summarkov.cli.commands.confidence import add_order_test, has_edges, period_of
+from summarkov.cli.commands.confidence import add_confidence, add_order_test, has_edges, period_of
+from summarkov.cli.commands.events import print_notes, print_origin, print_starts
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import (
     SURE,
@@ -36,6 +37,8 @@ from summarkov.cli.printing import (
     shown,
     working,
 )
+from summarkov.cli.printing.documents import document
+from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import plural, visible
@@ -129,8 +132,6 @@ def learn(
             learned_in = None if order_test else time.monotonic() - began
             add_order_test(fitted, events, within=within, learned_in=learned_in)
         if confidence is not None:
-            from summarkov.cli.commands.confidence import add_confidence
-
             add_confidence(fitted, events, n=confidence, blocks=blocks)
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
@@ -140,8 +141,9 @@ def learn(
         with saving(output):
             fitted.save(output)
     if json:
-        told = as_read(origin, tied_order)
-        _print_document(fitted, output, told if story is None else {**told, "by_position": story.to_dict()})
+        told = {} if story is None else {"by_position": story.to_dict()}
+        saved = None if output is None else shown(output)
+        print_json({"saved": saved, **as_read(origin, tied_order), **told, **document(fitted)})
     else:
         _print_fitted(fitted, output, tied_order, origin, special, story)
 
@@ -181,20 +183,10 @@ def _print_fitted(
     starts: Sequence[Start],
     story: ByPosition | None,
 ) -> None:
-    from summarkov.cli.commands.events import print_notes, print_origin, print_starts
-    from summarkov.cli.printing.graph import print_graph
-    from summarkov.cli.printing.model import print_model
-    from summarkov.models import InfluenceGraph, JointSuMM
+    from summarkov.models import InfluenceGraph
 
     console = results()
-    if isinstance(fitted, JointSuMM):
-        from summarkov.cli.printing.model import print_joint
-
-        print_joint(console, fitted, most=_MOST_EDGES)
-    elif isinstance(fitted, InfluenceGraph):
-        print_graph(console, fitted, most=_MOST_EDGES)
-    else:
-        print_model(console, fitted)
+    print_fitted(console, fitted, edges=_MOST_EDGES)
     console.print()
     print_origin(console, origin)
     print_notes(console, fitted.labels_, tied_order, origin)
@@ -216,18 +208,6 @@ def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
             f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
             "influence. Leave out --false-edges none to allow for that."
         )
-
-
-def _print_document(fitted: Any, saved: Path | None, read: dict[str, Any]) -> None:
-    from summarkov.cli.printing.documents import graph_document, model_document
-    from summarkov.cli.printing.model import joint_json
-    from summarkov.models import InfluenceGraph, JointSuMM
-
-    if isinstance(fitted, JointSuMM):
-        document = joint_json(fitted)
-    else:
-        document = graph_document(fitted) if isinstance(fitted, InfluenceGraph) else model_document(fitted)
-    print_json({"saved": None if saved is None else shown(saved), **read, **document})
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:

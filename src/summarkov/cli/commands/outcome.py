@@ -10,7 +10,8 @@ from summarkov.cli.commands.events import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import SURE, EventsPath, InfluencerSettings, Json, ModelOutput, flag, option
 from summarkov.cli.printing import print_json, print_saved, results, shown, working
-from summarkov.cli.printing.graph import Sure, known, outcome_document, print_open, print_outcome
+from summarkov.cli.printing.documents import outcome_document
+from summarkov.cli.printing.graph import Sure, known, print_open, print_outcome
 from summarkov.cli.reading import Opening
 from summarkov.errors import SettingError
 

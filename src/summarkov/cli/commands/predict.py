@@ -10,7 +10,16 @@ import typer
 from rich.console import Console
 
 from summarkov.arrow import pa
-from summarkov.cli.files import check_output, is_a, known_labels, load_model, refuse_unless_csv, saving
+from summarkov.cli.files import (
+    check_output,
+    known_labels,
+    load_model,
+    plain_rows,
+    refuse_unless_csv,
+    saving,
+    table_format,
+    write_rows,
+)
 from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option
 from summarkov.cli.printing import (
     label,
@@ -24,6 +33,9 @@ from summarkov.cli.printing import (
     shown,
     widest,
 )
+from summarkov.cli.printing.documents import is_a
+from summarkov.cli.printing.graph import known, print_open
+from summarkov.cli.printing.history import print_after
 from summarkov.cli.reading import Opening
 from summarkov.errors import DataError, SettingError, nearest
 from summarkov.wording import number, percent, plural
@@ -66,8 +78,6 @@ def predict(
     one row per tick, and each label has a probability of its own. Of an outcome,
     one row per sequence: its probability from what has happened so far.
     """
-    from summarkov.cli.files import plain_rows, table_format, write_rows
-    from summarkov.cli.printing.history import Past, print_after
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
 
@@ -80,7 +90,7 @@ def predict(
             name = "--after" if file is None else "--why"
             raise SettingError(f"{name} prints its result; leave out --output")
         known = load_model(model, "JointSuMM", "OutcomeModel")
-        past: Past = after or []
+        past: Any = after or []
         if file is not None and why is not None:
             past = one_case(opening.as_learned(known.layout_).read(file, known.labels_), why)
         elif known.layout_.attributes or known.layout_.time is not None:
@@ -136,9 +146,6 @@ def _predict_open(
     json: bool,
 ) -> None:
     """One row per sequence: the probability of the outcome, from what has happened in it so far."""
-    from summarkov.cli.files import plain_rows, write_rows
-    from summarkov.cli.printing.graph import known, print_open
-
     with known_labels():
         told = fitted.predictions(events, unknown=unknown)
     ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
@@ -186,7 +193,6 @@ def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str)
 
 def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
-    from summarkov.cli.files import plain_rows
     from summarkov.events.block import cut_between_sequences
     from summarkov.models.predictions import column_names
 

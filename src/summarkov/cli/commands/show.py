@@ -6,12 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from summarkov.cli.files import (
     TABLES,
     check_output,
-    is_a,
     load_model,
     refuse_unless_csv,
     saving,
@@ -20,8 +19,10 @@ from summarkov.cli.files import (
 )
 from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, print_line, progress, results, shown, working
+from summarkov.cli.printing.documents import choose, document, is_a
+from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Reading
-from summarkov.errors import SettingError, UnknownLabelError
+from summarkov.errors import SettingError
 from summarkov.wording import escape, is_visible
 
 if TYPE_CHECKING:
@@ -47,87 +48,30 @@ def show(
         raise SettingError("--dot and --json exclude each other; give one of them")
     plain = not (dot or target)
     fitted = load_model(model, "JointSuMM", *(("Bag", "OutcomeModel") if plain else ()))
-    if is_a(fitted, "OutcomeModel"):
-        from summarkov.cli.printing.graph import outcome_document, print_outcome
-
-        if json:
-            print_json(outcome_document(fitted))
-        else:
-            print_outcome(results(), fitted)
-        return
-    if is_a(fitted, "Bag"):
-        from summarkov.cli.printing.graph import print_bag
-
-        print_bag(results(), fitted, json)
-        return
-    if is_a(fitted, "JointSuMM"):
-        _show_joint(fitted, target, dot, json)
-        return
     if dot:
         print_dot(fitted, target)
-        return
-    one, label = choose(fitted, target)
-    if json:
-        from summarkov.cli.printing.documents import graph_document, model_document
-
-        print_json(graph_document(fitted) if one is None else model_document(one))
-    elif one is None:
-        from summarkov.cli.printing.graph import print_graph
-
-        print_graph(results(), fitted)
-    else:
-        from summarkov.cli.printing.model import print_model
-
-        print_model(results(), one, only=label, most=rows or None)
-
-
-def _show_joint(fitted: Any, target: str | None, dot: bool, json: bool) -> None:
-    from summarkov.cli.printing.model import joint_json, print_joint
-
-    if target is not None and target not in fitted.influencers_:
-        raise UnknownLabelError(target, fitted.influencers_)
-    if dot:
-        if target is not None:
-            raise SettingError("--dot draws all labels of a joint model; leave out --target")
-        _write_dot(fitted.to_dot())
     elif json:
-        print_json(joint_json(fitted, target))
+        print_json(document(fitted, target))
     else:
-        print_joint(results(), fitted, target=target)
-
-
-def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
-    """The model to show (None: the whole graph), and the one label of its target to show."""
-    from summarkov.models import InfluenceGraph
-
-    if isinstance(fitted, InfluenceGraph):
-        if target is None:
-            return None, None
-        if target not in fitted.models_:
-            raise UnknownLabelError(target, fitted.models_)
-        return fitted.models_[target], None
-    if target is not None and target not in fitted.target_:
-        raise UnknownLabelError(target, fitted.target_)
-    return fitted, target
+        print_fitted(results(), fitted, target, rows=rows or None)
 
 
 def print_dot(fitted: Any, target: str | None) -> None:
     """Print DOT; what a terminal might obey is escaped, twice since a backslash escapes in DOT too."""
-    _write_dot(as_graph(fitted, target).to_dot())
-
-
-def _write_dot(text: str) -> None:
+    choose(fitted, target)
+    if target is not None and is_a(fitted, "JointSuMM"):
+        raise SettingError("--dot draws all labels of a joint model; leave out --target")
+    text = as_graph(fitted, target).to_dot()
     sys.stdout.write("".join(c if is_visible(c) or c == "\n" else "\\" + escape(c) for c in text))
 
 
-def as_graph(fitted: Any, target: str | None) -> InfluenceGraph:
-    """A graph, or the model of one label as a graph of its own."""
+def as_graph(fitted: Any, target: str | None) -> InfluenceGraph | JointSuMM:
+    """A graph or a joint model; the model of one label as a graph of its own."""
     from summarkov.models import InfluenceGraph
 
     one, _ = choose(fitted, target)
     if one is None:
-        assert isinstance(fitted, InfluenceGraph)
-        return fitted
+        return cast("InfluenceGraph | JointSuMM", fitted)
     if len(one.target_) > 1:
         raise SettingError("--dot draws a graph, or a model of one label; this one is of several at once")
     graph = InfluenceGraph(one.copy(target=None), targets=one.target_)
@@ -176,14 +120,12 @@ def export(
     if is_a(fitted, "JointSuMM") and target is not None:
         raise SettingError("a joint model is drawn and written as a whole; leave out --target")
     with saving(out):
-        if is_a(fitted, "JointSuMM") and kind in _FIGURES:
-            _figure(None, None, fitted, out, options)
-        elif kind in _FIGURES:
+        if kind in _FIGURES:
             _figure(*choose(fitted, target), fitted, out, options)
         elif options:
             raise SettingError(_ONLY_GRAPHS)
         else:
-            _write(fitted if is_a(fitted, "JointSuMM") else as_graph(fitted, target), kind, out, safe_csv)
+            _write(as_graph(fitted, target), kind, out, safe_csv)
     print_line(results(), f"Saved {shown(out)}")
 
 

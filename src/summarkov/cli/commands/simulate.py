@@ -15,6 +15,8 @@ from summarkov.cli.commands.confidence import add_order_test
 from summarkov.cli.files import check_output, refuse_unless_csv, saving
 from summarkov.cli.options import Json, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, print_line, progress, results, shown
+from summarkov.cli.printing.documents import document
+from summarkov.cli.printing.graph import print_graph
 from summarkov.errors import SettingError
 from summarkov.wording import plural, visible
 
@@ -158,10 +160,8 @@ def demo(
         graph.to_html(files["page"], events=events, title="Visits to a made-up web shop")
     found = compare_with_truth(graph)
     if json:
-        from summarkov.cli.printing.documents import graph_document
-
         saved = {name: str(path) for name, path in files.items()}
-        print_json({"saved": saved, "truth": found, **graph_document(graph)})
+        print_json({"saved": saved, "truth": found, **document(graph)})
     else:
         _print(results(), graph, found, files)
 
@@ -212,7 +212,6 @@ def truth_words(found: dict[str, int]) -> str:
 
 
 def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files: dict[str, Path]) -> None:
-    from summarkov.cli.printing.graph import print_graph
     from summarkov.simulate.example import REST
 
     console.print(

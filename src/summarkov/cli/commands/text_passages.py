@@ -13,7 +13,9 @@ from rich.text import Text
 from summarkov.cli.files import load_model
 from summarkov.cli.options import Json, ModelFile, option
 from summarkov.cli.printing import page_width, print_json, results, working
-from summarkov.cli.printing.documents import window_words
+from summarkov.cli.printing.history import plain, print_one, print_why
+from summarkov.cli.printing.influences import window_words
+from summarkov.cli.printing.model import state_text
 from summarkov.wording import plural, visible
 
 if TYPE_CHECKING:
@@ -42,7 +44,6 @@ def passages(
     json: Json = False,
 ) -> None:
     """Show sentences: of a label, behind an edge to it, or behind a state of its model."""
-    from summarkov.cli.printing.model import state_text
     from summarkov.text.passages import model_of
 
     fitted = load_model(model)
@@ -138,7 +139,6 @@ def explain(
     Where its influencers stand in the document, what the model makes of that,
     and other places where the label followed in the same state.
     """
-    from summarkov.cli.printing.history import plain, print_one, print_why
     from summarkov.text.passages import model_of
 
     fitted = load_model(model)

@@ -131,6 +131,16 @@ def shorten(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
 
 
+def first_of(texts: Sequence[str], most: int, between: str = ", ", last: str = " and ") -> str:
+    """The first of some texts, and how many more there are.
+
+    >>> first_of(["A", "B", "C"], 2)
+    'A, B and 1 more'
+    """
+    more = f"{last}{len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
 def label(text: str, width: int, style: str = "") -> Text:
     """A label for a cell of a table."""
     return Text(shorten(text, width), style=style, no_wrap=True)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
-from summarkov.cli.printing import bar, label, new_table, page_width, print_json, shorten, signs, widest
-from summarkov.cli.printing.documents import labels_words, positions_words, settings, settings_words
+from summarkov.cli.printing import bar, first_of, label, new_table, page_width, shorten, signs, widest
+from summarkov.cli.printing.documents import labels_words, positions_words, settings_words
 from summarkov.cli.printing.influences import (
     print_certificate,
     print_certificates,
     print_influences,
     print_reading,
     print_settings,
+    print_surest,
+    print_uninfluenced,
 )
 from summarkov.wording import factor, number, percent, plural
 
@@ -32,7 +33,6 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
     models = graph.models_
     first = next(iter(models.values()))
     edges = graph.edges_
-    shown = edges[:most]
     by_label = first.fitted.summary.by_label
     what = f"{plural(len(edges), 'influence')} among " if by_label else ""
     console.print(
@@ -45,11 +45,7 @@ def print_graph(console: Console, graph: InfluenceGraph, *, most: int | None = N
         console.print()
         print_contexts(console, graph)
         return
-    if shown:
-        console.print()
-        print_influences(console, shown, models)
-    if len(shown) < len(edges):
-        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
+    shown = print_surest(console, edges, models, most)
     _print_uninfluenced(console, graph)
     print_reading(console, shown, models)
     _print_narrow(console, [edge for edge in shown if edge.is_narrow])
@@ -66,11 +62,10 @@ def _print_narrow(console: Console, edges: Sequence[Influence]) -> None:
 
     if not edges:
         return
-    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges[:5]]
-    more = f"; and {len(edges) - 5} more" if len(edges) > 5 else ""
+    told = [f"'{shorten(e.influencer, 24)}' on '{shorten(e.target, 24)}' {corrected(e)}" for e in edges]
     console.print(
         "\nSelected narrowly, and of such edges those that look strong by chance are found most. "
-        f"Allowing for that: {signs(console, '; '.join(told))}{more}."
+        f"Allowing for that: {signs(console, first_of(told, 5, '; ', '; and '))}."
     )
 
 
@@ -127,44 +122,22 @@ def print_confidence(console: Console, sure: Confidence) -> None:
     if missing:
         names = [
             f"'{shorten(edge.influencer, 24)}' to '{shorten(edge.target, 24)}' ({edge.frequency:.0%})"
-            for edge in missing[:5]
+            for edge in missing
         ]
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        console.print(f"Not in this graph, but in most of those: {', '.join(names)}{more}", style="dim")
+        console.print(f"Not in this graph, but in most of those: {first_of(names, 5)}", style="dim")
 
 
 def _print_uninfluenced(console: Console, graph: InfluenceGraph) -> None:
     """Name the labels that nothing influences, beside the attributes that are given to all."""
     given = tuple(f"{column}=" for column in graph.model.get_params(deep=False).get("given", ()))
     labels = [x for x, found in graph.influencers_.items() if all(z.startswith(given) for z in found)]
-    if not labels:
-        return
-    names = ", ".join(shorten(x, 30) for x in labels[:10])
-    more = f" and {len(labels) - 10} more" if len(labels) > 10 else ""
-    console.print(f"\nInfluenced by none{' but what is given' if given else ''}: {names}{more}", style="dim")
+    print_uninfluenced(console, labels, " but what is given" if given else "")
 
 
-def print_bag(console: Console, bag: Bag, json: bool) -> None:
-    """Print the usage of influencers, as text or JSON."""
-    from summarkov.cli.printing.documents import edge_documents
-    from summarkov.settings import seed_of
-
-    kind = type(bag.models_[0]).__name__
-    if json:
-        print_json(
-            {
-                "kind": "Bag",
-                "model": kind,
-                "target": list(bag.target_),
-                "n_models": len(bag.models_),
-                "seed": seed_of(bag.seed, bag.random_state),
-                "usage": bag.usage_,
-                "edges": edge_documents(bag.influences_) if hasattr(bag, "_influences") else [],
-                "influencers": [list(model.influencers_) for model in bag.models_],
-            }
-        )
-        return
+def print_bag(console: Console, bag: Bag) -> None:
+    """Print the usage of influencers."""
     width = page_width(console)
+    kind = type(bag.models_[0]).__name__
     console.print(label(f"{plural(len(bag.models_), kind)} of {', '.join(bag.target_)}", width, style="bold"))
     console.print("Each was learned from a resample of the sequences; they predict by their mean.\n")
     if not bag.usage_:
@@ -217,24 +190,6 @@ class Sure(NamedTuple):
 
 #: Nothing was asked for.
 UNASKED = Sure()
-
-
-def outcome_document(model: OutcomeModel, sure: Sure = UNASKED) -> dict[str, Any]:
-    """What was learned, for programs."""
-    return {
-        "outcome": model.name_,
-        "sequences": model.model_.fitted.n_sequences + model.n_left_out_,
-        "left_out": model.n_left_out_,
-        "base_rate": model.base_rate_,
-        "settings": settings(model.model_),
-        "influencers": list(model.influencers_),
-        "influences": [dict(vars(edge)) for edge in model.influences_],
-        "states": [
-            {"state": row.words, "sequences": row.n, "with_outcome": row.counts[model.yes]}
-            for row in model.table_
-        ],
-        **{name: asdict(each) for name, each in sure._asdict().items() if each is not None},
-    }
 
 
 def known(told: Predictions) -> list[float | None]:

@@ -9,21 +9,20 @@ from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.commands.show import choose
-from summarkov.cli.files import is_a
 from summarkov.cli.printing import label, new_table, page_width, print_json, results, shorten, widest
-from summarkov.cli.printing.documents import state_words, window_words
-from summarkov.cli.printing.model import HARDLY, state_text
+from summarkov.cli.printing.documents import choose, is_a
+from summarkov.cli.printing.influences import state_words, window_words
+from summarkov.cli.printing.model import HARDLY, print_next, print_shares, state_text
 from summarkov.errors import UnknownLabelError
-from summarkov.events import EventSequences
 from summarkov.wording import factor, interval, number, percent, plural
 
 if TYPE_CHECKING:
+    from summarkov.events import EventSequences
     from summarkov.explain import Explanation
     from summarkov.models import OutcomeModel
 
-#: Labels, oldest first; or the events of one sequence.
-Past = list[str] | EventSequences
+    #: Labels, oldest first; or the events of one sequence.
+    Past = list[str] | EventSequences
 
 #: The most counterfactuals to print, and the most labels that may come next.
 _MOST = 12
@@ -93,8 +92,6 @@ def _print_outcome(
 def _print_joint(
     console: Console, model: Any, history: Past, target: str | None, unknown: Any, json: bool
 ) -> None:
-    from summarkov.cli.printing.model import print_next, print_shares
-
     if target is None:
         why = model.explain_next(history, unknown=unknown)
     else:

@@ -1,4 +1,4 @@
-"""Influences in a table, what the surest of them means, and what an exact search proved of them."""
+"""Influences in a table, where they were looked for, what they mean, and what an exact search proved."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from summarkov.cli.printing import new_table, page_width, shorten, signs, widest
-from summarkov.cli.printing.documents import place_of, settings_words, window_words
+from summarkov.cli.printing import first_of, new_table, page_width, shorten, signs, widest
+from summarkov.cli.printing.documents import settings_words
 from summarkov.wording import number, plural, visible
 
 if TYPE_CHECKING:
@@ -28,6 +28,56 @@ _FAINT = {
     "company only": "Company only: shuffled sequences show these too",
     "thin evidence": "Thin evidence: fewer than 10 hits, or fewer than 5 sequences",
 }
+
+
+def window_words(model: SummaryModel, influencer: str | None = None) -> str:
+    """Where a model looks for its influencers, or for one of them, to follow a label.
+
+    >>> from summarkov import BSuMM
+    >>> window_words(BSuMM(lookback=5)), window_words(BSuMM(lookback=None))
+    ('within the last 5 events', 'at any time before')
+    """
+    from summarkov.settings import Duration, span_of
+    from summarkov.summaries.window import place_words
+
+    settings = model.get_params(deep=False)
+    if "lookbacks" in settings:
+        return "where the tree asks for it"
+    if "lookback" not in settings:
+        return "before"
+    lookback, delay = settings["lookback"], settings.get("delay", 0)
+    things = "ticks" if model.is_fitted and model.layout_.together else "events"
+    if influencer is not None:
+        lookback = model.lookbacks_[influencer] if hasattr(model, "lookbacks_") else lookback
+    elif isinstance(lookback, Mapping | tuple) or lookback == "auto":
+        return "within its look-back"
+    lookback, delay = span_of(lookback, "lookback"), span_of(delay, "delay")
+    timed = isinstance(delay, Duration)
+    if timed or isinstance(lookback, Duration):
+        later = f"more than {place_words(delay, things[:-1])} before" if timed or delay else ""
+        last = "" if lookback is None else f"within the last {place_words(lookback, things[:-1])}"
+        return " and ".join(filter(None, (later, last)))
+    if lookback is None:
+        return f"more than {delay} {things} before" if delay else "at any time before"
+    if lookback == delay + 1:
+        return f"{lookback} {things} before" if delay else "just before"
+    return f"{delay + 1} to {lookback} {things} before" if delay else f"within the last {lookback} {things}"
+
+
+def state_words(model: SummaryModel) -> str:
+    """What the states of a model are about, to stand before them: where it looks, or attributes, or both."""
+    where = window_words(model)
+    where = where[:1].upper() + where[1:]
+    held = [z in model.layout_.attributes for z in model.influencers_]
+    if held and all(held):
+        return "Attributes"
+    return f"{where}, and attributes" if any(held) else where
+
+
+def place_of(model: SummaryModel, influencer: str) -> str:
+    """Where an influencer is looked for, to be put behind it; nothing where all have one look-back."""
+    where = model.fitted.summary.where(influencer)
+    return f" {where}" if where else ""
 
 
 def print_settings(console: Console, model: SummaryModel) -> None:
@@ -61,6 +111,26 @@ def print_influences(
             names = f"{shorten(edge.influencer, 30)} on {shorten(edge.target, 30)}"
             how = edge.depends or "more beside some of the other influencers, less beside others"
             console.print(f"~ {names}: {visible(how)}", style=_STYLES["mixed"])
+
+
+def print_surest(
+    console: Console, edges: Sequence[Influence], models: Mapping[str, SummaryModel], most: int | None
+) -> Sequence[Influence]:
+    """Print at most so many influences, below an empty line, and return them."""
+    shown = edges[:most]
+    if shown:
+        console.print()
+        print_influences(console, shown, models)
+    if len(shown) < len(edges):
+        console.print(f"... and {len(edges) - len(shown)} less sure ones, which 'summarkov show' prints too")
+    return shown
+
+
+def print_uninfluenced(console: Console, labels: Sequence[str], but: str = "") -> None:
+    """Name the labels that nothing influences."""
+    if labels:
+        names = first_of([shorten(x, 30) for x in labels], 10)
+        console.print(f"\nInfluenced by none{but}: {names}", style="dim")
 
 
 def _columns(

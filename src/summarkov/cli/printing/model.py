@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.printing import is_plain, label, new_table, page_width, shorten, signs, widest
-from summarkov.cli.printing.documents import (
-    edge_documents,
-    place_of,
-    positions_words,
-    settings,
-    settings_words,
-    state_words,
-)
+from summarkov.cli.printing import first_of, is_plain, label, new_table, page_width, shorten, signs, widest
+from summarkov.cli.printing.documents import choose, is_a, positions_words, settings_words
+from summarkov.cli.printing.graph import print_bag, print_graph, print_outcome
 from summarkov.cli.printing.influences import (
+    place_of,
     print_certificate,
     print_influences,
     print_reading,
     print_settings,
+    print_surest,
+    print_uninfluenced,
+    state_words,
 )
-from summarkov.summaries import TreeSummary
 from summarkov.wording import factor, interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.explain import Pattern
     from summarkov.explain.explanation import SharedExplanation
     from summarkov.models import JointSuMM, SummaryModel
+    from summarkov.summaries import TreeSummary
 
 #: What the columns beside the state take: seen, counts, probability, interval, and the space between.
 _BESIDE = 9 + 8 + 11 + 16 + 4 * 1
@@ -38,6 +36,29 @@ _LABEL = 32
 #: What the mark beside a number of observations means.
 HARDLY = "* hardly seen: fewer than 10 times, or less than the prior counts for"
 _DONE = {"add": "added", "remove": "removed", "change": "changed"}
+
+
+def print_fitted(
+    console: Console,
+    fitted: Any,
+    target: str | None = None,
+    *,
+    rows: int | None = 40,
+    edges: int | None = None,
+) -> None:
+    """Print whatever was learned: at most so many rows of a table of states, or edges of a graph."""
+    if is_a(fitted, "OutcomeModel"):
+        print_outcome(console, fitted)
+    elif is_a(fitted, "Bag"):
+        print_bag(console, fitted)
+    else:
+        one, only = choose(fitted, target)
+        if one is not None:
+            print_model(console, one, only=only, most=rows)
+        elif is_a(fitted, "JointSuMM"):
+            print_joint(console, fitted, target=only, most=edges)
+        else:
+            print_graph(console, fitted, most=edges)
 
 
 def print_model(
@@ -81,12 +102,11 @@ def _print_patterns(console: Console, patterns: Sequence[Pattern]) -> None:
 def _print_heading(
     console: Console, model: SummaryModel, chosen: Sequence[str], rates: dict[str, float]
 ) -> None:
-    names = " + ".join(shorten(x, _LABEL) for x in chosen[:6])
-    more = f" + {len(chosen) - 6} more" if len(chosen) > 6 else ""
+    names = first_of([shorten(x, _LABEL) for x in chosen], 6, " + ", " + ")
     share = percent(sum(rates[x] for x in chosen))
     console.print(
         Text.assemble(
-            (f"{names}{more}", "bold"),
+            (names, "bold"),
             f": {share} of {positions_words(model.fitted)} in {plural(model.fitted.n_sequences, 'sequence')}",
         )
     )
@@ -178,8 +198,7 @@ def print_tree(console: Console, model: SummaryModel, chosen: Sequence[str], mos
 
     In an average over prunings, it is told how likely a node is split if the tree reaches it.
     """
-    tree = model.fitted.summary
-    assert isinstance(tree, TreeSummary)
+    tree = cast("TreeSummary", model.fitted.summary)
     width, splits = page_width(console), getattr(model.fitted, "splits", None)
     fork, last, down = ("|- ", "`- ", "|  ") if is_plain(console) else ("├─ ", "└─ ", "│  ")
     lines: list[Text] = []
@@ -233,16 +252,10 @@ def print_joint(
         style="bold",
     )
     console.print(settings_words(model), style="dim")
-    if edges:
-        console.print()
-        print_influences(console, edges[:most], {})
-    if most is not None and len(edges) > most:
-        console.print(f"... and {len(edges) - most} less sure ones, which 'summarkov show' prints too")
-    none = [x for x, found in model.influencers_.items() if not found and target in (None, x)]
-    if none:
-        names = ", ".join(shorten(x, 30) for x in none[:10])
-        more = f" and {len(none) - 10} more" if len(none) > 10 else ""
-        console.print(f"\nInfluenced by none: {names}{more}", style="dim")
+    print_surest(console, edges, {}, most)
+    print_uninfluenced(
+        console, [x for x, found in model.influencers_.items() if not found and target in (None, x)]
+    )
     if target is not None and model.influencers_[target]:
         _print_recency(console, model, target)
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
@@ -269,35 +282,6 @@ def _print_recency(console: Console, model: JointSuMM, target: str) -> None:
         table.add_row(label(z, min(width, max(10, widest(list(gains))))), *cells, f"{gain:,.0f}")
     console.print(table)
     console.print("Gain: what the log-likelihood loses without it, in nats.", style="dim")
-
-
-def joint_json(model: JointSuMM, target: str | None = None) -> dict[str, Any]:
-    """A joint model for programs: its edges and, for every target, influencers, gains and factors by lag."""
-    fitted = model.fitted
-    return {
-        "kind": "JointSuMM",
-        "settings": settings(model),
-        "data": {
-            "sequences": fitted.n_sequences,
-            "events": fitted.n_events,
-            "labels": dict(zip(fitted.labels, fitted.label_counts.tolist(), strict=True)),
-        },
-        "log_likelihood": fitted.log_likelihood,
-        "edges": edge_documents(edge for edge in model.edges_ if target in (None, edge.target)),
-        "targets": [
-            {
-                "target": x,
-                "influencers": list(found),
-                "gains": model.gains_[x],
-                "recency": {
-                    z: {str(lag): each for lag, each in by_lag.items()}
-                    for z, by_lag in model.recency_[x].items()
-                },
-            }
-            for x, found in model.influencers_.items()
-            if target in (None, x)
-        ],
-    }
 
 
 def print_next(console: Console, model: JointSuMM, why: Sequence[SharedExplanation]) -> None:
