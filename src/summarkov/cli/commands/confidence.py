@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
@@ -22,12 +21,11 @@ from summarkov.cli.files import (
 )
 from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, SafeCsv, Within, flag, option
 from summarkov.cli.printing import (
+    Page,
     errors,
     label,
     new_table,
-    page_width,
     print_json,
-    print_line,
     progress,
     results,
     shown,
@@ -131,7 +129,7 @@ def confidence(
         print_graph(results(), graph)
         if output is not None:
             results().print()
-            print_line(results(), f"Saved the graph as {shown(output)}")
+            results().print_line(f"Saved the graph as {shown(output)}")
 
 
 def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:
@@ -144,7 +142,7 @@ def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, 
 _SIDES = ("Influencer", "Target")
 
 
-def _print_discoveries(console: Console, found: Discoveries) -> None:
+def _print_discoveries(console: Page, found: Discoveries) -> None:
     """Print the edges that were tested, the surest first."""
     console.print(
         f"{len(found.kept)} of {plural(len(found.tested), 'edge')} hold at a false-discovery rate of "
@@ -156,7 +154,7 @@ def _print_discoveries(console: Console, found: Discoveries) -> None:
         style="dim",
     )
     console.print()
-    room = max(8, (page_width(console) - 55) // 2)
+    room = max(8, (console.page_width - 55) // 2)
     edges = sorted(found.tested, key=lambda edge: edge.adjusted)
     widths = [min(room, widest([getattr(e, side.lower()) for e in edges] + [side])) for side in _SIDES]
     sides = (Column(side, no_wrap=True, width=width) for side, width in zip(_SIDES, widths, strict=True))
@@ -240,8 +238,7 @@ def add_order_test(
             )
         except _TooSlow as slow:
             minutes = f"{float(slow.args[0]) / 60:.0f} minutes"
-            print_line(
-                errors(),
+            errors().print_line(
                 f"No order test: it would take about {minutes}. --order-test does it all the same, "
                 "--no-order-test says nothing.",
             )

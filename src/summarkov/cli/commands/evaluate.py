@@ -9,23 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
 from summarkov.cli.files import check_result_file, going_on, known_labels, load_model, save_result
 from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, Unknown, flag, option
-from summarkov.cli.printing import (
-    label,
-    new_table,
-    page_width,
-    print_json,
-    print_line,
-    progress,
-    results,
-    shown,
-    widest,
-)
+from summarkov.cli.printing import Page, label, new_table, print_json, progress, results, shown, widest
 from summarkov.cli.reading import Opening
 from summarkov.errors import SettingError
 from summarkov.wording import number, plural, visible
@@ -69,10 +58,10 @@ def evaluate(
         _print_figures(console, found)
 
 
-def _print_figures(console: Console, found: Evaluation) -> None:
+def _print_figures(console: Page, found: Evaluation) -> None:
     console.print()
     names = [" + ".join(x) for x in found.targets]
-    width = min(max(12, page_width(console) - 56), max(widest(names), 10))
+    width = min(max(12, console.page_width - 56), max(widest(names), 10))
     target = Column("Target", no_wrap=True, min_width=width)
     table = new_table(target, ">Log-likelihood", ">Log loss", ">Base rate", ">Gain", ">Brier")
     for name, each in zip(names, found.targets.values(), strict=True):
@@ -175,10 +164,10 @@ def compare(
         if not json:
             if not learning_curve:
                 console.print()
-            print_line(console, f"Saved {shown(output_file)}")
+            console.print_line(f"Saved {shown(output_file)}")
 
 
-def _print_curve(console: Console, curve: LearningCurve) -> None:
+def _print_curve(console: Page, curve: LearningCurve) -> None:
     console.print(f"Log loss per {curve.unit} by the number of training sequences; * the best", style="bold")
     console.print()
     width = min(_LONGEST_NAME, max(8, widest(curve.names)))
@@ -188,10 +177,10 @@ def _print_curve(console: Console, curve: LearningCurve) -> None:
     console.print(table)
     console.print()
     for sentence in curve.sentences():
-        console.print(sentence, width=page_width(console))
+        console.print(sentence, width=console.page_width)
 
 
-def _print_comparison(console: Console, result: Comparison) -> None:
+def _print_comparison(console: Page, result: Comparison) -> None:
     n_targets = max(len(tuned.chosen) for tuned in result.results[0])
     where = "" if len(result.n_test) == 1 else f" in {plural(len(result.n_test), 'split')}"
     tested = f"Tested on {plural(sum(result.n_test), result.unit)}{where}"
@@ -233,12 +222,12 @@ def _print_comparison(console: Console, result: Comparison) -> None:
         f"Log-likelihood of the test {result.unit}s, mean over the target labels{per}. * worse than the "
         "best: the interval, from resampling the test sequences, lies below 0. The others this data cannot "
         "tell apart.",
-        width=page_width(console),
+        width=console.page_width,
     )
     for each in result.windows:
         if each.differs:
             console.print()
-            console.print(visible(str(each)), width=page_width(console))
+            console.print(visible(str(each)), width=console.page_width)
 
 
 def _table(width: int, headings: Sequence[str]) -> Table:

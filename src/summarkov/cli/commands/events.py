@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Column
 
 from summarkov.cli.files import check_output, refuse_unless_csv
 from summarkov.cli.options import EventsFile, Json, SafeCsv, option
 from summarkov.cli.printing import (
+    Page,
     bar,
-    is_plain,
     label,
     new_table,
-    page_width,
     print_json,
-    print_line,
     results,
     shorten,
     shown,
@@ -48,7 +45,7 @@ def describe(
         print_description(results(), found, rows or None)
 
 
-def print_starts(console: Console, starts: Sequence[Start]) -> None:
+def print_starts(console: Page, starts: Sequence[Start]) -> None:
     """Say which labels are special because they come first."""
     for start in starts[:3]:
         console.print(
@@ -58,13 +55,13 @@ def print_starts(console: Console, starts: Sequence[Start]) -> None:
         )
 
 
-def print_origin(console: Console, origin: Origin | None) -> None:
+def print_origin(console: Page, origin: Origin | None) -> None:
     """Say from which columns events were read, and what was left out."""
     for sentence in [] if origin is None else origin.sentences():
         console.print(visible(f"{sentence[0].upper()}{sentence[1:]}."))
 
 
-def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
+def print_notes(console: Page, labels: Iterable[str], tied_order: int, origin: Origin | None) -> None:
     """Say what may not be as it should: events at the same place, labels that look alike."""
     from summarkov.events.describe import look_alikes
     from summarkov.events.origin import Origin
@@ -82,7 +79,7 @@ def print_notes(console: Console, labels: Iterable[str], tied_order: int, origin
         )
 
 
-def print_description(console: Console, found: Description, most: int | None) -> None:
+def print_description(console: Page, found: Description, most: int | None) -> None:
     """Print the sizes of a data set and its most frequent labels."""
     console.print(
         f"{plural(found.n_sequences, 'sequence')}, {plural(found.n_events, 'event')}, "
@@ -104,12 +101,12 @@ def print_description(console: Console, found: Description, most: int | None) ->
     console.print()
     by_count = sorted(found.label_counts.items(), key=lambda item: (-item[1], item[0]))
     shown = by_count[:most]
-    width = min(max(12, page_width(console) - 42), widest([x for x, _ in shown]))
+    width = min(max(12, console.page_width - 42), widest([x for x, _ in shown]))
     first, bars = Column("Label", no_wrap=True, min_width=width), Column("", no_wrap=True, width=16)
     table = new_table(first, ">Events", ">Share", bars)
     for text, n in shown:
         share = n / max(1, found.n_events)
-        graph = bar(n / max(1, shown[0][1]), 16, plain=is_plain(console))
+        graph = bar(n / max(1, shown[0][1]), 16, plain=console.is_plain)
         table.add_row(label(text, width), number(n), percent(share), graph)
     console.print(table)
     if len(by_count) > len(shown):
@@ -146,4 +143,4 @@ def convert(
         print_json({"saved": shown(output), **sizes})
     else:
         what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
-        print_line(results(), f"Saved {what} of {plural(len(events.labels), 'label')} as {shown(output)}")
+        results().print_line(f"Saved {what} of {plural(len(events.labels), 'label')} as {shown(output)}")

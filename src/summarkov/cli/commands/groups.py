@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.options import EventsFile, Jobs, Json, make_template, option
-from summarkov.cli.printing import new_table, page_width, print_json, progress, results, shorten, widest
+from summarkov.cli.printing import Page, new_table, print_json, progress, results, shorten, widest
 from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
@@ -105,7 +104,7 @@ def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
     return a.strip(), b.strip()
 
 
-def print_several(console: Console, found: SeveralGroups, most: int) -> None:
+def print_several(console: Page, found: SeveralGroups, most: int) -> None:
     """Print how several groups differ: first how often labels come in each, then influences."""
     total = sum(found.sizes) + sum(found.left_out.values())
     console.print(f"{plural(len(found.names), 'group')} by {shorten(found.by, 40)}", style="bold")
@@ -133,7 +132,7 @@ def print_several(console: Console, found: SeveralGroups, most: int) -> None:
         print_groups(console, one, most)
 
 
-def print_groups(console: Console, found: GroupComparison, most: int) -> None:
+def print_groups(console: Page, found: GroupComparison, most: int) -> None:
     """Print how groups differ; ``most`` limits the rows, 0 does not."""
     names, sizes = [shorten(name, 20) for name in found.names], found.sizes
     labels, edges = found.differing_labels(), found.differing()
@@ -160,7 +159,7 @@ def print_groups(console: Console, found: GroupComparison, most: int) -> None:
     )
 
 
-def _print_labels(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+def _print_labels(console: Page, found: GroupComparison, names: list[str], most: int) -> None:
     shown = found.labels[: most or None]
     by = shorten(f"{names[1]} by {names[0]}", 16)
     columns: list[tuple[str, Sequence[str | Text]]] = [
@@ -174,7 +173,7 @@ def _print_labels(console: Console, found: GroupComparison, names: list[str], mo
         console.print(f"... and {len(found.labels) - len(shown)} more; --rows 0 prints all")
 
 
-def _print_edges(console: Console, found: GroupComparison, names: list[str], most: int) -> None:
+def _print_edges(console: Page, found: GroupComparison, names: list[str], most: int) -> None:
     shown = found.edges[: most or None]
     columns: list[tuple[str, Sequence[str | Text]]] = [
         (names[0], [_ratio(e.first, e.in_first) for e in shown]),
@@ -187,7 +186,7 @@ def _print_edges(console: Console, found: GroupComparison, names: list[str], mos
 
 
 def _print_columns(
-    console: Console,
+    console: Page,
     title: str,
     names: Sequence[Sequence[str]],
     columns: Sequence[tuple[str, Sequence[str | Text]]],
@@ -197,7 +196,7 @@ def _print_columns(
     parts = max((len(each) for each in names), default=1)
 
     def room() -> int:
-        return (page_width(console) - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts
+        return (console.page_width - sum(widths) - 2 * len(widths) - 3 * (parts - 1)) // parts
 
     while room() < _LEAST and len(widths) > 1:
         widths.pop()

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from summarkov.cli.commands.confidence import add_confidence, add_order_test, has_edges, period_of
 from summarkov.cli.commands.events import print_notes, print_origin, print_starts
 from summarkov.cli.files import check_output, saving
@@ -25,18 +23,7 @@ from summarkov.cli.options import (
     flag,
     option,
 )
-from summarkov.cli.printing import (
-    errors,
-    page_width,
-    print_json,
-    print_line,
-    print_saved,
-    progress,
-    results,
-    shorten,
-    shown,
-    working,
-)
+from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, shown, working
 from summarkov.cli.printing.documents import document
 from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Opening
@@ -170,7 +157,7 @@ def fit(
     n_targets = len(set(targets or events.labels))
     if n_targets > _MANY_TARGETS:
         told = f"Learning {n_targets:,} labels takes long."
-        print_line(errors(), f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
+        errors().print_line(f"{told} --target LABEL learns one, --min-count 20 pools rare ones.")
     with progress("Learning", n_targets, "labels") as advance:
         return graph.fit(events, progress=advance)
 
@@ -192,14 +179,14 @@ def _print_fitted(
     print_notes(console, fitted.labels_, tied_order, origin)
     print_starts(console, starts)
     if story is not None and story.differs:
-        console.print(visible(str(story)), width=page_width(console))
+        console.print(visible(str(story)), width=console.page_width)
     first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
     if getattr(first, "false_edges", 0) is None:
         _print_hint(console, len(fitted.labels_), first.fitted.n_events)
-    print_saved(console, saved)
+    console.print_saved(saved)
 
 
-def _print_hint(console: Console, n_labels: int, n_events: float) -> None:
+def _print_hint(console: Page, n_labels: int, n_events: float) -> None:
     """Say what helps where chance is not allowed for, and there are many labels for so few events."""
     from summarkov.events.describe import many_labels
 

@@ -9,7 +9,7 @@ from typing import Any
 from summarkov.cli.commands.events import print_notes, print_origin
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import SURE, EventsPath, InfluencerSettings, Json, ModelOutput, flag, option
-from summarkov.cli.printing import print_json, print_saved, results, shown, working
+from summarkov.cli.printing import print_json, results, shown, working
 from summarkov.cli.printing.documents import outcome_document
 from summarkov.cli.printing.graph import Sure, known, print_open, print_outcome
 from summarkov.cli.reading import Opening
@@ -106,7 +106,7 @@ def outcome(
         console.print()
         print_open(console, model, told)
         console.print()
-    print_saved(console, output)
+    console.print_saved(output)
 
 
 def _refuse_no_question(column: str | None, value: str, reaches: str | None, ends_with: str | None) -> None:

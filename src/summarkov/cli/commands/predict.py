@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from summarkov.arrow import pa
 from summarkov.cli.files import (
@@ -22,11 +21,10 @@ from summarkov.cli.files import (
 )
 from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option
 from summarkov.cli.printing import (
+    Page,
     label,
     new_table,
-    page_width,
     print_json,
-    print_line,
     progress,
     results,
     shorten,
@@ -171,7 +169,7 @@ def _print_saved(columns: list[str], n_rows: int, path: Path, json: bool) -> Non
     if json:
         print_json({"saved": shown(path), "rows": n_rows, "columns": columns})
     else:
-        print_line(results(), f"Saved {plural(n_rows, 'row')} as {shown(path)}")
+        results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(path)}")
 
 
 def _label_of(column: str) -> str:
@@ -191,7 +189,7 @@ def predictions(fitted: Any, events: EventSequences | EventSource, unknown: str)
             advance(done, events.n_events)
 
 
-def _print_preview(console: Console, fitted: Any, events: EventSequences, unknown: str) -> None:
+def _print_preview(console: Page, fitted: Any, events: EventSequences, unknown: str) -> None:
     """The first rows: what happened, how likely it was, and what was most likely."""
     from summarkov.events.block import cut_between_sequences
     from summarkov.models.predictions import column_names
@@ -199,7 +197,7 @@ def _print_preview(console: Console, fitted: Any, events: EventSequences, unknow
     few = next(cut_between_sequences(events, 1, cells=_PREVIEW))
     rows = [row for part in predictions(fitted, few, unknown) for row in plain_rows(part)][:_PREVIEW]
     names = column_names(fitted.outcomes_)
-    width = min((page_width(console) - 47) // 2, max(11, widest([row["event"] for row in rows])))
+    width = min((console.page_width - 47) // 2, max(11, widest([row["event"] for row in rows])))
     few_columns = len(names) <= 3
     told = (
         [f">{shorten(name, width)}" for name in names]

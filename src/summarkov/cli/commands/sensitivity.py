@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.commands.learn import refuse_nothing_to_learn
 from summarkov.cli.options import EventsFile, Jobs, Json, make_template, option, read_option, several
-from summarkov.cli.printing import (
-    bar,
-    label,
-    new_table,
-    page_width,
-    print_json,
-    progress,
-    results,
-    shorten,
-    widest,
-)
+from summarkov.cli.printing import Page, bar, label, new_table, print_json, progress, results, shorten, widest
 from summarkov.cli.reading import Reading
 from summarkov.wording import plural
 
@@ -77,7 +66,7 @@ def sensitivity(
         _print(results(), found)
 
 
-def _print(console: Console, found: Stability) -> None:
+def _print(console: Page, found: Stability) -> None:
     edges = found.edges
     tried = " x ".join(
         f"{_NAMES[name].lower()} {', '.join(_value(value) for value in values)}"
@@ -88,7 +77,7 @@ def _print(console: Console, found: Stability) -> None:
     )
     console.print(tried, style="dim")
     console.print()
-    plain = console.options.ascii_only
+    plain = console.is_plain
     targets = list(dict.fromkeys(row.target for row in found.rows))
     names = [f"  {name}" for name in ("none", *(edge.influencer for edge in edges))]
     width = min(_LABEL, widest([*names, *map(str, targets)]))
@@ -115,11 +104,11 @@ def _print(console: Console, found: Stability) -> None:
     console.print(
         f"{plural(stable, 'influence')} found in every setting. Look-back and gamma: with which values it is "
         "found, whatever the other is.",
-        width=page_width(console),
+        width=console.page_width,
     )
 
 
-def _print_rows(console: Console, rows: tuple[StabilityRow, ...]) -> None:
+def _print_rows(console: Page, rows: tuple[StabilityRow, ...]) -> None:
     """Every setting of one target; scores of one gamma can be compared."""
     table = new_table(*(f">{_NAMES[name]}" for name in rows[0].settings), ">Score", Column("Influencers"))
     for row in rows:

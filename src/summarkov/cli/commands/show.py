@@ -18,7 +18,7 @@ from summarkov.cli.files import (
     write_table,
 )
 from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
-from summarkov.cli.printing import print_json, print_line, progress, results, shown, working
+from summarkov.cli.printing import print_json, progress, results, shown, working
 from summarkov.cli.printing.documents import choose, document, is_a
 from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Reading
@@ -126,7 +126,7 @@ def export(
             raise SettingError(_ONLY_GRAPHS)
         else:
             _write(as_graph(fitted, target), kind, out, safe_csv)
-    print_line(results(), f"Saved {shown(out)}")
+    results().print_line(f"Saved {shown(out)}")
 
 
 def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[str, Any]) -> None:
@@ -212,7 +212,7 @@ def report(
 
         print_json({"saved": shown(output), "bytes": size_of(output)})
     else:
-        print_line(results(), f"Saved the page as {shown(output)}; open it in a browser")
+        results().print_line(f"Saved the page as {shown(output)}; open it in a browser")
 
 
 def _compared(fitted: Any, groups: Mapping[Path, EventSequences], jobs: int | None) -> list[GroupComparison]:

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from summarkov.cli.commands.confidence import add_order_test
 from summarkov.cli.files import check_output, refuse_unless_csv, saving
 from summarkov.cli.options import Json, SafeCsv, flag, option
-from summarkov.cli.printing import print_json, print_line, progress, results, shown
+from summarkov.cli.printing import Page, print_json, progress, results, shown
 from summarkov.cli.printing.documents import document
 from summarkov.cli.printing.graph import print_graph
 from summarkov.errors import SettingError
@@ -60,7 +59,7 @@ def simulate(
             print_json({"saved": shown(output), **_sizes(events), "seed": seed})
         else:
             what = f"{plural(len(events), 'sequence')} with {plural(events.n_events, 'event')}"
-            print_line(results(), f"Saved {what} as {shown(output)}")
+            results().print_line(f"Saved {what} as {shown(output)}")
     elif json:
         lists = zip(events.ids, events.to_lists(), strict=True)
         print_json({**_sizes(events), "seed": seed, "data": [{"id": i, "events": e} for i, e in lists]})
@@ -211,7 +210,7 @@ def truth_words(found: dict[str, int]) -> str:
     )
 
 
-def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files: dict[str, Path]) -> None:
+def _print(console: Page, graph: InfluenceGraph, found: dict[str, int], files: dict[str, Path]) -> None:
     from summarkov.simulate.example import REST
 
     console.print(
@@ -228,7 +227,7 @@ def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files
     console.print(told, style="dim")
     console.print()
     for name, path in files.items():
-        print_line(console, f"Saved the {name:<6} {path}")
+        console.print_line(f"Saved the {name:<6} {path}")
     console.print()
     console.print("Try next:")
     folder = files["model"].parent
@@ -239,7 +238,7 @@ def _print(console: Console, graph: InfluenceGraph, found: dict[str, int], files
         ["simulate", files["truth"], "--seed", "2", "-o", new],
         ["evaluate", files["model"], new],
     ):
-        print_line(console, "  " + " ".join([_program(), *(_quoted(str(word)) for word in command)]), "cyan")
+        console.print_line("  " + " ".join([_program(), *(_quoted(str(word)) for word in command)]), "cyan")
 
 
 def _program() -> str:

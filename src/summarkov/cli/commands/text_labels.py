@@ -11,17 +11,7 @@ import typer
 
 from summarkov.cli.files import check_output, saving
 from summarkov.cli.options import Json, flag, option, setting
-from summarkov.cli.printing import (
-    label,
-    new_table,
-    page_width,
-    print_json,
-    print_line,
-    progress,
-    results,
-    widest,
-    working,
-)
+from summarkov.cli.printing import label, new_table, print_json, progress, results, widest, working
 from summarkov.errors import DataError, SettingError
 from summarkov.wording import number, percent, plural
 
@@ -203,18 +193,18 @@ def _tell(
     sizes_words = (plural(n_documents, "document"), plural(n_events, "event"), plural(len(names), kind))
     console.print(", ".join(sizes_words), style="bold")
     console.print()
-    width = min(34 if terms_of else page_width(console) - 20, widest(names))
+    width = min(34 if terms_of else console.page_width - 20, widest(names))
     table = new_table(kind.title(), ">Events", ">Share", *(["Further terms"] if terms_of else []))
     for x in names:
         n, further = counts.get(x, 0), []
         if terms_of:
             others = ", ".join(term for term in terms_of(x, 12) if term not in x.split(BETWEEN))
-            further = [label(others or "-", max(12, page_width(console) - width - 18))]
+            further = [label(others or "-", max(12, console.page_width - width - 18))]
         table.add_row(label(x, width), number(n), percent(n / max(1, n_events)), *further)
     console.print(table)
     console.print()
     for name, path in saved.items():
-        print_line(console, f"Saved the {name} {path}")
+        console.print_line(f"Saved the {name} {path}")
 
 
 def concepts(

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from summarkov.cli.files import load_model
 from summarkov.cli.options import Json, ModelFile, option
-from summarkov.cli.printing import page_width, print_json, results, working
+from summarkov.cli.printing import Page, print_json, results, working
 from summarkov.cli.printing.history import plain, print_one, print_why
 from summarkov.cli.printing.influences import window_words
 from summarkov.cli.printing.model import state_text
@@ -60,7 +59,7 @@ def passages(
     elif after:
         why = one.explain(after, label=target)
         how = f", after: {state_text(one, why.state, why.words)}"
-    console.print(f"{visible(target)}{how}", style="bold", width=page_width(console))
+    console.print(f"{visible(target)}{how}", style="bold", width=console.page_width)
     console.print(total_words(found))
     print_passages(console, found)
 
@@ -79,7 +78,7 @@ def total_words(found: Passages) -> str:
     return f"{plural(found.total, 'time')}{some}"
 
 
-def print_passages(console: Console, found: Passages) -> None:
+def print_passages(console: Page, found: Passages) -> None:
     """The sentences of influencers, and of the target after them."""
     for each in found:
         console.print()
@@ -88,17 +87,17 @@ def print_passages(console: Console, found: Passages) -> None:
         print_sentence(console, each.target)
 
 
-def print_earlier(console: Console, earlier: Before, *, named: bool) -> None:
+def print_earlier(console: Page, earlier: Before, *, named: bool) -> None:
     """The sentence of an influencer."""
     print_sentence(console, earlier.sentence, f"{f'{earlier.label}, ' if named else ''}{earlier.lag} back")
 
 
-def print_sentence(console: Console, sentence: Sentence, note: str = "") -> None:
+def print_sentence(console: Page, sentence: Sentence, note: str = "") -> None:
     """A sentence, and above it where it stands."""
     note = f" ({visible(note)})" if note else ""
     place = Text(f"{visible(sentence.document)}, sentence {sentence.number}{note}", style="dim")
     console.print(place, soft_wrap=True)
-    console.print(Padding(Text(visible(sentence.text)), (0, 0, 0, 2)), width=page_width(console))
+    console.print(Padding(Text(visible(sentence.text)), (0, 0, 0, 2)), width=console.page_width)
 
 
 def passages_document(found: Passages) -> dict[str, Any]:
@@ -160,7 +159,7 @@ def explain(
         return
     console = results()
     place = "what comes next" if position is None else f"event {position}"
-    console.print(f"{visible(which)}, {place}", style="bold", width=page_width(console))
+    console.print(f"{visible(which)}, {place}", style="bold", width=console.page_width)
     console.print()
     print_one(console, model_of(fitted, target), [why])
     for earlier in found.before:
@@ -168,6 +167,6 @@ def explain(
         print_earlier(console, earlier, named=True)
     print_why(console, found.why, places=False)
     console.print()
-    console.print(f"In the same state {visible(target)} occurred", style="bold", width=page_width(console))
+    console.print(f"In the same state {visible(target)} occurred", style="bold", width=console.page_width)
     console.print(total_words(found.passages))
     print_passages(console, found.passages)

@@ -34,14 +34,46 @@ from summarkov.wording import visible
 Advance = Callable[[int, int], None]
 
 
-def results() -> Console:
-    """The console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
-    return Console(markup=False, emoji=False, highlight=False)
+class Page(Console):
+    """A console for results. Labels are text: no markup, emoji codes or highlights are looked for."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **how)
+
+    @property
+    def page_width(self) -> int:
+        """How wide to print: the terminal, but no wider than the eye can follow."""
+        return min(self.width, 120)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
+        return self.options.ascii_only
+
+    def signs(self, text: str) -> str:
+        """Text with signs that the terminal has."""
+        return text.replace("→", "->").replace("×", "x") if self.is_plain else text
+
+    def print_line(self, line: str, style: str = "") -> None:
+        """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
+        self.print(visible(line), style=style, soft_wrap=True)
+
+    def print_saved(self, path: Path | None) -> None:
+        """Say where a model was saved, or how to save it."""
+        if path is None:
+            self.print("Not saved: add -o model.json to keep the model.")
+        else:
+            self.print_line(f"Saved the model as {shown(path)}")
 
 
-def errors() -> Console:
-    """The console for everything that is not a result."""
-    return Console(stderr=True, markup=False, emoji=False, highlight=False)
+def results() -> Page:
+    """Where results go."""
+    return Page()
+
+
+def errors() -> Page:
+    """Where everything goes that is not a result."""
+    return Page(stderr=True)
 
 
 def shown(path: Path) -> str:
@@ -59,19 +91,6 @@ def print_json(document: Any) -> None:
     from summarkov.store import finite
 
     sys.stdout.write(json.dumps(finite(document), indent=1, allow_nan=False, default=str) + "\n")
-
-
-def print_line(console: Console, line: str, style: str = "") -> None:
-    """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
-    console.print(visible(line), style=style, soft_wrap=True)
-
-
-def print_saved(console: Console, path: Path | None) -> None:
-    """Say where a model was saved, or how to save it."""
-    if path is None:
-        console.print("Not saved: add -o model.json to keep the model.")
-    else:
-        print_line(console, f"Saved the model as {shown(path)}")
 
 
 @contextmanager
@@ -157,11 +176,6 @@ def new_table(*columns: str | Column, gap: int = 2) -> Table:
     return Table(*made, box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
 
 
-def page_width(console: Console) -> int:
-    """How wide to print: the terminal, but no wider than the eye can follow."""
-    return min(console.width, 120)
-
-
 def widest(texts: Sequence[str], most: int = 1000) -> int:
     """The number of cells that the widest of some labels takes, within bounds."""
     return max((min(cell_len(visible(text[:most])), most) for text in texts), default=0)
@@ -177,13 +191,3 @@ def bar(share: float, width: int, *, plain: bool = False) -> str:
     if plain:
         return "#" * round(eighths / 8)
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
-
-
-def is_plain(console: Console) -> bool:
-    """Whether the terminal may have no block characters, nor other signs beyond ASCII."""
-    return console.options.ascii_only
-
-
-def signs(console: Console, text: str) -> str:
-    """Text with signs that the terminal has."""
-    return text.replace("→", "->").replace("×", "x") if is_plain(console) else text

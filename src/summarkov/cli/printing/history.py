@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.printing import label, new_table, page_width, print_json, results, shorten, widest
+from summarkov.cli.printing import Page, label, new_table, print_json, results, shorten, widest
 from summarkov.cli.printing.documents import choose, is_a
 from summarkov.cli.printing.influences import state_words, window_words
 from summarkov.cli.printing.model import HARDLY, print_next, print_shares, state_text
@@ -64,7 +63,7 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
 
 
 def _print_outcome(
-    console: Console,
+    console: Page,
     model: OutcomeModel,
     history: Past,
     target: str | None,
@@ -90,7 +89,7 @@ def _print_outcome(
 
 
 def _print_joint(
-    console: Console, model: Any, history: Past, target: str | None, unknown: Any, json: bool
+    console: Page, model: Any, history: Past, target: str | None, unknown: Any, json: bool
 ) -> None:
     if target is None:
         why = model.explain_next(history, unknown=unknown)
@@ -126,7 +125,7 @@ def _after(history: Past) -> dict[str, Any]:
     return {"case": history.ids[0], "after": past, **held}
 
 
-def _printed_as_json(console: Console, history: Past, rows: list[dict[str, Any]], json: bool) -> bool:
+def _printed_as_json(console: Page, history: Past, rows: list[dict[str, Any]], json: bool) -> bool:
     """Print all as JSON, if that is asked for; else the history alone."""
     if json:
         print_json({**_after(history), "next": rows})
@@ -143,7 +142,7 @@ def _printed_as_json(console: Console, history: Past, rows: list[dict[str, Any]]
     return False
 
 
-def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
+def print_one(console: Page, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
     """The labels of one model: they share the state that the history is in."""
     state, words, support = (rows[0][name] for name in ("state", "words", "support"))
     seen = (
@@ -155,7 +154,7 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading:
     seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
     console.print(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})")
     console.print()
-    width = min(max(12, page_width(console) - 55), max(10, widest([row["label"] for row in rows])))
+    width = min(max(12, console.page_width - 55), max(10, widest([row["label"] for row in rows])))
     table = new_table(heading, ">Probability", ">95% interval", ">Usually", "Change")
     for row in rows:
         p, usual = row["probability"], row["base_rate"]
@@ -164,7 +163,7 @@ def print_one(console: Console, model: Any, rows: list[dict[str, Any]], heading:
     console.print(table)
 
 
-def print_why(console: Console, why: Explanation, *, places: bool = True) -> None:
+def print_why(console: Page, why: Explanation, *, places: bool = True) -> None:
     """Where the influencers stand in the history (unless that was told), and what would be different."""
     if places and any(each.lags for each in why.active):
         console.print()
@@ -176,7 +175,7 @@ def print_why(console: Console, why: Explanation, *, places: bool = True) -> Non
         return
     shown = sorted(why.counterfactuals, key=lambda c: (c.occurred, -abs(c.probability - why.probability)))
     shown = shown[:_MOST]
-    width = min(max(12, page_width(console) - 50), max(10, widest([c.label for c in shown]) + 14))
+    width = min(max(12, console.page_width - 50), max(10, widest([c.label for c in shown]) + 14))
     table = new_table("Had", ">Probability", ">95% interval", ">Seen")
     for each in shown:
         had = " occurred now" if each.occurred else " not occurred"
@@ -209,8 +208,8 @@ def _change(probability: float, usual: float) -> Text:
     return Text(factor(ratio), style="green" if ratio > 1.2 else "red" if ratio < 1 / 1.2 else "")
 
 
-def _print_next(console: Console, graph: Any, rows: list[dict[str, Any]]) -> None:
-    room = page_width(console)
+def _print_next(console: Page, graph: Any, rows: list[dict[str, Any]]) -> None:
+    room = console.page_width
     width = min(max(12, room // 4), max(10, widest([row["label"] for row in rows])))
     because = max(12, room - width - 44)
     why = Column("Because of", width=because)
