@@ -17,6 +17,7 @@ from summarkov.errors import DataError, SettingError
 if TYPE_CHECKING:
     from summarkov.engines import EventSource, Layout
     from summarkov.events import EventSequences
+    from summarkov.text import TextEvents
 
 #: Events in memory, or a source of them: both are prepared by the same methods.
 Events = TypeVar("Events", "EventSequences", "EventSource")
@@ -290,3 +291,11 @@ class Opening(Reading):
                     open_events(path, **how, n_jobs=jobs, names=names, progress=tell)
                 )
             yield source
+
+
+def read_quoted(file: Path) -> TextEvents:
+    """Read events with their sentences."""
+    from summarkov.text import read_text_events
+
+    with working(f"Reading {file}"):
+        return read_text_events(file)

@@ -1,4 +1,4 @@
-"""``summarkov predict``: probabilities for every event of a file, or after a history typed in."""
+"""``summarkov predict`` and ``evaluate``: probabilities of events, and how good they are."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Column
+from rich.text import Text
 
 from summarkov.arrow import pa
 from summarkov.cli.files import (
@@ -19,7 +21,7 @@ from summarkov.cli.files import (
     table_format,
     write_rows,
 )
-from summarkov.cli.options import Json, ModelFile, SafeCsv, Unknown, option
+from summarkov.cli.options import EventsPath, Json, ModelFile, SafeCsv, Unknown, option
 from summarkov.cli.printing import (
     Page,
     label,
@@ -41,6 +43,8 @@ from summarkov.wording import number, percent, plural
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.models.measures import Evaluation, Figures
+
 
 #: Rows to show where they are not saved.
 _PREVIEW = 10
@@ -222,3 +226,66 @@ def _print_preview(console: Page, fitted: Any, events: EventSequences, unknown: 
         console.print("Probability: that of the event; none is shown of several together.")
     if not rows:
         console.print("There are no events.", style="dim")
+
+
+def evaluate(
+    model: ModelFile,
+    file: EventsPath,
+    unknown: Unknown = "error",
+    opening: Opening = Opening(),
+    json: Json = False,
+) -> None:
+    """Measure how well a model predicts events, best some that it was not learned from."""
+    fitted = load_model(model, "JointSuMM")
+    opening = opening.as_learned(fitted.layout_)
+    with (
+        opening.open(file, fitted.labels_) as events,
+        known_labels(),
+        progress("Evaluating", len(fitted.labels_), "labels") as advance,
+    ):
+        found = fitted.evaluate(events, unknown=unknown, progress=advance)
+    if json:
+        print_json(
+            {
+                "sequences": found.n_sequences,
+                "events": found.n_events,
+                "ticks": found.n_ticks,
+                "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
+                "next_event": None if found.next_event is None else vars(found.next_event),
+            }
+        )
+    else:
+        console = results()
+        ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
+        told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
+        console.print(told, style="bold")
+        _print_figures(console, found)
+
+
+def _print_figures(console: Page, found: Evaluation) -> None:
+    console.print()
+    names = [" + ".join(x) for x in found.targets]
+    width = min(max(12, console.page_width - 56), max(widest(names), 10))
+    target = Column("Target", no_wrap=True, min_width=width)
+    table = new_table(target, ">Log-likelihood", ">Log loss", ">Base rate", ">Gain", ">Brier")
+    for name, each in zip(names, found.targets.values(), strict=True):
+        table.add_row(label(name, width), *_cells(each))
+    if found.next_event is not None:
+        table.add_row("")
+        table.add_row(Text("next event", style="bold"), *_cells(found.next_event))
+    console.print(table)
+    console.print()
+    console.print(
+        f"Log loss per {found.unit}, in nats: smaller is better. Base rate: the log loss of never "
+        "looking at the past; gain: how much of it the model saves."
+    )
+
+
+def _cells(each: Figures) -> list[Any]:
+    return [
+        f"{each.log_likelihood:,.2f}",
+        f"{each.log_loss:.4f}",
+        f"{each.base_rate_log_loss:.4f}",
+        Text(f"{100 * each.gain:.1f}%", style="green" if each.gain > 0 else "red"),
+        f"{each.brier_score:.4f}",
+    ]

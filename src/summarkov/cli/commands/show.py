@@ -21,7 +21,7 @@ from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, progress, results, shown, working
 from summarkov.cli.printing.documents import choose, document, is_a
 from summarkov.cli.printing.model import print_fitted
-from summarkov.cli.reading import Reading
+from summarkov.cli.reading import Reading, read_quoted
 from summarkov.errors import SettingError
 from summarkov.wording import escape, is_visible
 
@@ -193,12 +193,7 @@ def report(
         if fitted.outcome is not None:
             reading = replace(reading, attribute=[*(reading.attribute or []), fitted.outcome])
     data = None if events is None else reading.read(events, fitted.labels_)
-    quoted = None
-    if passages is not None:
-        from summarkov.text import read_text_events
-
-        with working(f"Reading {passages}"):
-            quoted = read_text_events(passages)
+    quoted = None if passages is None else read_quoted(passages)
     groups = (
         None
         if not group

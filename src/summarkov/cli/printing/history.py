@@ -1,10 +1,11 @@
-"""What comes next after a history that is typed in."""
+"""What comes next after a history, and why; the sentences behind it, where events were made of text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
@@ -13,12 +14,13 @@ from summarkov.cli.printing.documents import choose, is_a
 from summarkov.cli.printing.influences import state_words, window_words
 from summarkov.cli.printing.model import HARDLY, print_next, print_shares, state_text
 from summarkov.errors import UnknownLabelError
-from summarkov.wording import factor, interval, number, percent, plural
+from summarkov.wording import factor, interval, number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.explain import Explanation
     from summarkov.models import OutcomeModel
+    from summarkov.text import Before, Passages, Sentence
 
     #: Labels, oldest first; or the events of one sequence.
     Past = list[str] | EventSequences
@@ -244,3 +246,45 @@ def _print_next(console: Page, graph: Any, rows: list[dict[str, Any]]) -> None:
         f"Because of: which of its influencers occurred {words}{held}, and how often that was seen. "
         f"Usually: {usually}."
     )
+
+
+def print_passages(console: Page, found: Passages) -> None:
+    """How many places there are; of some, the sentences of influencers, and of the target after them."""
+    some = "" if len(found) == found.total else f"; {plural(len(found), 'passage')} of them, evenly spread"
+    console.print(f"{plural(found.total, 'time')}{some}")
+    for each in found:
+        console.print()
+        for earlier in each.before:
+            print_earlier(console, earlier, named=len(each.before) > 1)
+        _print_sentence(console, each.target)
+
+
+def print_earlier(console: Page, earlier: Before, *, named: bool) -> None:
+    """The sentence of an influencer."""
+    _print_sentence(console, earlier.sentence, f"{f'{earlier.label}, ' if named else ''}{earlier.lag} back")
+
+
+def _print_sentence(console: Page, sentence: Sentence, note: str = "") -> None:
+    """A sentence, and above it where it stands."""
+    note = f" ({visible(note)})" if note else ""
+    place = Text(f"{visible(sentence.document)}, sentence {sentence.number}{note}", style="dim")
+    console.print(place, soft_wrap=True)
+    console.print(Padding(Text(visible(sentence.text)), (0, 0, 0, 2)), width=console.page_width)
+
+
+def passages_document(found: Passages) -> dict[str, Any]:
+    """Passages as JSON has them."""
+    shown = [
+        {
+            "sequence": each.sequence,
+            "before": before_document(each.before),
+            "target": dict(vars(each.target)),
+        }
+        for each in found
+    ]
+    return {"total": found.total, "passages": shown}
+
+
+def before_document(before: tuple[Before, ...]) -> list[dict[str, Any]]:
+    """The sentences of influencers as JSON has them."""
+    return [{"label": b.label, "lag": b.lag, "sentence": dict(vars(b.sentence))} for b in before]

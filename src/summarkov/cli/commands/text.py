@@ -1,4 +1,4 @@
-"""``summarkov text topics`` and ``summarkov text concepts``: from documents to events."""
+"""``summarkov text``: from documents to events, and the sentences behind a model of them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from summarkov.cli.files import check_output, saving
-from summarkov.cli.options import Json, flag, option, setting
+from summarkov.cli.files import check_output, load_model, saving
+from summarkov.cli.options import Json, ModelFile, flag, option, setting, settings_in
 from summarkov.cli.printing import label, new_table, print_json, progress, results, widest, working
+from summarkov.cli.printing.history import (
+    before_document,
+    passages_document,
+    plain,
+    print_earlier,
+    print_one,
+    print_passages,
+    print_why,
+)
+from summarkov.cli.printing.influences import window_words
+from summarkov.cli.printing.model import state_text
+from summarkov.cli.reading import read_quoted
 from summarkov.errors import DataError, SettingError
-from summarkov.wording import number, percent, plural
+from summarkov.wording import number, percent, plural, visible
 
 if TYPE_CHECKING:
     from summarkov.text import Document, TextEvents
     from summarkov.text.events import Labeler
 
 
-READING = "Reading the documents"
+LEARNING = "Learning the topics"
+_reading = settings_in("Reading the documents")
 
 DocumentFiles = Annotated[
     list[Path],
@@ -52,19 +65,14 @@ class Labelling:
             "With --single: the labels of a document happened together, whatever the order of its sentences.",
         )
     )
-    id_column: str = setting(option("COLUMN", "A document's name.", "--id", panel=READING, default="id"))
-    text_column: str = setting(
-        option("COLUMN", "A document's text.", "--text", panel=READING, default="text")
+    id_column: str = _reading("COLUMN", "A document's name.", "--id", default="id")
+    text_column: str = _reading("COLUMN", "A document's text.", "--text", default="text")
+    date_column: str | None = _reading(
+        "COLUMN",
+        "A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
+        "--date",
     )
-    date_column: str | None = setting(
-        option(
-            "COLUMN",
-            "A document's date, for --single. Default: 'date' if there is one, else the order of the file.",
-            "--date",
-            panel=READING,
-        )
-    )
-    language: str = setting(option("CODE", "For splitting into sentences.", panel=READING, default="en"))
+    language: str = _reading("CODE", "For splitting into sentences.", default="en")
 
     def read(self, files: list[Path]) -> list[Document]:
         """Read all documents."""
@@ -73,14 +81,19 @@ class Labelling:
         with working("Reading the documents"):
             return read_documents(*files, id=self.id_column, text=self.text_column, date=self.date_column)
 
-    def make_events(self, documents: list[Document], label: Labeler, **settings: Any) -> TextEvents:
-        """Label the sentences, with a bar that counts them."""
+    def save_events(
+        self, path: Path, documents: list[Document], label: Labeler, **settings: Any
+    ) -> TextEvents:
+        """Label the sentences, with a bar that counts them, and keep the events with them."""
         from summarkov.text import text_events
 
         how: dict[str, Any] = {"repeats": self.repeats, "single": self.single, "together": self.together}
         how |= {"language": self.language, **settings}
         with progress("Labelling", 0, "sentences") as advance:
-            return text_events(documents, label, progress=advance, **how)
+            found = text_events(documents, label, progress=advance, **how)
+        with saving(path):
+            found.save(path)
+        return found
 
 
 def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
@@ -88,15 +101,6 @@ def check_events_output(path: Path, inputs: Sequence[Path]) -> None:
     check_output(path, *inputs)
     if path.suffix.lower() not in (".jsonl", ".ndjson"):
         raise SettingError(f"the sentences are kept in JSON lines; let the name of {path} end in .jsonl")
-
-
-def save_events(found: TextEvents, path: Path) -> None:
-    """Write the events with their sentences."""
-    with saving(path):
-        found.save(path)
-
-
-LEARNING = "Learning the topics"
 
 
 def topics(
@@ -156,16 +160,14 @@ def topics(
         documents = labelling.read(files)
         with working("Learning the topics"):
             fitted.fit(documents)
-    found = labelling.make_events(documents, fitted, language=fitted.language, leave_out=leave_out or ())
-    save_events(found, output)
+    how: dict[str, Any] = {"language": fitted.language, "leave_out": leave_out or ()}
+    found = labelling.save_events(output, documents, fitted, **how)
     saved = {"events": str(output)}
     if use is None:
         with saving(where):
             fitted.save(where)
         saved["topics"] = str(where)
-    counts = found.events.describe().label_counts
-    topics = sorted(fitted.topics_, key=lambda x: -counts.get(x, 0))
-    _tell(found, len(documents), "topic", topics, saved, json, fitted.leading_terms)
+    _tell(found, len(documents), "topic", fitted.topics_, saved, json, fitted.leading_terms)
 
 
 def _tell(
@@ -177,10 +179,11 @@ def _tell(
     json: bool,
     terms_of: Callable[..., Sequence[str]] | None = None,
 ) -> None:
-    """How many events there are of each topic or concept, in this order, and where they are kept."""
+    """How many events there are of each topic or concept, most first, and where they are kept."""
     from summarkov.text.topics import BETWEEN
 
     counts, n_events = found.events.describe().label_counts, found.events.n_events
+    names = sorted(names, key=lambda x: -counts.get(x, 0))
     if json:
         sizes = {"documents": n_documents, "sequences": len(found.events), "events": n_events}
         rows = [
@@ -228,11 +231,8 @@ def concepts(
     documents = labelling.read(files)
     with working("Loading the embedding model"):
         known = Concepts(given, threshold=threshold)
-    found = labelling.make_events(documents, known)
-    save_events(found, output)
-    counts = found.events.describe().label_counts
-    names = sorted(given, key=lambda x: (-counts.get(x, 0), x))
-    _tell(found, len(documents), "concept", names, {"events": str(output)}, json)
+    found = labelling.save_events(output, documents, known)
+    _tell(found, len(documents), "concept", sorted(given), {"events": str(output)}, json)
 
 
 def _given(written: list[str], file: Path | None) -> dict[str, str]:
@@ -255,3 +255,93 @@ def _given(written: list[str], file: Path | None) -> dict[str, str]:
             raise DataError(f"{where}: the concept {name!r} was named before; name each once")
         given[name] = words.strip()
     return given
+
+
+TextEventsFile = Annotated[
+    Path, typer.Argument(metavar="EVENTS", help="Events that 'summarkov text' made, with their sentences.")
+]
+Rows = Annotated[int, option("N", "Show at most N passages.", default=..., min=1)]
+
+
+def passages(
+    model: ModelFile,
+    file: TextEventsFile,
+    target: str = option("LABEL", "The label that occurred.", "--target -t", default=...),
+    influencer: str | None = option(
+        "LABEL", "Where this one had occurred: why there is an edge.", "--influencer -i"
+    ),
+    after: list[str] | None = option(
+        "LABEL",
+        "Instead: where the past was in the state that it is in after these labels, oldest first; "
+        "repeatable.",
+        "--after -a",
+    ),
+    rows: Rows = 12,
+    json: Json = False,
+) -> None:
+    """Show sentences: of a label, behind an edge to it, or behind a state of its model."""
+    from summarkov.text.passages import model_of
+
+    fitted = load_model(model)
+    found = read_quoted(file).passages(fitted, target, influencer, after=after or None, most=rows)
+    if json:
+        asked = {"target": target, "influencer": influencer, "after": after or None}
+        print_json({**asked, **passages_document(found)})
+        return
+    console = results()
+    how = ""
+    one: Any = None if influencer is None and not after else model_of(fitted, target)
+    if influencer is not None:
+        how = f", with {visible(influencer)} {window_words(one, influencer)}"
+    elif after:
+        why = one.explain(after, label=target)
+        how = f", after: {state_text(one, why.state, why.words)}"
+    console.print(f"{visible(target)}{how}", style="bold", width=console.page_width)
+    print_passages(console, found)
+
+
+def explain(
+    model: ModelFile,
+    file: TextEventsFile,
+    target: str = option("LABEL", "The label to explain.", "--target -t", default=...),
+    sequence: str | None = option("ID", "Of which document. Default: the last.", "--sequence -s"),
+    position: int | None = option(
+        "N", "At its Nth event. Default: the one to come after all.", "--position -p"
+    ),
+    passages: Path | None = option(
+        "FILE",
+        "The events that the model was learned from, if EVENTS are others: where to look for the same state.",
+    ),
+    rows: Rows = 3,
+    json: Json = False,
+) -> None:
+    """Say why a label is likely, or not, at a place of a document, with the sentences that speak for it.
+
+    Where its influencers stand in the document, what the model makes of that,
+    and other places where the label followed in the same state.
+    """
+    from summarkov.text.passages import model_of
+
+    fitted = load_model(model)
+    here = read_quoted(file)
+    learned_from = None if passages is None else read_quoted(passages)
+    found = here.explain(fitted, target, sequence, position=position, learned_from=learned_from, most=rows)
+    which = here.events.ids[-1] if sequence is None else sequence
+    why = plain(found.why)
+    if json:
+        asked = {"sequence": which, "position": position}
+        told = {"before": before_document(found.before), "same_state": passages_document(found.passages)}
+        print_json({**asked, "explanation": why, **told})
+        return
+    console = results()
+    place = "what comes next" if position is None else f"event {position}"
+    console.print(f"{visible(which)}, {place}", style="bold", width=console.page_width)
+    console.print()
+    print_one(console, model_of(fitted, target), [why])
+    for earlier in found.before:
+        console.print()
+        print_earlier(console, earlier, named=True)
+    print_why(console, found.why, places=False)
+    console.print()
+    console.print(f"In the same state {visible(target)} occurred", style="bold", width=console.page_width)
+    print_passages(console, found.passages)
