@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from summarkov.arrow import csv, parquet
 from summarkov.cli.errors import report
 from summarkov.cli.printing import shown, working
 from summarkov.cli.printing.documents import is_a
@@ -120,18 +119,6 @@ def saving(path: Path) -> Iterator[None]:
         raise SettingError(f"cannot write {shown(path)}: {problem.strerror or problem}") from problem
 
 
-def write_table(table: Any, out: Path, safe_csv: bool = False) -> None:
-    """Write a table of Arrow as CSV or Parquet, all or nothing."""
-    from summarkov.io.temporary import replacing
-    from summarkov.io.write import for_spreadsheets
-
-    with replacing(out) as temporary, open(temporary, "wb") as file:
-        if suffix_of(out) == ".csv":
-            csv.write_csv(for_spreadsheets(table) if safe_csv else table, file)
-        else:
-            parquet.write_table(table, file)
-
-
 @contextmanager
 def known_labels() -> Iterator[None]:
     """Say what can be done about labels of a file that the model does not know."""
@@ -225,6 +212,12 @@ def write_rows(parts: Iterable[Rows], path: Path, *, safe_csv: bool = False) -> 
             with open(temporary, "wb") as binary:
                 write_table(counted(), binary, table_format(path), safe_csv=safe_csv)
     return n_rows
+
+
+def columns_of(table: Any) -> Rows:
+    """The columns of a table of results."""
+    frame = table.to_frame("pyarrow")
+    return dict(zip(frame.column_names, frame.columns, strict=True))
 
 
 def plain_rows(part: Rows) -> Iterator[dict[str, Any]]:

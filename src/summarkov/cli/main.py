@@ -27,24 +27,15 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command, _panel in (
-    (demo, "Start here"),
-    (describe, "From events to a model"),
-    (convert, "From events to a model"),
-    (learn, "From events to a model"),
-    (outcome, "From events to a model"),
-    (show, "Use a model"),
-    (report, "Use a model"),
-    (confidence, "Use a model"),
-    (predict, "Use a model"),
-    (evaluate, "Use a model"),
-    (simulate, "Use a model"),
-    (groups, "Evidence"),
-    (export, "Use a model"),
-    (compare, "Evidence"),
-    (sensitivity, "Evidence"),
-):
-    app.command(rich_help_panel=_panel)(takes_options(_command))
+_PANELS = {
+    "Start here": (demo,),
+    "From events to a model": (describe, convert, learn, outcome),
+    "Use a model": (show, report, confidence, predict, evaluate, simulate, export),
+    "Evidence": (groups, compare, sensitivity),
+}
+for _panel, _commands in _PANELS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(takes_options(_command))
 
 text = typer.Typer()
 for _part in (topics, concepts, passages, explain):

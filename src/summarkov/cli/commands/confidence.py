@@ -13,11 +13,12 @@ from rich.text import Text
 from summarkov.cli.files import (
     TABLES,
     check_output,
+    columns_of,
     load_model,
     refuse_unless_csv,
     saving,
     suffix_of,
-    write_table,
+    write_rows,
 )
 from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, SafeCsv, Within, flag, option
 from summarkov.cli.printing import (
@@ -106,7 +107,7 @@ def confidence(
             add_confidence(graph, events, n=n, blocks=blocks, level=level, seed=seed)
             if pairs is not None:
                 with saving(pairs):
-                    write_table(graph.ranking(events).to_frame("pyarrow"), pairs, safe_csv)
+                    write_rows([columns_of(graph.ranking(events))], pairs, safe_csv=safe_csv)
         else:
             found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
     if rate is not None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from summarkov.cli.files import (
     TABLES,
     check_output,
+    columns_of,
     load_model,
     refuse_unless_csv,
     saving,
     suffix_of,
-    write_table,
+    write_rows,
 )
 from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, progress, results, shown, working
@@ -148,7 +149,7 @@ def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bo
     if kind in _TEXTS:
         write_atomically(out, getattr(graph, _TEXTS[kind])())
         return
-    write_table(graph.edges_.to_frame("pyarrow"), out, safe_csv)
+    write_rows([columns_of(graph.edges_)], out, safe_csv=safe_csv)
 
 
 def report(

@@ -17,8 +17,8 @@ from summarkov.cli.printing.history import (
     passages_document,
     plain,
     print_earlier,
-    print_one,
     print_passages,
+    print_state,
     print_why,
 )
 from summarkov.cli.printing.influences import window_words
@@ -327,17 +327,16 @@ def explain(
     learned_from = None if passages is None else read_quoted(passages)
     found = here.explain(fitted, target, sequence, position=position, learned_from=learned_from, most=rows)
     which = here.events.ids[-1] if sequence is None else sequence
-    why = plain(found.why)
     if json:
         asked = {"sequence": which, "position": position}
         told = {"before": before_document(found.before), "same_state": passages_document(found.passages)}
-        print_json({**asked, "explanation": why, **told})
+        print_json({**asked, "explanation": plain(found.why), **told})
         return
     console = results()
     place = "what comes next" if position is None else f"event {position}"
     console.print(f"{visible(which)}, {place}", style="bold", width=console.page_width)
     console.print()
-    print_one(console, model_of(fitted, target), [why])
+    print_state(console, model_of(fitted, target), [found.why])
     for earlier in found.before:
         console.print()
         print_earlier(console, earlier, named=True)

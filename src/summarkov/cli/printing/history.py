@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
@@ -19,7 +19,7 @@ from summarkov.wording import factor, interval, number, percent, plural, visible
 if TYPE_CHECKING:
     from summarkov.events import EventSequences
     from summarkov.explain import Explanation
-    from summarkov.models import OutcomeModel
+    from summarkov.models import InfluenceGraph, OutcomeModel
     from summarkov.text import Before, Passages, Sentence
 
     #: Labels, oldest first; or the events of one sequence.
@@ -37,52 +37,44 @@ def print_after(fitted: Any, history: Past, target: str | None, unknown: Any, js
 
     ``history`` are labels, or the events of one sequence, with all that they have.
     """
-    from summarkov.models import InfluenceGraph
-
+    why, show = _explained(fitted, history, target, unknown, None if json else _MOST_NEXT)
+    if json:
+        print_json({**_after(history), "next": [plain(each) for each in why]})
+        return
     console = results()
+    _print_history(console, **_after(history))
+    show(console)
+
+
+def _explained(
+    fitted: Any, history: Past, target: str | None, unknown: Any, most: int | None
+) -> tuple[Sequence[Any], Callable[[Page], None]]:
+    """The explanations of what comes next, and what prints them."""
     if is_a(fitted, "JointSuMM"):
-        _print_joint(console, fitted, history, target, unknown, json)
-        return
+        if target is None:
+            every = fitted.explain_next(history, unknown=unknown)
+            return every, lambda console: print_next(console, every)
+        why = fitted.explain(history, target, unknown=unknown)
+        return [why], lambda console: print_shares(console, why)
     if is_a(fitted, "OutcomeModel"):
-        _print_outcome(console, fitted, history, target, unknown, json)
-        return
+        if target not in (None, fitted.name_):
+            raise UnknownLabelError(target, [fitted.name_])
+        why = fitted.explain(history, unknown=unknown)
+        return [why], lambda console: _print_outcome(console, fitted, why)
     one, only = choose(fitted, target)
-    fitted = fitted if one is None else one
-    if isinstance(fitted, InfluenceGraph):
-        most = None if json else _MOST_NEXT
-        rows = [plain(each) for each in fitted.explain_next(history, most=most, unknown=unknown)]
-        if not _printed_as_json(console, history, rows, json):
-            _print_next(console, fitted, rows)
-        return
-    chosen = fitted.target_ if only is None else (only,)
-    why = [fitted.explain(history, label=x, unknown=unknown) for x in chosen]
-    rows = [plain(each) for each in why]
-    if _printed_as_json(console, history, rows, json):
-        return
-    print_one(console, fitted, rows)
-    if len(why) == 1:
-        print_why(console, why[0])
+    if one is None:
+        every = fitted.explain_next(history, most=most, unknown=unknown)
+        return every, lambda console: _print_next(console, fitted, every)
+    chosen = one.target_ if only is None else (only,)
+    every = [one.explain(history, label=x, unknown=unknown) for x in chosen]
+    return every, lambda console: print_state(console, one, every, reasons=len(every) == 1)
 
 
-def _print_outcome(
-    console: Page,
-    model: OutcomeModel,
-    history: Past,
-    target: str | None,
-    unknown: Any,
-    json: bool,
-) -> None:
-    if target is not None and target != model.name_:
-        raise UnknownLabelError(target, [model.name_])
-    why = model.explain(history, unknown=unknown)
-    rows = [plain(why)]
-    if _printed_as_json(console, history, rows, json):
-        return
+def _print_outcome(console: Page, model: OutcomeModel, why: Explanation) -> None:
     if why.is_certain:
         console.print(f"{model.name_}: 100%, for this case has reached it already")
         return
-    print_one(console, model.model_, rows, "Outcome")
-    print_why(console, why)
+    print_state(console, model.model_, [why], "Outcome", reasons=True)
     console.print()
     console.print(
         "Worth, Seen: how many independent sequences would tell as much as all beginnings of sequences in "
@@ -90,24 +82,11 @@ def _print_outcome(
     )
 
 
-def _print_joint(
-    console: Page, model: Any, history: Past, target: str | None, unknown: Any, json: bool
-) -> None:
-    if target is None:
-        why = model.explain_next(history, unknown=unknown)
-    else:
-        why = [model.explain(history, target, unknown=unknown)]
-    if _printed_as_json(console, history, [each.to_dict() for each in why], json):
-        return
-    if target is None:
-        print_next(console, model, why)
-    else:
-        print_shares(console, why[0])
-
-
 def plain(explanation: Any) -> dict[str, Any]:
-    """An explanation as JSON has it."""
-    values = explanation.to_dict()
+    """An explanation as JSON has it; that of a joint model has no interval."""
+    values: dict[str, Any] = explanation.to_dict()
+    if "interval" not in values:
+        return values
     values["counterfactuals"] = [_bounds(each) for each in values["counterfactuals"]]
     return {"label": values.pop("target"), **_bounds(values)}
 
@@ -127,42 +106,37 @@ def _after(history: Past) -> dict[str, Any]:
     return {"case": history.ids[0], "after": past, **held}
 
 
-def _printed_as_json(console: Page, history: Past, rows: list[dict[str, Any]], json: bool) -> bool:
-    """Print all as JSON, if that is asked for; else the history alone."""
-    if json:
-        print_json({**_after(history), "next": rows})
-        return True
-    told = _after(history)
-    past = told["after"]
-    each = [x if isinstance(x, str) else " + ".join(x) for x in past[-12:]]
+def _print_history(
+    console: Page, after: list[Any], case: str | None = None, attributes: Sequence[str] = ()
+) -> None:
+    each = [x if isinstance(x, str) else " + ".join(x) for x in after[-12:]]
     words = ", ".join(shorten(x, 30) for x in each)
-    case = f" in {shorten(told['case'], 30)}" if "case" in told else ""
-    console.print(f"After{case}: {'..., ' if len(past) > 12 else ''}{words}", style="bold")
-    if told.get("attributes"):
-        console.print(", ".join(shorten(x, 30) for x in told["attributes"]))
+    where = "" if case is None else f" in {shorten(case, 30)}"
+    console.print(f"After{where}: {'..., ' if len(after) > 12 else ''}{words}", style="bold")
+    if attributes:
+        console.print(", ".join(shorten(x, 30) for x in attributes))
     console.print()
-    return False
 
 
-def print_one(console: Page, model: Any, rows: list[dict[str, Any]], heading: str = "Next") -> None:
-    """The labels of one model: they share the state that the history is in."""
-    state, words, support = (rows[0][name] for name in ("state", "words", "support"))
-    seen = (
-        f"worth {plural(support, 'sequence')}"
-        if rows[0]["in_sequences"]
-        else f"seen {plural(support, 'time')}"
-    )
+def print_state(
+    console: Page, model: Any, why: Sequence[Explanation], heading: str = "Next", *, reasons: bool = False
+) -> None:
+    """The labels of one model, which share the state of the history; of a single one with ``reasons`` why."""
+    first = why[0]
+    support = first.support
+    seen = f"worth {plural(support, 'sequence')}" if first.in_sequences else f"seen {plural(support, 'time')}"
     seen = seen if support else "never seen, so this is the prior alone"
-    seen += ", hardly" if rows[0]["seen"] == "hardly" else ""
-    console.print(f"{state_words(model)}: {state_text(model, state, words, _STATE)} ({seen})")
+    seen += ", hardly" if first.seen == "hardly" else ""
+    console.print(f"{state_words(model)}: {state_text(model, first.state, first.words, _STATE)} ({seen})")
     console.print()
-    width = min(max(12, console.page_width - 55), max(10, widest([row["label"] for row in rows])))
+    width = min(max(12, console.page_width - 55), max(10, widest([each.target for each in why])))
     table = new_table(heading, ">Probability", ">95% interval", ">Usually", "Change")
-    for row in rows:
-        p, usual = row["probability"], row["base_rate"]
-        bounds = interval(row["low"], row["high"]) if support else "never seen"
-        table.add_row(label(row["label"], width), percent(p), bounds, percent(usual), _change(p, usual))
+    for each in why:
+        told = percent(each.probability), interval(*each.interval) if support else "never seen"
+        table.add_row(label(each.target, width), *told, percent(each.base_rate), _change(each))
     console.print(table)
+    if reasons:
+        print_why(console, first)
 
 
 def print_why(console: Page, why: Explanation, *, places: bool = True) -> None:
@@ -203,36 +177,35 @@ def _few(places: Sequence[object]) -> str:
     return ", ".join(str(each) for each in places[:8]) + (", ..." if len(places) > 8 else "")
 
 
-def _change(probability: float, usual: float) -> Text:
-    if usual <= 0:
+def _change(why: Explanation) -> Text:
+    if why.base_rate <= 0:
         return Text("")
-    ratio = probability / usual
+    ratio = why.probability / why.base_rate
     return Text(factor(ratio), style="green" if ratio > 1.2 else "red" if ratio < 1 / 1.2 else "")
 
 
-def _print_next(console: Page, graph: Any, rows: list[dict[str, Any]]) -> None:
+def _print_next(console: Page, graph: InfluenceGraph, why: Sequence[Explanation]) -> None:
     room = console.page_width
-    width = min(max(12, room // 4), max(10, widest([row["label"] for row in rows])))
+    width = min(max(12, room // 4), max(10, widest([each.target for each in why])))
     because = max(12, room - width - 44)
-    why = Column("Because of", width=because)
-    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", why)
-    for row in rows:
-        model = graph.models_[row["label"]]
-        usual = row["base_rate"]
-        words = state_text(model, row["state"], row["words"], because) if model.influencers_ else "-"
+    reason = Column("Because of", width=because)
+    table = new_table("Next", ">Probability", ">Usually", "Change", ">Seen", reason)
+    for each in why:
+        model = graph.models_[each.target]
+        words = state_text(model, each.state, each.words, because) if model.influencers_ else "-"
         table.add_row(
-            label(row["label"], width),
-            percent(row["probability"]),
-            percent(usual),
-            _change(row["probability"], usual),
-            ("" if row["seen"] == "often" else "*") + number(row["support"]),
-            Text(words, style="" if row["state"] else "dim"),
+            label(each.target, width),
+            percent(each.probability),
+            percent(each.base_rate),
+            _change(each),
+            ("" if each.seen == "often" else "*") + number(each.support),
+            Text(words, style="" if each.state else "dim"),
         )
     console.print(table)
-    if len(rows) < len(graph.models_):
-        more = plural(len(graph.models_) - len(rows), "label")
+    if len(why) < len(graph.models_):
+        more = plural(len(graph.models_) - len(why), "label")
         console.print(f"... and {more} less likely than these; --json prints all", style="dim")
-    if any(row["seen"] != "often" for row in rows):
+    if any(each.seen != "often" for each in why):
         console.print(HARDLY, style="dim")
     console.print()
     words = window_words(next(iter(graph.models_.values())))

@@ -283,7 +283,7 @@ def _print_recency(console: Page, model: JointSuMM, target: str) -> None:
     console.print("Gain: what the log-likelihood loses without it, in nats.", style="dim")
 
 
-def print_next(console: Page, model: JointSuMM, why: Sequence[SharedExplanation]) -> None:
+def print_next(console: Page, why: Sequence[SharedExplanation]) -> None:
     """Print what may come next, the most likely first, each with its strongest factors."""
     table = new_table("Next", ">Probability", ">Usually", "Because of")
     width = min(max(12, console.page_width // 3), max(10, widest([each.target for each in why])))
