@@ -119,6 +119,15 @@ def saving(path: Path) -> Iterator[None]:
         raise SettingError(f"cannot write {shown(path)}: {problem.strerror or problem}") from problem
 
 
+def save_model(fitted: Any, path: Path | None) -> str | None:
+    """Save what was learned, if a file is named, and return what that is called."""
+    if path is None:
+        return None
+    with saving(path):
+        fitted.save(path)
+    return shown(path)
+
+
 @contextmanager
 def known_labels() -> Iterator[None]:
     """Say what can be done about labels of a file that the model does not know."""
@@ -147,14 +156,16 @@ def check_result_file(path: Path | None, *inputs: Path) -> None:
     check_output(path, *inputs)
 
 
+def json_text(document: Any) -> str:
+    """The text of a file of JSON."""
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
 def save_result(path: Path, result: Result) -> None:
     """Write JSON or Markdown, as the name tells."""
     from summarkov.io.temporary import write_atomically
 
-    if suffix_of(path) == ".md":
-        text = result.to_markdown()
-    else:
-        text = json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n"
+    text = result.to_markdown() if suffix_of(path) == ".md" else json_text(result.to_dict())
     with saving(path):
         write_atomically(path, text)
 

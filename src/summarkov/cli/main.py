@@ -9,12 +9,11 @@ import typer
 from summarkov import __version__
 from summarkov.cli.commands.compare import compare, sensitivity
 from summarkov.cli.commands.confidence import confidence
-from summarkov.cli.commands.events import convert, describe
+from summarkov.cli.commands.events import convert, demo, describe, simulate
 from summarkov.cli.commands.groups import groups
 from summarkov.cli.commands.learn import learn, outcome
 from summarkov.cli.commands.predict import evaluate, predict
 from summarkov.cli.commands.show import export, report, show
-from summarkov.cli.commands.simulate import demo, simulate
 from summarkov.cli.commands.text import concepts, explain, passages, topics
 from summarkov.cli.errors import Commands
 from summarkov.cli.options import takes_options

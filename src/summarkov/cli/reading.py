@@ -26,6 +26,12 @@ READING = "Reading the events"
 PREPARING = "Preparing the events"
 _reading, _preparing = map(settings_in, (READING, PREPARING))
 
+#: Settings of reading that Python calls the same.
+_SAME = (
+    *("case", "event", "weight", "date_format", "missing", "separator", "ties", "times", "lifecycle"),
+    *("session_gap", "missing_attributes", "format"),
+)
+
 
 def read_cuts(given: Sequence[str]) -> dict[str, list[float] | None]:
     """Read where numbers are cut.
@@ -140,24 +146,17 @@ class Reading:
     @property
     def columns(self) -> dict[str, Any]:
         """The settings of reading, as Python calls them."""
-        columns = {"case": self.case, "event": self.event, "order": self.order, "weight": self.weight}
-        values: dict[str, Any] = {
-            "date_format": self.date_format,
-            "missing": self.missing,
-            "separator": self.separator,
-        }
-        values |= {"ties": self.ties, "times": self.times}
-        sequences = {"lifecycle": self.lifecycle, "session_gap": self.session_gap}
+        order = self.order
         if self.attribute and self.attributes is not None:
             raise SettingError(
                 "--attribute and --attributes exclude each other; put all columns in one table"
             )
-        attributes = {
+        return {
+            **{name: getattr(self, name) for name in _SAME},
+            "order": order,
             "attributes": self.attribute or self.attributes,
             "cuts": read_cuts(self.cut) if self.cut else None,
-            "missing_attributes": self.missing_attributes,
         }
-        return {**columns, **values, **sequences, **attributes, "format": self.format}
 
     def for_models(self, *templates: object) -> Self:
         """The same, with the times of events where a model to be learned looks back in time."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Column, Table
@@ -31,6 +31,7 @@ from summarkov.cli.printing import (
     label,
     new_table,
     print_json,
+    print_result,
     progress,
     results,
     shorten,
@@ -52,10 +53,9 @@ _LONGEST_NAME = 14
 
 def compare(
     file: EventsPath,
-    parts: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[DEV TEST]", help="Two more of these, if the data is split already."),
-    ] = None,
+    parts: list[Path] | None = typer.Argument(
+        None, metavar="[DEV TEST]", help="Two more of these, if the data is split already."
+    ),
     model: list[str] | None = option(
         "NAME",
         "A model to compare; may be repeated. bsumm, bsumm-auto, osumm, csumm, also with a "
@@ -242,13 +242,10 @@ def sensitivity(
     total = len(set(target or events.labels)) * len(gammas) * len(lookbacks)
     with progress("Learning", total, "models") as advance:
         found = run(what, events, gamma=gammas, lookback=lookbacks, progress=advance)
-    if json:
-        print_json(found.to_dict())
-    else:
-        _print(results(), found)
+    print_result(json, found.to_dict(), _print_stability, found)
 
 
-def _print(console: Page, found: Stability) -> None:
+def _print_stability(console: Page, found: Stability) -> None:
     edges = found.edges
     tried = " x ".join(
         f"{_NAMES[name].lower()} {', '.join(_value(value) for value in values)}"

@@ -16,6 +16,7 @@ from summarkov.cli.files import (
     columns_of,
     load_model,
     refuse_unless_csv,
+    save_model,
     saving,
     suffix_of,
     write_rows,
@@ -27,6 +28,7 @@ from summarkov.cli.printing import (
     label,
     new_table,
     print_json,
+    print_result,
     progress,
     results,
     shown,
@@ -111,26 +113,21 @@ def confidence(
         else:
             found = graph.discoveries(events, rate=rate, seed=seed, blocks=blocks)
     if rate is not None:
-        if json:
-            print_json({**vars(found), "tested": [vars(edge) for edge in found.tested]})
-        else:
-            _print_discoveries(results(), found)
+        document = {**vars(found), "tested": [vars(edge) for edge in found.tested]}
+        print_result(json, document, _print_discoveries, found)
         return
-    if output is not None:
-        with saving(output):
-            graph.save(output)
+    saved = save_model(graph, output)
     if json:
         from summarkov.models.stored_results import confidence_document, order_document
 
         tested = {} if graph.order_ is None else {"order": order_document(graph.order_)}
-        saved = None if output is None else shown(output)
         assert graph.confidence_ is not None  # it was added
         print_json({"saved": saved, **confidence_document(graph.confidence_), **tested})
     else:
         print_graph(results(), graph)
-        if output is not None:
+        if saved is not None:
             results().print()
-            results().print_line(f"Saved the graph as {shown(output)}")
+            results().print_line(f"Saved the graph as {saved}")
 
 
 def add_confidence(graph: InfluenceGraph, events: EventSequences | EventSource, **settings: Any) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Column
 from rich.text import Text
 
 from summarkov.cli.options import EventsFile, Jobs, Json, make_template, option
-from summarkov.cli.printing import Page, new_table, print_json, progress, results, shorten, widest
+from summarkov.cli.printing import Page, new_table, print_result, progress, shorten, widest
 from summarkov.cli.reading import Reading
 from summarkov.errors import SettingError
 from summarkov.wording import factor, factor_interval, percent, plural
@@ -20,6 +20,7 @@ from summarkov.wording import factor, factor_interval, percent, plural
 if TYPE_CHECKING:
     from summarkov.confidence import Difference
     from summarkov.explain import GroupComparison, Influence, SeveralGroups
+    from summarkov.explain.group_comparison import GroupShare
 
 #: The kinds of models whose edges are compared.
 _MODELS = ("bsumm", "osumm", "csumm", "tree")
@@ -29,9 +30,9 @@ _LEAST = 6
 
 def groups(
     first: EventsFile,
-    second: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Events of the other group, unless --by is given.")
-    ] = None,
+    second: Path | None = typer.Argument(
+        None, metavar="[FILE]", help="Events of the other group, unless --by is given."
+    ),
     by: str | None = option("COLUMN", "Make groups of one file, by a column that is constant per sequence."),
     model: str = option("KIND", "bsumm, osumm, csumm or tree.", "--model -m", default="bsumm"),
     target: list[str] | None = option(
@@ -76,20 +77,14 @@ def groups(
             reading = replace(reading, attribute=[*(reading.attribute or ()), by])
         with progress("Comparing", 1, "groups") as advance:
             several = compare_groups_by(template, reading.read(first), by, **asked, progress=advance)
-        if json:
-            print_json(asdict(several))
-        else:
-            print_several(results(), several, rows)
+        print_result(json, asdict(several), print_several, several, rows)
         return
     assert second is not None
     events = reading.prepare_several([reading.events(path) for path in (first, second)], first=False)
     with progress("Comparing", 5, "steps") as advance:
         called = _names(names, first, second)
         found = compare_groups(template, *events, names=called, **asked, progress=advance)
-    if json:
-        print_json(asdict(found))
-    else:
-        print_groups(results(), found, rows)
+    print_result(json, asdict(found), print_groups, found, rows)
 
 
 def _names(given: str | None, first: Path, second: Path) -> tuple[str, str]:
@@ -112,20 +107,11 @@ def print_several(console: Page, found: SeveralGroups, most: int) -> None:
         console.print(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, {percent(size / total)}")
     for name, size in found.left_out.items():
         console.print(f"  {shorten(name, 40)}: {plural(size, 'sequence')}, too few to compare")
-    labels = list(dict.fromkeys(one.label for one in found.shares))
+    labels = list(dict.fromkeys(one.label for one in found.shares))[: most or None]
     reach = {(one.label, one.group): one for one in found.shares}
     console.print()
-    columns: list[tuple[str, Sequence[str | Text]]] = [
-        (
-            shorten(name, 16),
-            [
-                f"{percent(reach[x, name].reach)}, {percent(reach[x, name].rate)}"
-                for x in labels[: most or None]
-            ],
-        )
-        for name in found.names
-    ]
-    _print_columns(console, "Label", [[x] for x in labels[: most or None]], columns)
+    columns = [(shorten(name, 16), [_shares(reach[x, name]) for x in labels]) for name in found.names]
+    _print_columns(console, "Label", [[x] for x in labels], columns)
     console.print("Share of sequences with the label, and its share of events.", style="dim")
     for one in found.comparisons:
         console.print()
@@ -168,9 +154,7 @@ def _print_labels(console: Page, found: GroupComparison, names: list[str], most:
         ("Share", [f"{percent(one.rate_first)} → {percent(one.rate_second)}" for one in shown]),
         (by, [_change(one.rate) for one in shown]),
     ]
-    _print_columns(console, "Label", [[one.label] for one in shown], columns)
-    if len(shown) < len(found.labels):
-        console.print(f"... and {len(found.labels) - len(shown)} more; --rows 0 prints all")
+    _print_columns(console, "Label", [[one.label] for one in shown], columns, len(found.labels))
 
 
 def _print_edges(console: Page, found: GroupComparison, names: list[str], most: int) -> None:
@@ -180,9 +164,7 @@ def _print_edges(console: Page, found: GroupComparison, names: list[str], most: 
         (names[1], [_ratio(e.second, e.in_second) for e in shown]),
         (shorten(f"{names[1]} by {names[0]}", 16), [_change(e.change) for e in shown]),
     ]
-    _print_columns(console, "Influence", [[e.influencer, e.target] for e in shown], columns)
-    if len(shown) < len(found.edges):
-        console.print(f"... and {len(found.edges) - len(shown)} more; --rows 0 prints all")
+    _print_columns(console, "Influence", [[e.influencer, e.target] for e in shown], columns, len(found.edges))
 
 
 def _print_columns(
@@ -190,8 +172,12 @@ def _print_columns(
     title: str,
     names: Sequence[Sequence[str]],
     columns: Sequence[tuple[str, Sequence[str | Text]]],
+    total: int = 0,
 ) -> None:
-    """A table of names, shortened to the room that is left, and of as many columns as there is room for."""
+    """A table of names, shortened to the room that is left, and of as many columns as there is room for.
+
+    ``total`` is the number of rows that there are, if the table has the first of them.
+    """
     widths = [widest([heading, *map(str, cells)]) for heading, cells in columns]
     parts = max((len(each) for each in names), default=1)
 
@@ -207,6 +193,12 @@ def _print_columns(
         told = " → ".join(shorten(name, least) for name in each)
         table.add_row(Text(told), *(cells[at] for _, cells in columns))
     console.print(table)
+    if len(names) < total:
+        console.print(f"... and {total - len(names)} more; --rows 0 prints all")
+
+
+def _shares(one: GroupShare) -> str:
+    return f"{percent(one.reach)}, {percent(one.rate)}"
 
 
 def _ratio(edge: Influence, is_there: bool) -> str:

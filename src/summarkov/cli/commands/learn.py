@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.commands.confidence import add_confidence, add_order_test, has_edges, period_of
 from summarkov.cli.commands.events import print_notes, print_origin, print_starts
-from summarkov.cli.files import check_output, saving
+from summarkov.cli.files import check_output, save_model
 from summarkov.cli.options import (
     SURE,
     WHAT,
@@ -25,8 +24,8 @@ from summarkov.cli.options import (
     flag,
     option,
 )
-from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, shown, working
-from summarkov.cli.printing.documents import document, outcome_document
+from summarkov.cli.printing import Page, errors, print_json, progress, results, shorten, working
+from summarkov.cli.printing.documents import document, is_a, outcome_document
 from summarkov.cli.printing.graph import Sure, known, print_open, print_outcome
 from summarkov.cli.printing.model import print_fitted
 from summarkov.cli.reading import Opening
@@ -36,10 +35,7 @@ from summarkov.wording import plural, visible
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
-    from summarkov.events.describe import Start
-    from summarkov.events.origin import Origin
     from summarkov.models import JointSuMM, SummaryModel
-    from summarkov.models.stability import ByPosition
 
 
 #: The most influences of a graph to print; ``show`` prints all.
@@ -96,18 +92,14 @@ def learn(
     from summarkov.models.stability import by_position
 
     template = settings.template()
-    if isinstance(template, JointSuMM):
-        for name, asked in (
-            ("--joint", joint),
-            ("--confidence", confidence),
-            ("--order-test", order_test),
-            ("--within", within),
-        ):
+    is_joint_model, is_single = isinstance(template, JointSuMM), joint or len(set(target or ())) == 1
+    of_graphs = {"--confidence": confidence, "--order-test": order_test, "--within": within}
+    if is_joint_model:
+        for name, asked in {"--joint": joint, **of_graphs}.items():
             if asked:
                 raise SettingError(f"{name} is not for --model joint; leave it out")
         order_test = False
-    is_single = joint or len(set(target or ())) == 1
-    for name, asked in (("--confidence", confidence), ("--order-test", order_test), ("--within", within)):
+    for name, asked in of_graphs.items():
         if asked and is_single:
             raise SettingError(f"{name} is about the edges of a graph; give no --target, or several")
     if within is not None and order_test is False:
@@ -127,16 +119,22 @@ def learn(
         tied_order, origin = events.tied_order, events.origin
         source = make_source(events)
         special = special_starts(source.labels, count_starts(source), source.label_counts)
-        story = None if isinstance(template, JointSuMM) else by_position(fitted, source)
-    if output is not None:
-        with saving(output):
-            fitted.save(output)
+        story = None if is_joint_model else by_position(fitted, source)
+    saved = save_model(fitted, output)
     if json:
         told = {} if story is None else {"by_position": story.to_dict()}
-        saved = None if output is None else shown(output)
         print_json({"saved": saved, **as_read(origin, tied_order), **told, **document(fitted)})
-    else:
-        _print_fitted(fitted, output, tied_order, origin, special, story)
+        return
+    console = results()
+    print_fitted(console, fitted, edges=_MOST_EDGES)
+    console.print()
+    print_origin(console, origin)
+    print_notes(console, fitted.labels_, tied_order, origin)
+    print_starts(console, special)
+    if story is not None and story.differs:
+        console.print(visible(str(story)), width=console.page_width)
+    _print_hint(console, fitted)
+    _print_saved(console, saved)
 
 
 def fit(
@@ -166,39 +164,25 @@ def fit(
         return graph.fit(events, progress=advance)
 
 
-def _print_fitted(
-    fitted: Any,
-    saved: Path | None,
-    tied_order: int,
-    origin: Origin | None,
-    starts: Sequence[Start],
-    story: ByPosition | None,
-) -> None:
-    from summarkov.models import InfluenceGraph
-
-    console = results()
-    print_fitted(console, fitted, edges=_MOST_EDGES)
-    console.print()
-    print_origin(console, origin)
-    print_notes(console, fitted.labels_, tied_order, origin)
-    print_starts(console, starts)
-    if story is not None and story.differs:
-        console.print(visible(str(story)), width=console.page_width)
-    first = next(iter(fitted.models_.values())) if isinstance(fitted, InfluenceGraph) else fitted
-    if getattr(first, "false_edges", 0) is None:
-        _print_hint(console, len(fitted.labels_), first.fitted.n_events)
-    console.print_saved(saved)
-
-
-def _print_hint(console: Page, n_labels: int, n_events: float) -> None:
+def _print_hint(console: Page, fitted: Any) -> None:
     """Say what helps where chance is not allowed for, and there are many labels for so few events."""
     from summarkov.events.describe import many_labels
 
-    if many_labels(n_labels, n_events):
+    first = next(iter(fitted.models_.values())) if is_a(fitted, "InfluenceGraph") else fitted
+    n_labels, n_events = len(fitted.labels_), first.fitted.n_events
+    if getattr(first, "false_edges", 0) is None and many_labels(n_labels, n_events):
         console.print(
             f"Hint: {n_labels:,} labels are many for {plural(n_events, 'event')}; chance may look like "
             "influence. Leave out --false-edges none to allow for that."
         )
+
+
+def _print_saved(console: Page, saved: str | None) -> None:
+    """Say where a model was saved, or how to save it."""
+    if saved is None:
+        console.print("Not saved: add -o model.json to keep the model.")
+    else:
+        console.print_line(f"Saved the model as {saved}")
 
 
 def refuse_nothing_to_learn(events: EventSequences | EventSource, file: Path) -> None:
@@ -268,14 +252,8 @@ def outcome(
     template = settings.template()
     if settings.lookback is None and "lookback" in template.get_params(deep=False):
         template = template.copy(lookback=None)  # what matters to the end may lie far back
-    model = OutcomeModel(
-        template,
-        outcome=name or None,
-        value=value or None,
-        reaches=reaches,
-        ends_with=ends_with,
-        after=after,
-    )
+    asked: dict[str, Any] = {"reaches": reaches, "ends_with": ends_with, "after": after}
+    model = OutcomeModel(template, outcome=name or None, value=value or None, **asked)
     check_output(output, file, open_cases, opening.map)
     opening = opening.for_models(template)
     ended = replace(opening, attribute=[*(opening.attribute or []), name]) if name else opening
@@ -289,16 +267,14 @@ def outcome(
     told: Any = None
     if open_cases is not None:
         told = model.predictions(opening.read(open_cases, model.labels_), unknown="ignore")
-    if output is not None:
-        with saving(output):
-            model.save(output)
+    saved = save_model(model, output)
     if json:
-        document: dict[str, Any] = {"saved": None if output is None else shown(output)}
-        document |= {**outcome_document(model, sure), "read": as_read(origin, tied_order)}
+        cases = {}
         if told is not None:
             ids = (told.ids[sequence] for sequence in told.sequences)
-            document["open"] = dict(zip(ids, known(told), strict=True))
-        print_json(document)
+            cases = {"open": dict(zip(ids, known(told), strict=True))}
+        read = {"read": as_read(origin, tied_order)}
+        print_json({"saved": saved, **outcome_document(model, sure), **read, **cases})
         return
     console = results()
     print_outcome(console, model, sure)
@@ -309,7 +285,7 @@ def outcome(
         console.print()
         print_open(console, model, told)
         console.print()
-    console.print_saved(output)
+    _print_saved(console, saved)
 
 
 def _refuse_no_question(column: str | None, value: str, reaches: str | None, ends_with: str | None) -> None:

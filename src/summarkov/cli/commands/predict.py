@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Column
@@ -27,6 +27,7 @@ from summarkov.cli.printing import (
     label,
     new_table,
     print_json,
+    print_result,
     progress,
     results,
     shorten,
@@ -52,9 +53,9 @@ _PREVIEW = 10
 
 def predict(
     model: ModelFile,
-    file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Events, as for 'summarkov learn'; folders too.")
-    ] = None,
+    file: Path | None = typer.Argument(
+        None, metavar="FILE", help="Events, as for 'summarkov learn'; folders too."
+    ),
     after: list[str] | None = option(
         "LABEL",
         "Instead of a file: what comes next after this label; repeat for a longer history, oldest first.",
@@ -244,25 +245,20 @@ def evaluate(
         progress("Evaluating", len(fitted.labels_), "labels") as advance,
     ):
         found = fitted.evaluate(events, unknown=unknown, progress=advance)
-    if json:
-        print_json(
-            {
-                "sequences": found.n_sequences,
-                "events": found.n_events,
-                "ticks": found.n_ticks,
-                "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
-                "next_event": None if found.next_event is None else vars(found.next_event),
-            }
-        )
-    else:
-        console = results()
-        ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
-        told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
-        console.print(told, style="bold")
-        _print_figures(console, found)
+    document = {
+        "sequences": found.n_sequences,
+        "events": found.n_events,
+        "ticks": found.n_ticks,
+        "targets": [{"target": list(x), **vars(each)} for x, each in found.targets.items()],
+        "next_event": None if found.next_event is None else vars(found.next_event),
+    }
+    print_result(json, document, _print_figures, found)
 
 
 def _print_figures(console: Page, found: Evaluation) -> None:
+    ticks = "" if found.n_ticks is None else f"{plural(found.n_ticks, 'tick')} of "
+    told = f"{plural(found.n_sequences, 'sequence')} with {ticks}{plural(found.n_events, 'event')}"
+    console.print(told, style="bold")
     console.print()
     names = [" + ".join(x) for x in found.targets]
     width = min(max(12, console.page_width - 56), max(widest(names), 10))

@@ -108,6 +108,8 @@ def export(
     probability of the label in every state of the past (or a tree's questions).
     """
 
+    from summarkov.io.temporary import write_atomically
+
     kind = suffix_of(out)
     if kind not in (*_FIGURES, *TABLES, *_TEXTS):
         known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
@@ -126,7 +128,11 @@ def export(
         elif options:
             raise SettingError(_ONLY_GRAPHS)
         else:
-            _write(as_graph(fitted, target), kind, out, safe_csv)
+            graph = as_graph(fitted, target)
+            if kind in _TEXTS:
+                write_atomically(out, getattr(graph, _TEXTS[kind])())
+            else:
+                write_rows([columns_of(graph.edges_)], out, safe_csv=safe_csv)
     results().print_line(f"Saved {shown(out)}")
 
 
@@ -141,15 +147,6 @@ def _figure(one: Any, label: str | None, fitted: Any, out: Path, options: dict[s
         draw = plot.states if one.fitted.nodes is None else plot.tree
         axes = draw(one, label=label)
     plot.save(axes, out)
-
-
-def _write(graph: InfluenceGraph | JointSuMM, kind: str, out: Path, safe_csv: bool) -> None:
-    from summarkov.io.temporary import write_atomically
-
-    if kind in _TEXTS:
-        write_atomically(out, getattr(graph, _TEXTS[kind])())
-        return
-    write_rows([columns_of(graph.edges_)], out, safe_csv=safe_csv)
 
 
 def report(
@@ -195,11 +192,8 @@ def report(
             reading = replace(reading, attribute=[*(reading.attribute or []), fitted.outcome])
     data = None if events is None else reading.read(events, fitted.labels_)
     quoted = None if passages is None else read_quoted(passages)
-    groups = (
-        None
-        if not group
-        else _compared(fitted, {path: reading.read(path, fitted.labels_) for path in group}, jobs)
-    )
+    read = {path: reading.read(path, fitted.labels_) for path in group or ()}
+    groups = _compared(fitted, read, jobs) if read else None
     with working(f"Writing {shown(output)}"), saving(output):
         more = {} if is_a(fitted, "OutcomeModel") else {"passages": quoted, "groups": groups}
         fitted.to_html(output, events=data, title=title, sequences=sequences, **more)

@@ -58,13 +58,6 @@ class Page(Console):
         """Print a line that may be copied, such as a path or a command: never wrapped nor cut."""
         self.print(visible(line), style=style, soft_wrap=True)
 
-    def print_saved(self, path: Path | None) -> None:
-        """Say where a model was saved, or how to save it."""
-        if path is None:
-            self.print("Not saved: add -o model.json to keep the model.")
-        else:
-            self.print_line(f"Saved the model as {shown(path)}")
-
 
 def results() -> Page:
     """Where results go."""
@@ -93,49 +86,46 @@ def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(finite(document), indent=1, allow_nan=False, default=str) + "\n")
 
 
+def print_result(json: bool, document: Any, show: Callable[..., None], *told: Any) -> None:
+    """Print a result as JSON, or ``show`` it on the console for results with what else it takes."""
+    if json:
+        print_json(document)
+    else:
+        show(results(), *told)
+
+
 @contextmanager
 def progress(what: str, total: int, unit: str) -> Iterator[Advance]:
     """Show a bar on stderr while something runs, if that is a terminal."""
-    if not _terminal():
-        yield lambda done, total: None
-        return
-    with _bar(BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)) as shown:
-        task = shown.add_task(visible(what), total=total)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    columns = BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn(unit, markup=False)
+    with _going_on(what, *columns, total=total) as update:
+        yield lambda done, total: update(completed=done, total=total)
 
 
 @contextmanager
 def stages() -> Iterator[Callable[[int, int, str], None]]:
     """Show a bar on stderr for work that has several stages, if that is a terminal."""
-    if not _terminal():
-        yield lambda done, total, what: None
-        return
-    with _bar(BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as shown:
-        task = shown.add_task("Reading", total=None)
-        yield lambda done, total, what: shown.update(
-            task, description=what.capitalize(), completed=done, total=total
-        )
+    with _going_on("Reading", BarColumn(bar_width=24), TaskProgressColumn(markup=False)) as update:
+        yield lambda done, total, what: update(description=what.capitalize(), completed=done, total=total)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """Show on stderr that something is going on whose end cannot be told, if that is a terminal."""
-    if not _terminal():
+    with _going_on(what):
         yield
+
+
+@contextmanager
+def _going_on(what: str, *columns: ProgressColumn, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show what is going on, these columns, and for how long; gives what changes them."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda **now: None
         return
-    with _bar() as shown:
-        shown.add_task(visible(what), total=None)
-        yield
-
-
-def _bar(*columns: ProgressColumn) -> Progress:
-    """What is going on, these columns, and for how long."""
-    what = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
-    return Progress(*what, *columns, TimeElapsedColumn(), console=errors(), transient=True)
-
-
-def _terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+    begin = SpinnerColumn("line"), TextColumn("{task.description}", markup=False)
+    with Progress(*begin, *columns, TimeElapsedColumn(), console=errors(), transient=True) as shown:
+        task = shown.add_task(visible(what), total=total)
+        yield lambda **now: shown.update(task, **now)
 
 
 def shorten(text: str, width: int) -> str:
