@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,10 @@ from summarkov.wording import number, percent, plural
 if TYPE_CHECKING:
     from summarkov.engines import EventSource
     from summarkov.events import EventSequences
+    from summarkov.io.write import Rows
+    from summarkov.models import OutcomeModel
     from summarkov.models.measures import Evaluation, Figures
+    from summarkov.models.predictions import Predictions
 
 
 #: Rows to show where they are not saved.
@@ -83,6 +87,7 @@ def predict(
     """
     from summarkov.events.rows import recoded
     from summarkov.events.vocabulary import check_unknown
+    from summarkov.models.predictions import column_names
 
     if (file is None) == (not after):
         raise SettingError("name a FILE of events, or a history with --after LABEL, and not both")
@@ -92,16 +97,16 @@ def predict(
         if output is not None:
             name = "--after" if file is None else "--why"
             raise SettingError(f"{name} prints its result; leave out --output")
-        known = load_model(model, "JointSuMM", "OutcomeModel")
+        fitted = load_model(model, "JointSuMM", "OutcomeModel")
         past: Any = after or []
         if file is not None and why is not None:
-            past = one_case(opening.as_learned(known.layout_).read(file, known.labels_), why)
-        elif known.layout_.attributes or known.layout_.time is not None:
+            past = one_case(opening.as_learned(fitted.layout_).read(file, fitted.labels_), why)
+        elif fitted.layout_.attributes or fitted.layout_.time is not None:
             raise SettingError(
                 "the model was learned with attributes or times, which --after cannot tell; give a FILE and "
                 "--why CASE instead"
             )
-        print_after(known, past, target, unknown, json)
+        print_after(fitted, past, target, unknown, json)
         return
     if target is not None:
         raise SettingError("--target goes with --after or --why; for a whole file leave it out")
@@ -110,8 +115,12 @@ def predict(
         check_output(output, model, file, opening.map)
     fitted = load_model(model, "Bag", "JointSuMM", "OutcomeModel")
     opening = opening.as_learned(fitted.layout_)
+    give = partial(_give, output=output, safe_csv=safe_csv, json=json)
     if is_a(fitted, "OutcomeModel"):
-        _predict_open(fitted, opening.read(file, fitted.labels_), unknown, output, safe_csv, json)
+        with known_labels():
+            told = fitted.predictions(opening.read(file, fitted.labels_), unknown=unknown)
+        rows = _open_cases(fitted, told)
+        give([rows], list(rows), lambda console: print_open(console, fitted, told))
         return
     is_streamed = opening.streams(file)
     if is_streamed and output is None:
@@ -120,15 +129,9 @@ def predict(
         events: Any = opened
         if not is_streamed:  # before anything is written
             recoded(events, fitted.labels_, check_unknown(unknown))
-        if output is not None:
-            with saving(output):
-                n_rows = write_rows(predictions(fitted, events, unknown), output, safe_csv=safe_csv)
-            _print_saved(_columns(fitted), n_rows, output, json)
-        elif json:
-            parts = predictions(fitted, events, unknown)
-            print_json({"rows": [row for part in parts for row in plain_rows(part)]})
-        else:
-            _print_preview(results(), fitted, events, unknown)
+        columns = ["sequence", "position", "event", *column_names(fitted.outcomes_)]
+        parts = predictions(fitted, events, unknown)
+        give(parts, columns, lambda console: _print_preview(console, fitted, events, unknown))
 
 
 def one_case(events: EventSequences, name: str) -> EventSequences:
@@ -140,41 +143,34 @@ def one_case(events: EventSequences, name: str) -> EventSequences:
     return events[events.ids.index(name)]
 
 
-def _predict_open(
-    fitted: Any,
-    events: EventSequences,
-    unknown: str,
+def _open_cases(fitted: OutcomeModel, told: Predictions) -> Rows:
+    """One row per sequence: the probability of the outcome, from what has happened in it so far."""
+    ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
+    p = pa.array(known(told), pa.float64())
+    return {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+
+
+def _give(
+    parts: Iterable[Rows],
+    columns: list[str],
+    show: Callable[[Page], None],
+    *,
     output: Path | None,
     safe_csv: bool,
     json: bool,
 ) -> None:
-    """One row per sequence: the probability of the outcome, from what has happened in it so far."""
-    with known_labels():
-        told = fitted.predictions(events, unknown=unknown)
-    ids = [told.ids[sequence] for sequence in told.sequences.tolist()]
-    p = pa.array(known(told), pa.float64())
-    rows = {"sequence": ids, "position": told.positions, f"p({fitted.name_})": p}
+    """Save rows, or print them as JSON, or show what people want to see of them."""
     if output is not None:
         with saving(output):
-            write_rows([rows], output, safe_csv=safe_csv)
-        _print_saved(list(rows), len(told), output, json)
+            n_rows = write_rows(parts, output, safe_csv=safe_csv)
+        if json:
+            print_json({"saved": shown(output), "rows": n_rows, "columns": columns})
+        else:
+            results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(output)}")
     elif json:
-        print_json({"rows": list(plain_rows(rows))})
+        print_json({"rows": [row for part in parts for row in plain_rows(part)]})
     else:
-        print_open(results(), fitted, told)
-
-
-def _columns(fitted: Any) -> list[str]:
-    from summarkov.models.predictions import column_names
-
-    return ["sequence", "position", "event", *column_names(fitted.outcomes_)]
-
-
-def _print_saved(columns: list[str], n_rows: int, path: Path, json: bool) -> None:
-    if json:
-        print_json({"saved": shown(path), "rows": n_rows, "columns": columns})
-    else:
-        results().print_line(f"Saved {plural(n_rows, 'row')} as {shown(path)}")
+        show(results())
 
 
 def _label_of(column: str) -> str:
