@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -60,8 +61,15 @@ def load_model(path: Path, *special: str) -> Any:
     return model
 
 
-def check_output(path: Path | None, *inputs: Path | None) -> None:
-    """Refuse a path that cannot be written, or that is read here, before any long work and not after it."""
+def check_output(path: Path | None, *inputs: Path | None, endings: str = "", safe_csv: bool = False) -> None:
+    """Refuse a path that cannot be written, or that is read here, before any long work and not after it.
+
+    ``endings`` says how its name may end, such as ".json or .md"; ``safe_csv`` that it is a table of text.
+    """
+    if path is not None and endings and suffix_of(path) not in re.findall(r"\.\w+", endings):
+        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in {endings}")
+    if safe_csv:
+        refuse_unless_csv(path)
     if path is None:
         return
     if is_elsewhere(path):
@@ -151,9 +159,7 @@ class Result(Protocol):
 
 def check_result_file(path: Path | None, *inputs: Path) -> None:
     """Refuse, before the work, a file that the result cannot be saved as."""
-    if path is not None and suffix_of(path) not in (".json", ".md"):
-        raise SettingError(f"cannot tell the format of {shown(path)}; let its name end in .json or .md")
-    check_output(path, *inputs)
+    check_output(path, *inputs, endings=".json or .md")
 
 
 def json_text(document: Any) -> str:

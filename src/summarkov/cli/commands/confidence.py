@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Column
 from rich.text import Text
 
-from summarkov.cli.files import (
-    TABLES,
-    check_output,
-    columns_of,
-    load_model,
-    refuse_unless_csv,
-    save_model,
-    saving,
-    suffix_of,
-    write_rows,
-)
+from summarkov.cli.files import TABLES, check_output, columns_of, load_model, save_model, saving, write_rows
 from summarkov.cli.options import EventsPath, Jobs, Json, ModelFile, SafeCsv, Within, flag, option
 from summarkov.cli.printing import (
     Page,
@@ -31,7 +21,6 @@ from summarkov.cli.printing import (
     print_result,
     progress,
     results,
-    shown,
     widest,
 )
 from summarkov.cli.printing.graph import print_graph
@@ -86,15 +75,9 @@ def confidence(
 
     if rate is not None and output is not None:
         raise SettingError("--rate keeps nothing with the graph; leave out --output")
-    if pairs is not None and (rate is not None or suffix_of(pairs) not in TABLES):
-        raise SettingError(
-            "--rate ranks no pairs; leave out --pairs"
-            if rate is not None
-            else f"cannot tell the format of {shown(pairs)}; let its name end in one of {', '.join(TABLES)}"
-        )
-    if safe_csv:
-        refuse_unless_csv(pairs)
-    check_output(pairs, file, model, output)
+    if pairs is not None and rate is not None:
+        raise SettingError("--rate ranks no pairs; leave out --pairs")
+    check_output(pairs, file, model, output, endings=f"one of {', '.join(TABLES)}", safe_csv=safe_csv)
     check_output(output, file)  # into the model itself is fine: nothing in it is lost
     graph = load_model(model)
     if not isinstance(graph, InfluenceGraph):

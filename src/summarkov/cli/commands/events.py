@@ -13,7 +13,7 @@ import typer
 from rich.table import Column
 
 from summarkov.cli.commands.confidence import add_order_test
-from summarkov.cli.files import check_output, json_text, refuse_unless_csv, saving
+from summarkov.cli.files import check_output, json_text, saving
 from summarkov.cli.options import EventsFile, Json, SafeCsv, flag, option
 from summarkov.cli.printing import (
     Page,
@@ -152,9 +152,7 @@ def _check_events_file(path: Path | None, safe_csv: bool, *inputs: Path | None) 
     """Refuse, before the work, a file that events cannot be written to."""
     from summarkov.io.write import writable_format
 
-    if safe_csv:
-        refuse_unless_csv(path)
-    check_output(path, *inputs)
+    check_output(path, *inputs, safe_csv=safe_csv)
     if path is not None:
         writable_format(shown(path))
 

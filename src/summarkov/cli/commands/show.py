@@ -8,16 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from summarkov.cli.files import (
-    TABLES,
-    check_output,
-    columns_of,
-    load_model,
-    refuse_unless_csv,
-    saving,
-    suffix_of,
-    write_rows,
-)
+from summarkov.cli.files import TABLES, check_output, columns_of, load_model, saving, suffix_of, write_rows
 from summarkov.cli.options import Jobs, Json, ModelFile, SafeCsv, flag, option
 from summarkov.cli.printing import print_json, progress, results, shown, working
 from summarkov.cli.printing.documents import choose, document, is_a
@@ -111,14 +102,10 @@ def export(
     from summarkov.io.temporary import write_atomically
 
     kind = suffix_of(out)
-    if kind not in (*_FIGURES, *TABLES, *_TEXTS):
-        known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
-        raise SettingError(f"cannot tell the format of {shown(out)}; let its name end in one of {known}")
-    if safe_csv:
-        refuse_unless_csv(out)
+    known = ", ".join([*_FIGURES, *_TEXTS, *TABLES])
+    check_output(out, model, endings=f"one of {known}", safe_csv=safe_csv)
     asked = {"most": edges, "size": width, "font_size": font_size}
     options = {name: value for name, value in asked.items() if value is not None}
-    check_output(out, model)
     fitted = load_model(model, "JointSuMM")
     if is_a(fitted, "JointSuMM") and target is not None:
         raise SettingError("a joint model is drawn and written as a whole; leave out --target")
