@@ -226,6 +226,9 @@ def sensitivity(
     json: Json = False,
 ) -> None:
     """Learn with every combination of some settings, and see which influences stay."""
+    from summarkov.models import InfluenceGraph
+    from summarkov.models import sensitivity as run
+
     template = make_template(model, {"alpha": alpha, "search": search}, _MODELS)
     gammas = read_option(
         "gamma", gamma, lambda text: [*map(float, text.split(","))], "numbers such as 0.1,0.5,1"
@@ -235,9 +238,6 @@ def sensitivity(
     )
     events = reading.for_models(*(template.copy(lookback=k) for k in lookbacks)).read(file)
     refuse_nothing_to_learn(events, file)
-    from summarkov.models import InfluenceGraph
-    from summarkov.models import sensitivity as run
-
     what: Any = InfluenceGraph(template, targets=target, n_jobs=jobs)
     total = len(set(target or events.labels)) * len(gammas) * len(lookbacks)
     with progress("Learning", total, "models") as advance:

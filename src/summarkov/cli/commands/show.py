@@ -98,7 +98,6 @@ def export(
     A figure of a graph shows who influences whom, one of a single target the
     probability of the label in every state of the past (or a tree's questions).
     """
-
     from summarkov.io.temporary import write_atomically
 
     kind = suffix_of(out)

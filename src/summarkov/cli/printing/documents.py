@@ -112,14 +112,14 @@ def _words(value: Any) -> str:
 
 def document(fitted: Any, target: str | None = None) -> dict[str, Any]:
     """Whatever was learned; of a graph the model of one label, if that is named."""
-    if is_a(fitted, "JointSuMM"):
-        return _joint_document(fitted, target)
     if is_a(fitted, "OutcomeModel"):
         return outcome_document(fitted)
     if is_a(fitted, "Bag"):
         return _bag_document(fitted)
-    one, _ = choose(fitted, target)
-    return _graph_document(fitted) if one is None else _model_document(one)
+    one, only = choose(fitted, target)
+    if one is not None:
+        return _model_document(one)
+    return _joint_document(fitted, only) if is_a(fitted, "JointSuMM") else _graph_document(fitted)
 
 
 def choose(fitted: Any, target: str | None) -> tuple[Any, str | None]:
