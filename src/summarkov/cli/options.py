@@ -42,7 +42,7 @@ def setting(declared: Any) -> Any:
 
 
 def settings_in(panel: str) -> Callable[..., Any]:
-    """What declares fields of a dataclass, options of one panel of --help, and takes what option does."""
+    """A function that declares an option of one panel of --help as a field, from what ``option`` takes."""
     return lambda metavar, help, names="", **more: setting(option(metavar, help, names, panel, **more))
 
 
@@ -260,7 +260,7 @@ class ModelSettings(InfluencerSettings):
 def make_template(kind: str, settings: dict[str, Any], among: Sequence[str] | None = None) -> Any:
     """A model without a target, with the settings that were given: those that are not None.
 
-    ``among`` are the kinds that the command takes: all, if there are none.
+    ``among`` are the kinds that the command takes; None: all.
     """
     from summarkov.models import JointSuMM, SummaryModel
 

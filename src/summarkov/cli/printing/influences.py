@@ -113,7 +113,7 @@ def print_influences(console: Page, edges: Sequence[Influence], models: Mapping[
 def print_surest(
     console: Page, edges: Sequence[Influence], models: Mapping[str, SummaryModel], most: int | None
 ) -> Sequence[Influence]:
-    """Print at most so many influences, below an empty line, and return them."""
+    """Print the first ``most`` influences below an empty line (None: all), and return them."""
     shown = edges[:most]
     if shown:
         console.print()

@@ -1,4 +1,4 @@
-"""One model, for people to read: its influencers and states, how they were found; a joint model."""
+"""Whatever was learned, for people to read; one model and a joint model in full."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def print_fitted(
     rows: int | None = 40,
     edges: int | None = None,
 ) -> None:
-    """Print whatever was learned: at most so many rows of a table of states, or edges of a graph."""
+    """Print whatever was learned; of a graph the model of one label, if that is named.
+
+    ``rows`` limits the states of one model, ``edges`` the influences of a graph or joint model; None: all.
+    """
     if is_a(fitted, "OutcomeModel"):
         print_outcome(console, fitted)
     elif is_a(fitted, "Bag"):
