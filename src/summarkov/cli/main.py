@@ -8,9 +8,8 @@ import typer
 
 from summarkov import __version__
 from summarkov.cli.commands.compare import compare, sensitivity
-from summarkov.cli.commands.confidence import confidence
+from summarkov.cli.commands.confidence import confidence, groups
 from summarkov.cli.commands.events import convert, demo, describe, simulate
-from summarkov.cli.commands.groups import groups
 from summarkov.cli.commands.learn import learn, outcome
 from summarkov.cli.commands.predict import evaluate, predict
 from summarkov.cli.commands.show import export, report, show

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import summarkov as sm
-from summarkov.cli.commands.groups import print_groups
+from summarkov.cli.commands.confidence import print_groups
 from summarkov.cli.main import app
 from summarkov.cli.printing import Page, shorten
 from summarkov.cli.printing.graph import print_graph

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.table import Column
 
-from summarkov.cli.commands.confidence import add_order_test
+from summarkov.cli.commands import add_order_test
 from summarkov.cli.files import check_output, json_text, saving
 from summarkov.cli.options import EventsFile, Json, SafeCsv, flag, option
 from summarkov.cli.printing import (

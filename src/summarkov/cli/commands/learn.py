@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from summarkov.cli.commands.confidence import add_confidence, add_order_test, has_edges, period_of
+from summarkov.cli.commands import add_confidence, add_order_test, has_edges, period_of
 from summarkov.cli.commands.events import print_notes, print_origin, print_starts
 from summarkov.cli.files import check_output, save_model
 from summarkov.cli.options import (
